@@ -1,0 +1,54 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# Each target installs what it needs into .venv from the project's own files.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench docs clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The venv module is a separate package on some systems; say so rather than fail in a trace.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Ulmus needs Python 3.11 or newer; try 'make PYTHON=python3.12 ...'."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || { echo "This Python has no venv module. On Debian or Ubuntu: 'apt-get install python3-venv', then run make again."; exit 1; }
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# One stamp per extra: an install is repeated only when the project's files change.
+$(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing ulmus[$*] ..."
+	@$(PIP) install --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.installed-plot  ## Fit digits, print one table, draw one picture
+	@$(BIN)/ulmus demo
+
+test: $(VENV)/.installed-test  ## Run every test
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.installed-check  ## Format, lint, types, layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -q tests/contract/test_layers.py
+
+format: $(VENV)/.installed-check  ## Rewrite the sources in the project's format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.installed-bench  ## Measure against floors and peers (make bench PEERS=1 for rival packages)
+	@if [ -n "$(PEERS)" ]; then $(PIP) install --constraint constraints.txt --editable '.[peers]'; fi
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.installed-docs  ## Build the site into docs/_build/html
+	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:  ## Remove .venv and everything built
+	rm -rf $(VENV) docs/_build docs/examples docs/reference/generated build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

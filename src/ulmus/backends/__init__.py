@@ -1,0 +1,1 @@
+"""Where arrays live, and the few operations the array standard lacks."""

@@ -1,0 +1,311 @@
+"""ELM for labels."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from ulmus.calibration import probabilities, temperature
+from ulmus.estimators.atomic import atomic
+from ulmus.estimators.ridge import RidgeELM
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.targets import ClassTargets, balanced_weights, codes_of, distinct
+
+__all__ = ["ELMClassifier"]
+
+
+class ELMClassifier(ClassifierMixin, RidgeELM):
+    """Extreme learning machine for two or more classes.
+
+    Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
+    ±1, one column per class (one column in all for two classes).
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int, "loo" or None, default=None
+        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
+        among the map's width and its halves.
+    C : "loo", float or array-like, default="loo"
+        How far to trust the data against ‖β‖². "loo" chooses it by exact
+        leave-one-out from 25 values; a list is chosen from in the same way.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the rows of each class; "balanced" gives every class the same
+        total, which is the weighted ELM.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input. Sums and
+        factorisations are in float64 always.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and the sample of rows that are left out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β.
+    C_ : float
+        The C in use.
+    loo_path_ : dict of ndarrays
+        "C", "error_rate" and "squared_error" (means over left-out rows), where C
+        was chosen. The least error rate wins; among equals, the least squared error.
+    selection_ : {"fixed", "loo", "loo-sample", "gcv"}
+        How C was chosen: given; leaving out every row; leaving out a random
+        sample of 10 000 rows, when there are more than 20 000; or by generalised
+        cross-validation, when the rows came as a stream.
+    solver_ : {"primal", "dual", "spectral"}
+        How β was found.
+    temperature_ : float
+        What decision values are multiplied by before the softmax, learned from
+        left-out rows.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMRegressor : The same for numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ELMClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.96
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        C="loo",
+        class_weight=None,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.C = C
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ predicting
+    def decision_function(self, X):
+        """How strongly each class is held, about −1 to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            Hβ; for two classes, positive means the second.
+        """
+        F = self._outputs(X)
+        return F[:, 0] if len(self.classes_) == 2 else F
+
+    def predict(self, X):
+        """Predicted labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The label with the largest decision value.
+        """
+        F = self._outputs(X)
+        codes = (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else F.argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X):
+        """Probability of each class; the largest is always the predicted label's.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows that sum to one.
+        """
+        return probabilities(self._outputs(X), self.temperature_)
+
+    def predict_log_proba(self, X):
+        """Logarithm of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        L : ndarray of shape (n_samples, n_classes)
+            Log-probabilities.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    # ------------------------------------------------------------------ fitting
+    def partial_fit(
+        self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0
+    ):
+        """Fit more rows, as if they had been there from the start.
+
+        The first call settles the hidden units, and the inputs' scale with
+        them; to settle them on other rows, pass
+        ``features=FrozenEstimator(RandomFeatures().fit(X))``.
+        With ``C="loo"`` or several values, C is chosen by generalised
+        cross-validation, for the earlier rows are gone.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be. Without it, a label met for the first time
+            becomes a new class.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+        forget : bool, default=False
+            Take these rows out again instead: the model is as if it had never
+            seen them.
+        decay : float, default=1.0
+            What the earlier rows' weights are multiplied by first.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            if classes is not None:
+                self._declare(np.asarray(classes))
+            return self._partial_fit(X, y, sample_weight, forget, decay)
+
+    def _declare(self, classes):
+        """Settle the classes before their rows are seen."""
+        classes = distinct(classes)
+        if hasattr(self, "_moments") and not np.array_equal(classes, self.classes_):
+            raise InvalidInputError(
+                f"classes={classes.tolist()} is not what the earlier calls had: "
+                f"{self.classes_.tolist()}."
+            )
+        self.classes_, self._declared = classes, True
+
+    def _validate_target(self, X, y, reset):
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric", reset=reset)
+        if y.dtype != object or all(isinstance(label, str) for label in y):
+            check_classification_targets(y)
+        return X, y
+
+    def _encode(self, y, weight):
+        self.classes_ = distinct(y)
+        self._check_classes()
+        codes = codes_of(y, self.classes_)
+        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        return self._targets(codes, weight, self._class_factors(totals))
+
+    def _encode_more(self, y, weight):
+        if not hasattr(self, "classes_"):
+            self.classes_ = distinct(y)
+        codes = codes_of(y, self.classes_)
+        if (codes < 0).any():
+            self._grow(distinct(y[codes < 0]))
+            codes = codes_of(y, self.classes_)
+        return self._targets(codes, weight, self._class_factors(getattr(self, "_totals", None)))
+
+    def _grow(self, labels):
+        """Make room for labels that were not met before."""
+        if getattr(self, "_declared", False):
+            raise InvalidInputError(
+                f"y has labels that are not among the classes: {labels.tolist()}."
+            )
+        old, self.classes_ = self.classes_, distinct(np.concatenate([self.classes_, labels]))
+        if hasattr(self, "_moments"):
+            places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
+            cross, energy = np.zeros((len(m.cross), b)), np.zeros((b, b))
+            cross[:, places] = m.cross
+            energy[np.ix_(places, places)] = m.energy
+            self._moments = replace(m, cross=cross, energy=energy)
+
+    def _survey(self, y, weight):
+        labels = distinct(y)
+        known = getattr(self, "classes_", labels)
+        totals = getattr(self, "_totals", np.zeros(len(known)))
+        self.classes_ = distinct(np.concatenate([known, labels]))
+        self._totals = np.bincount(
+            codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
+        ).astype(float)
+        self._totals[codes_of(known, self.classes_)] += totals
+
+    def _targets(self, codes, weight, factors):
+        """The targets, their weights, and what a row loses when it is left out."""
+        targets = ClassTargets(codes, len(self.classes_))
+        if weight is None and factors is None:
+            return targets, None, None
+        weight = np.ones(len(codes)) if weight is None else weight
+        factor = np.ones(len(codes)) if factors is None else factors[codes]
+        return targets, weight * factor, np.minimum(weight, 1.0) * factor
+
+    def _class_factors(self, totals):
+        """One factor per class, or None for none."""
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, dict):
+            factors = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
+            if not (np.isfinite(factors).all() and (factors > 0).all()):
+                raise InvalidParameterError(
+                    f"class_weight={self.class_weight!r} must hold positive numbers."
+                )
+            return factors
+        if self.class_weight != "balanced":
+            raise InvalidParameterError(
+                f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None."
+            )
+        if totals is None:
+            raise InvalidParameterError(
+                "class_weight='balanced' needs all the labels at once, and these come in "
+                "batches; use a dict, or sample_weight."
+            )
+        return balanced_weights(totals)
+
+    def _check_classes(self):
+        if len(self.classes_) < 2:
+            raise InvalidInputError(
+                f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs rows "
+                "of at least two."
+            )
+
+    def _solve_sums(self, problem, forgotten=False):
+        self._check_classes()
+        super()._solve_sums(problem, forgotten)
+
+    def _calibrate(self, problem, solution):
+        rows = solution.loo_rows
+        if len(rows) == 0:
+            return  # rows that were taken out say nothing about those that stay
+        weight = None if problem.weight is None else problem.weight[rows]
+        self.temperature_ = temperature(solution.loo, problem.targets.codes[rows], weight)

@@ -1,0 +1,293 @@
+"""What every estimator with one ridge solve shares."""
+
+from abc import ABCMeta, abstractmethod
+from contextlib import contextmanager
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ulmus.backends.linalg import matmul
+from ulmus.estimators.atomic import atomic
+from ulmus.estimators.batches import is_batches, numbered, rewinds
+from ulmus.estimators.stage import layer_of, unfitted
+from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
+from ulmus.features.base import FeatureMap
+from ulmus.hidden import Hidden
+from ulmus.problem import Problem
+from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
+from ulmus.solvers.path import gcv_path
+from ulmus.solvers.primal import solve_moments
+from ulmus.solvers.spectrum import spectral
+
+__all__ = ["RidgeELM", "ridge_grid"]
+
+_NARROWEST = 16
+
+
+class RidgeELM(BaseEstimator, metaclass=ABCMeta):
+    """Fit, stream and predict; a subclass says what its targets are."""
+
+    # ------------------------------------------------------------------ for subclasses
+    @abstractmethod
+    def _encode(self, y, weight):
+        """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
+
+    @abstractmethod
+    def _encode_more(self, y, weight):
+        """The same for a batch, and take the sums so far along if the targets grew."""
+
+    @abstractmethod
+    def _validate_target(self, X, y, reset):
+        """X and y, checked."""
+
+    def _survey(self, y, weight):
+        """Note a batch's targets before the first batch is fitted; nothing by default."""
+
+    def _calibrate(self, problem, solution):
+        """Learn from left-out decision values; nothing by default."""
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the output weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or batches
+            The rows. Batches are an iterable of pairs (X, y) or triples
+            (X, y, sample_weight), or a function without arguments that makes
+            one. An iterable that can be read twice is: once to learn the
+            inputs' scale, once to fit. From an iterator, which cannot, the
+            first batch sets the scale.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets; left out when X is batches.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            if y is None and is_batches(X):
+                return self._fit_batches(X)
+            self._forget_fit()
+            return self._fit_rows(X, y, sample_weight)
+
+    def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
+        """Fit more rows, as if they had been there from the start.
+
+        The first call settles the hidden units, and the inputs' scale with
+        them; to settle them on other rows, pass
+        ``features=FrozenEstimator(RandomFeatures().fit(X))``.
+        With ``C="loo"`` or several values, C is chosen by generalised
+        cross-validation, for the earlier rows are gone.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+        forget : bool, default=False
+            Take these rows out again instead: the model is as if it had never
+            seen them.
+        decay : float, default=1.0
+            What the earlier rows' weights are multiplied by first.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            return self._partial_fit(X, y, sample_weight, forget, decay)
+
+    def _fit_rows(self, X, y, sample_weight):
+        """Fit rows that are all at hand."""
+        grid = ridge_grid(self.C)
+        X, y = self._validate_target(X, y, reset=True)
+        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        targets, weight, unit = self._encode(y, sample_weight)
+        self._fit_features(X, sample_weight)
+        best = None
+        for features in self._widths():
+            H = Hidden(layer_of(features, X, self.dtype), X)
+            problem = Problem(H, targets, weight, unit)
+            solution = solve(problem, grid, self._seed())
+            if best is None or solution.path.score < best[2].path.score:
+                best = features, problem, solution
+        self.features_, problem, solution = best
+        # Kept so that more rows can be added, or some taken out.
+        self._moments = solution.moments
+        self._accept(problem, solution)
+        return self
+
+    def _fit_batches(self, batches):
+        """Fit rows that come and go."""
+        self._forget_fit()
+        if rewinds(batches):
+            for number, *batch in numbered(batches):
+                with _named(number):
+                    self._preview(*batch)
+        for number, *batch in numbered(batches):
+            with _named(number):
+                problem = self._absorb(*batch)
+        self._solve_sums(problem)
+        return self
+
+    def _preview(self, X, y, sample_weight):
+        """Learn a batch's scale and targets, and fit nothing yet."""
+        first = not hasattr(self, "features_")
+        X, y = self._validate_target(X, y, reset=first)
+        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        self._survey(y, sample_weight)
+        if first:
+            self._fit_features(X, sample_weight)
+        elif isinstance(self.features_, FeatureMap):
+            self.features_.learn(X, sample_weight, more=True)
+
+    def _partial_fit(self, X, y, sample_weight, forget, decay):
+        if not (isinstance(decay, Real) and 0 < decay <= 1):
+            raise InvalidParameterError(f"decay={decay!r} must be above 0 and at most 1.")
+        if forget and not hasattr(self, "_moments"):
+            raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
+        if hasattr(self, "_moments"):
+            self._moments = decay * self._moments.summed()
+        problem = self._absorb(X, y, sample_weight, -1 if forget else 1)
+        self._solve_sums(problem, forgotten=forget)
+        return self
+
+    def _absorb(self, X, y, sample_weight, sign=1):
+        """Add a batch's moments to the sums, or take them away."""
+        first = not hasattr(self, "_moments")
+        X, y = self._validate_target(X, y, reset=first and not hasattr(self, "features_"))
+        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        targets, weight, unit = self._encode_more(y, sample_weight)
+        if not hasattr(self, "features_"):
+            self._fit_features(X, sample_weight)
+        problem = Problem(Hidden(layer_of(self.features_, X, self.dtype), X), targets, weight, unit)
+        if first:
+            self._moments = problem.moments()
+            return problem
+        if sign < 0 and len(targets) >= self._moments.rows:
+            raise InvalidInputError(
+                f"Forgetting {len(targets)} of {self._moments.rows:g} rows leaves none to fit."
+            )
+        moments = problem.moments()
+        self._moments = self._moments + moments if sign > 0 else self._moments - moments
+        return problem
+
+    def _solve_sums(self, problem, forgotten=False):
+        """Solve from the sums; ``problem`` is the last batch."""
+        grid = ridge_grid(self.C)
+        # A row that was just taken out has no leverage to give back.
+        calibration = calibration_rows(0 if forgotten else len(problem.H), self._seed())
+        if isinstance(grid, np.ndarray):
+            basis, path = gcv_path(self._moments, problem.targets.coding, grid)
+            solution = spectral(self._moments, basis, problem, float(grid[path.best]), calibration, path)
+        else:
+            solution = solve_moments(self._moments, problem, grid, calibration)
+        self._accept(problem, solution)
+
+    def _accept(self, problem, solution):
+        """Turn a solution into fitted attributes."""
+        self.coef_ = solution.coef
+        self.C_ = solution.C
+        self.n_hidden_ = solution.coef.shape[0]
+        self.solver_ = solution.method
+        path = solution.path
+        if path is None:
+            self.selection_ = "fixed"
+            vars(self).pop("loo_path_", None)
+        else:
+            partial = path.kind == "loo" and path.rows < len(problem.H)
+            self.selection_ = "loo-sample" if partial else path.kind
+            self.loo_path_ = path.table()
+        self._calibrate(problem, solution)
+
+    def _forget_fit(self):
+        """Drop what an earlier fit left, so that no part of it outlives the next."""
+        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+        for name in [*fitted, "_moments", "_totals", "_declared", "_flat"]:
+            vars(self).pop(name, None)
+
+    def _fit_features(self, X, weight):
+        features = unfitted(self.features, self.n_hidden, self.dtype, self.random_state)
+        if isinstance(features, FeatureMap):
+            features.check_parameters()
+            self.features_ = features.learn(X, weight)
+        else:
+            self.features_ = features.fit(X)
+
+    def _widths(self):
+        """The fitted map, or its prefixes when the width is to be chosen."""
+        if self.n_hidden != "loo":
+            return [self.features_]
+        if not isinstance(self.features_, FeatureMap):
+            raise InvalidParameterError(
+                f"n_hidden='loo' needs a map of units that can be cut short, and "
+                f"{type(self.features_).__name__} is none; use RandomFeatures or RBFFeatures."
+            )
+        width = self.features_.n_hidden
+        ladder = [width >> k for k in range(width.bit_length()) if width >> k >= _NARROWEST]
+        return [self.features_.truncate(k) for k in ladder or [width]]
+
+    def _weighted(self, X, y, sample_weight):
+        """The rows that have a weight, and the weights if they differ."""
+        if sample_weight is None:
+            return X, y, None
+        weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+        if not weight.any():
+            raise InvalidInputError("All sample weights are zero; at least one row must count.")
+        if not weight.all():
+            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        return X, y, weight
+
+    def _seed(self):
+        return int(check_random_state(self.random_state).randint(2**31 - 2))
+
+    # ------------------------------------------------------------------ predicting
+    def _outputs(self, X):
+        """Hβ for new rows (n × m)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        coef = np.asarray(self.coef_, dtype=H.layer.dtype)
+        F = np.empty((len(H), coef.shape[1]), coef.dtype)
+        for rows, h in H.blocks():
+            matmul(h, coef, F[rows])
+        return F
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@contextmanager
+def _named(number):
+    """Say which batch an error came from."""
+    try:
+        yield
+    except ValueError as error:
+        raise BatchError(f"Batch {number} cannot be used. {error}") from error
+
+
+def ridge_grid(C):
+    """C as a number, or as the array of values to choose from."""
+    if isinstance(C, str):
+        if C == "loo":
+            return DEFAULT_GRID
+        raise InvalidParameterError(f"C={C!r} must be 'loo', a positive number or a list of them.")
+    values = np.asarray(C, dtype=float) if np.ndim(C) == 1 or np.isscalar(C) else None
+    if values is None or not values.size or not (np.isfinite(values).all() and (values > 0).all()):
+        raise InvalidParameterError(
+            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive numbers."
+        )
+    return float(values) if values.ndim == 0 else values

@@ -1,0 +1,74 @@
+"""Stage one as an estimator holds it: a fitted map, and the layer it states."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features import RandomFeatures
+from ulmus.features.base import FeatureMap
+
+__all__ = ["TransformerLayer", "layer_of", "unfitted"]
+
+
+def unfitted(features, n_hidden, dtype, random_state):
+    """The map to fit: a copy of ``features``, or the default one."""
+    if features is None:
+        width = 1000 if n_hidden in (None, "loo") else n_hidden
+        return RandomFeatures(width, dtype=dtype, random_state=random_state)
+    if n_hidden not in (None, "loo"):
+        raise InvalidParameterError(
+            f"n_hidden={n_hidden!r} sets the width of the default map, and features= replaces it; "
+            "give the width to the map instead."
+        )
+    if not hasattr(features, "transform") or not hasattr(features, "get_params"):
+        raise InvalidParameterError(
+            f"features={features!r} has no transform; use a feature map or a scikit-learn "
+            "transformer."
+        )
+    features = clone(features)
+    # As scikit-learn's ensembles do: the outer seed reaches a part that has none.
+    if "random_state" in features.get_params() and features.get_params()["random_state"] is None:
+        features.set_params(random_state=random_state)
+    return features
+
+
+def layer_of(features, X, dtype=None):
+    """The fitted map as a function of blocks of rows like X."""
+    if isinstance(features, FrozenEstimator):
+        features = features.estimator
+    if isinstance(features, FeatureMap):
+        return features.layer(X, dtype)
+    probe = _dense(features.transform(X[:1]))
+    return TransformerLayer(features, probe.shape[1], np.dtype(dtype or probe.dtype))
+
+
+@dataclass(frozen=True)
+class TransformerLayer:
+    """Any scikit-learn transformer as a hidden layer."""
+
+    transformer: Any
+    width: int
+    dtype: np.dtype
+
+    def __call__(self, X, out=None):
+        """H for these rows."""
+        H = _dense(self.transformer.transform(X)).astype(self.dtype, copy=False)
+        if not np.isfinite(H.sum(dtype=float)) and not np.isfinite(H).all():
+            raise InvalidInputError(
+                f"{type(self.transformer).__name__}.transform gave values that are not finite."
+            )
+        # The solvers scale blocks in place, and a transformer may have returned its input.
+        if out is None:
+            return H.copy() if np.shares_memory(H, getattr(X, "data", X)) else H
+        out[...] = H
+        return out
+
+
+def _dense(H):
+    """A block of a transformer's output, sparse or framed as it may be, as floats."""
+    H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+    return H if H.dtype in (np.float32, np.float64) else H.astype(float)

@@ -1,0 +1,51 @@
+"""Every deliberate error and warning of Ulmus.
+
+    UlmusError
+    ├── InvalidInputError (ValueError)       the data cannot be used as given
+    │   ├── InvalidParameterError            a constructor argument cannot be used
+    │   └── BatchError                       one batch of a stream does not fit the others
+    └── MissingExtraError (ImportError)      an optional package is not installed
+
+    UlmusWarning (UserWarning)
+    └── IllConditionedWarning                an answer was found, by a safer and slower way
+
+A message says what was wrong, then what to do.
+"""
+
+__all__ = [
+    "BatchError",
+    "IllConditionedWarning",
+    "InvalidInputError",
+    "InvalidParameterError",
+    "MissingExtraError",
+    "UlmusError",
+    "UlmusWarning",
+]
+
+
+class UlmusError(Exception):
+    """Root of every error Ulmus raises on purpose."""
+
+
+class InvalidInputError(UlmusError, ValueError):
+    """The data cannot be used as given."""
+
+
+class InvalidParameterError(InvalidInputError):
+    """A constructor argument cannot be used."""
+
+
+class BatchError(InvalidInputError):
+    """One batch of a stream does not fit the others."""
+
+
+class MissingExtraError(UlmusError, ImportError):
+    """An optional package is not installed."""
+
+
+class UlmusWarning(UserWarning):
+    """Root of every warning Ulmus gives on purpose."""
+
+
+class IllConditionedWarning(UlmusWarning):
+    """An answer was found, but by a safer and slower way than asked."""

@@ -1,0 +1,6 @@
+"""Stage one: maps from X to the hidden layer's output H."""
+
+from ulmus.features.random import RandomFeatures
+from ulmus.features.rbf import RBFFeatures
+
+__all__ = ["RBFFeatures", "RandomFeatures"]

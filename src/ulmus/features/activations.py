@@ -1,0 +1,86 @@
+"""The hidden units' activations, applied in place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ulmus.backends.linalg import elementwise
+from ulmus.backends.namespace import is_numpy
+from ulmus.exceptions import InvalidParameterError
+from ulmus.typing import Array
+
+__all__ = ["ACTIVATIONS", "Activation", "activation"]
+
+# Rows per strip: 64 rows of 2000 float32 units stay in the second-level cache
+# from the product to the last of the activation's passes.
+_STRIP = 64
+
+
+@dataclass(frozen=True)
+class Activation:
+    """g(z) = finish(f(gain · z)); the gain is folded into the weights."""
+
+    apply: Callable[[Array], Array]
+    gain: float = 1.0
+
+    def __call__(self, Z: Array) -> Array:
+        """g(Z / gain), in place where the library can."""
+        if not is_numpy(Z):
+            return self.apply(Z)
+        for start in range(0, len(Z), _STRIP):
+            strip = Z[start : start + _STRIP]
+            result = self.apply(strip)
+            if result is not strip:
+                strip[...] = result
+        return Z
+
+
+def _sigmoid(Z: Array) -> Array:
+    # ½(1 + tanh(z/2)) is the logistic function, and tanh is vectorised where
+    # exp-and-divide is not: 0.4 against 3.3 ns an element. The ½ inside is the gain.
+    Z = elementwise("tanh", Z)
+    Z += 1.0
+    Z *= 0.5
+    return Z
+
+
+def _relu(Z: Array) -> Array:
+    Z *= Z > 0
+    return Z
+
+
+ACTIVATIONS: dict[str, Activation] = {
+    "sigmoid": Activation(_sigmoid, gain=0.5),
+    "tanh": Activation(lambda Z: elementwise("tanh", Z)),
+    "relu": Activation(_relu),
+    "sin": Activation(lambda Z: elementwise("sin", Z)),
+    "erf": Activation(lambda Z: elementwise("erf", Z)),
+}
+
+
+def activation(name: str | Callable[[Array], Array]) -> Activation:
+    """The activation of that name, or a caller's own function of an array."""
+    if callable(name):
+        return Activation(_checked(name))
+    if name not in ACTIVATIONS:
+        known = ", ".join(map(repr, ACTIVATIONS))
+        raise InvalidParameterError(
+            f"activation={name!r} is unknown; use one of {known}, or a function that acts on "
+            "each element of an array."
+        )
+    return ACTIVATIONS[name]
+
+
+@dataclass(frozen=True)
+class _checked:
+    """A caller's function, held to acting elementwise."""
+
+    function: Callable[[Array], Array]
+
+    def __call__(self, Z: Array) -> Array:
+        result = self.function(Z)
+        if getattr(result, "shape", None) != Z.shape:
+            raise InvalidParameterError(
+                f"activation turned an array of shape {Z.shape} into "
+                f"{getattr(result, 'shape', type(result).__name__)}; it must act on each element."
+            )
+        return result

@@ -1,0 +1,153 @@
+"""What every feature map shares: the scikit-learn transformer around a hidden layer."""
+
+from abc import ABCMeta, abstractmethod
+from copy import copy
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ulmus.backends.namespace import floating
+from ulmus.exceptions import InvalidParameterError
+from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.typing import DType, Layer, Rows
+
+__all__ = ["FeatureMap"]
+
+
+class FeatureMap(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+):
+    """A transformer whose rows can also be made one block at a time.
+
+    A subclass draws its units in ``_draw`` and states them as a ``layer``.
+    ``_units`` names its fitted arrays that have one entry per unit.
+    """
+
+    n_hidden: int
+    scaling: str | None
+    dtype: DType
+    random_state: Any
+    _units: tuple[str, ...] = ()
+
+    @abstractmethod
+    def layer(self, like: Rows, dtype: DType = None) -> Layer:
+        """The fitted units as a function of rows that live where ``like`` lives."""
+
+    @abstractmethod
+    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+        """Draw the units."""
+
+    def fit(self, X: Rows, y: Any = None) -> Self:
+        """Learn the inputs' scale and draw the units.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows whose scale is learned.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
+        self.check_parameters()
+        return self.learn(self._validated(X, reset=True))
+
+    def partial_fit(self, X: Rows, y: Any = None) -> Self:
+        """Add rows to what the inputs' scale is learned from.
+
+        The units themselves are drawn at the first call and stay. Many calls
+        are one `fit` on all the rows, but for what is drawn from the rows
+        themselves (centres and their width), which the first batch settles.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            More rows.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
+        first = not hasattr(self, "scaling_")
+        self.check_parameters()
+        return self.learn(self._validated(X, reset=first), more=not first)
+
+    def learn(self, X: Rows, weight: np.ndarray | None = None, more: bool = False) -> Self:
+        """What `fit` and `partial_fit` do with rows that are checked, each counted ``weight`` times.
+
+        The weights matter to the scale alone: units drawn from the rows are
+        drawn from all of them alike.
+        """
+        self.n_features_in_ = X.shape[1]
+        columns = ColumnStatistics.of(X, weight) if self.scaling == "auto" else None
+        if more and columns is not None and self._columns is not None:
+            columns = self._columns.merge(columns)
+        self._columns = columns
+        self.scaling_ = Scaling.none(X.shape[1]) if columns is None else Scaling.auto(columns)
+        if not more:
+            self._draw(X, check_random_state(self.random_state))
+        return self
+
+    def transform(self, X: Rows) -> Any:
+        """The hidden layer's output for these rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to map.
+
+        Returns
+        -------
+        H : array of shape (n_samples, n_hidden)
+            One column per hidden unit.
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        return self.layer(X)(X)
+
+    def truncate(self, n_hidden: int) -> Self:
+        """The same map with only its first ``n_hidden`` units."""
+        narrow = copy(self)
+        for name in self._units:
+            setattr(narrow, name, getattr(self, name)[:n_hidden])
+        return narrow
+
+    def _validated(self, X: Rows, reset: bool) -> Rows:
+        return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        if not isinstance(self.n_hidden, Integral) or self.n_hidden < 1:
+            raise InvalidParameterError(
+                f"n_hidden={self.n_hidden!r} must be a whole number of at least 1."
+            )
+        if self.scaling not in ("auto", None):
+            raise InvalidParameterError(
+                f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
+                "they are."
+            )
+
+    def _precision(self, like: Rows, dtype: DType) -> DType:
+        return floating(like, self.dtype if dtype is None else dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(getattr(self, self._units[0]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = (
+            ["float64", "float32"] if self.dtype is None else []
+        )
+        return tags

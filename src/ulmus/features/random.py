@@ -1,0 +1,154 @@
+"""Additive hidden units g(aᵀx + b) with weights that are drawn, never trained."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import from_numpy, is_sparse, namespace
+from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
+from ulmus.exceptions import InvalidParameterError
+from ulmus.features.activations import Activation, activation
+from ulmus.features.base import FeatureMap
+from ulmus.features.scaling import Scaling
+from ulmus.typing import Array, DType, Rows, Seed
+
+__all__ = ["RandomFeatures", "RandomLayer"]
+
+_DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogonal_rows}
+
+
+@dataclass(frozen=True)
+class RandomLayer:
+    """H = g(s(x) A + b) for one precision and device, s the inputs' scaling.
+
+    ``W`` is A above the row b, ``center`` s(0): sparse rows are scaled but not
+    centred, so their product is short of it.
+    """
+
+    scaling: Scaling
+    W: Array
+    center: Array
+    activation: Activation
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return int(self.W.shape[1])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.W.dtype
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows."""
+        n, d = X.shape
+        if is_sparse(X):
+            Z = matmul(self.scaling.sparse(X, self.dtype), self.W[:d], out)
+            Z += self.W[d] - self.center
+        else:
+            # A column of ones carries the bias through the product: no extra pass over Z.
+            S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
+            self.scaling.dense(X, S[:, :d])
+            Z = matmul(S, self.W, out)
+        return self.activation(Z)
+
+
+class RandomFeatures(FeatureMap):
+    """The ELM feature map: hidden units g(aᵀx + b) with random a and b.
+
+    Parameters
+    ----------
+    n_hidden : int, default=1000
+        Number of hidden units.
+    activation : {"sigmoid", "tanh", "relu", "sin", "erf"} or callable, default="sigmoid"
+        g, applied to each element.
+    weights : {"uniform", "normal", "orthogonal"}, default="uniform"
+        How a is drawn: U(−1, 1), N(0, 1), or orthogonal in groups of ``n_features``.
+        b is U(−1, 1), or N(0, 1) beside normal and orthogonal weights.
+    bias : bool, default=True
+        Whether the units have a bias b.
+    scaling : {"auto", None}, default="auto"
+        "auto" centres and scales the columns and divides by the rows' root mean
+        square length; None uses the inputs as they are, as the papers do.
+    dtype : dtype, default=None
+        Precision of the result; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw. The same seed gives the same units in every precision,
+        and the first k of a wider draw.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden, n_features)
+        a of each unit, as drawn.
+    biases_ : ndarray of shape (n_hidden,)
+        b of each unit.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column, so that
+        H = g(((X − center) · factor) weights_ᵀ + biases_).
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    RBFFeatures : Units that answer to distance from a centre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import RandomFeatures
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    >>> RandomFeatures(n_hidden=4, random_state=0).fit_transform(X).shape
+    (3, 4)
+    """
+
+    _units = ("biases_", "weights_")
+
+    def __init__(
+        self,
+        n_hidden: int = 1000,
+        *,
+        activation: str | Callable[[Array], Array] = "sigmoid",
+        weights: str = "uniform",
+        bias: bool = True,
+        scaling: str | None = "auto",
+        dtype: DType = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.activation = activation
+        self.weights = weights
+        self.bias = bias
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def layer(self, like: Rows, dtype: DType = None) -> RandomLayer:
+        """The fitted units as a function of rows that live where ``like`` lives."""
+        g = activation(self.activation)
+        precision = self._precision(like, dtype)
+        W = g.gain * np.vstack([self.weights_.T, self.biases_])
+        center = (self.scaling_.center * self.scaling_.factor) @ W[:-1]
+        return RandomLayer(
+            self.scaling_, from_numpy(W, like, precision), from_numpy(center, like, precision), g
+        )
+
+    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+        h, d = self.n_hidden, X.shape[1]
+        seed = rng.randint(np.iinfo(np.int32).max)
+        self.weights_ = _DRAWS[self.weights](seed, h, d)
+        bias = uniform_rows if self.weights == "uniform" else normal_rows
+        # A seed of its own, so that the bias neither shifts nor is shifted by the width.
+        self.biases_ = bias(seed + 1, h, 1).ravel() if self.bias else np.zeros(h)
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        super().check_parameters()
+        activation(self.activation)
+        if self.weights not in _DRAWS:
+            known = ", ".join(map(repr, _DRAWS))
+            raise InvalidParameterError(f"weights={self.weights!r} is unknown; use one of {known}.")

@@ -1,0 +1,232 @@
+"""Hidden units that answer to the distance from a centre."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.backends.linalg import elementwise, matmul
+from ulmus.backends.namespace import from_numpy, is_sparse, namespace, to_numpy
+from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
+from ulmus.exceptions import InvalidParameterError
+from ulmus.features.activations import Activation
+from ulmus.features.base import FeatureMap
+from ulmus.features.scaling import Scaling
+from ulmus.typing import Array, DType, Rows, Seed
+
+__all__ = ["RBFFeatures", "RBFLayer"]
+
+# The mean distance is taken over at most this many rows: its error is then far
+# below what any width is sensitive to.
+_WIDTH_ROWS = 2000
+
+
+def _exponential(Z: Array) -> Array:
+    """exp(−√z)."""
+    Z = elementwise("sqrt", Z)
+    Z *= -1.0
+    return elementwise("exp", Z)
+
+
+def _gaussian(Z: Array) -> Array:
+    """exp(−z)."""
+    Z *= -1.0
+    return elementwise("exp", Z)
+
+
+def _inverse_multiquadric(Z: Array) -> Array:
+    """(1 + z)^(−½)."""
+    Z += 1.0
+    Z = elementwise("sqrt", Z)
+    return 1.0 / Z
+
+
+# Each node is a function of z = w‖x − a‖²; the exponential one has w = b².
+_NODES = {
+    "gaussian": Activation(_gaussian),
+    "random_gaussian": Activation(_gaussian),
+    "exponential": Activation(_exponential),
+    "robust": Activation(_inverse_multiquadric),
+}
+
+
+@dataclass(frozen=True)
+class RBFLayer:
+    """H = g(w‖s(x) − a‖²) for one precision and device.
+
+    ``W`` stacks −2wA, w and w‖a‖², so that [s, ‖s‖², 1] W = w‖s − a‖². Sparse rows
+    are scaled but not centred, so their centres move instead: ``shifted``.
+    """
+
+    scaling: Scaling
+    W: Array
+    shifted: Array
+    node: Activation
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return int(self.W.shape[1])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.W.dtype
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows."""
+        n, d = X.shape
+        if is_sparse(X):
+            S = self.scaling.sparse(X, self.dtype)
+            squares = np.asarray(S.multiply(S).sum(1)).reshape(-1, 1)
+            S = sp.hstack([S, squares, np.ones((n, 1))], format="csr", dtype=self.dtype)
+            Z = matmul(S, self.shifted, out)
+        else:
+            xp = namespace(X)
+            S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
+            self.scaling.dense(X, S[:, :d])
+            S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
+            Z = matmul(S, self.W, out)
+        # The expanded square may round to just below zero.
+        Z *= Z > 0
+        return self.node(Z)
+
+
+class RBFFeatures(FeatureMap):
+    """Radial hidden units: each answers to the distance from its centre a.
+
+    Parameters
+    ----------
+    n_hidden : int, default=1000
+        Number of hidden units.
+    node : {"gaussian", "random_gaussian", "exponential", "robust"}, default="gaussian"
+        "gaussian" is exp(−‖x − a‖² / 2σ²) with one ``width`` σ for all units;
+        "random_gaussian" exp(−b‖x − a‖²) and "exponential" exp(−b‖x − a‖), each
+        with b ~ U(0, 1) of its own; "robust" is 1 / √(1 + b‖x − a‖²).
+        The robust node is our reading of the robust activation function
+        (RAF): its source names the property, outputs that stay away from
+        zero and a bounded pull of outliers, but not the formula.
+    centers : {"rows", "uniform", "normal"}, default="rows"
+        Where a comes from: rows of the training data, U(−1, 1) or N(0, 1).
+    width : "mean" or float, default="mean"
+        σ of the "gaussian" node; "mean" is the mean distance between rows and centres.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`. Drawn centres are divided by √n_features too
+        when it is "auto".
+    dtype : dtype, default=None
+        Precision of the result; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw.
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_hidden, n_features)
+        a of each unit, in scaled coordinates.
+    rates_ : ndarray of shape (n_hidden,)
+        What multiplies each unit's squared distance.
+    width_ : float
+        σ, for the "gaussian" node.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    RandomFeatures : Units g(aᵀx + b).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import RBFFeatures
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    >>> H = RBFFeatures(n_hidden=3, random_state=0).fit_transform(X)
+    >>> bool(np.isclose(H.max(), 1.0))  # every centre is one of the rows
+    True
+    """
+
+    _units = ("rates_", "centers_")
+
+    def __init__(
+        self,
+        n_hidden: int = 1000,
+        *,
+        node: str = "gaussian",
+        centers: str = "rows",
+        width: str | float = "mean",
+        scaling: str | None = "auto",
+        dtype: DType = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.node = node
+        self.centers = centers
+        self.width = width
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def layer(self, like: Rows, dtype: DType = None) -> RBFLayer:
+        """The fitted units as a function of rows that live where ``like`` lives."""
+        return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
+
+    def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
+        shift = self.scaling_.center * self.scaling_.factor
+        return RBFLayer(
+            self.scaling_,
+            from_numpy(_expanded(self.centers_, rates), like, dtype),
+            from_numpy(_expanded(self.centers_ + shift, rates), like, dtype),
+            node,
+        )
+
+    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+        h, d = self.n_hidden, X.shape[1]
+        seed = rng.randint(np.iinfo(np.int32).max)
+        if self.centers == "rows":
+            self.centers_ = self._scaled(X[sample_rows(seed, h, X.shape[0])])
+        else:
+            draw = uniform_rows if self.centers == "uniform" else normal_rows
+            self.centers_ = draw(seed, h, d) / (np.sqrt(d) if self.scaling == "auto" else 1.0)
+        if self.node == "gaussian":
+            self.width_ = self._width(X, seed + 2)
+            self.rates_ = np.full(h, 0.5 / self.width_**2)
+        else:
+            b = (uniform_rows(seed + 1, h, 1).ravel() + 1.0) / 2.0
+            self.rates_ = b**2 if self.node == "exponential" else b
+
+    def _scaled(self, X: Rows) -> np.ndarray:
+        X = X.toarray() if is_sparse(X) else to_numpy(X)
+        scaled = np.empty(X.shape)
+        self.scaling_.dense(X.astype(float), scaled)
+        return scaled
+
+    def _width(self, X: Rows, seed: int) -> float:
+        if self.width != "mean":
+            return float(self.width)
+        rows = sample_rows(seed, min(_WIDTH_ROWS, X.shape[0]), X.shape[0])
+        sample = X[rows] if is_sparse(X) else to_numpy(X[rows]).astype(float)
+        rates = np.ones(len(self.centers_))
+        squared = self._layer(rates, Activation(lambda Z: Z), sample, np.dtype(float))
+        mean = float(np.sqrt(squared(sample)).mean())
+        return mean if mean > 0 else 1.0  # all rows equal: any width gives the same H
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        super().check_parameters()
+        if self.node not in _NODES:
+            known = ", ".join(map(repr, _NODES))
+            raise InvalidParameterError(f"node={self.node!r} is unknown; use one of {known}.")
+        if self.centers not in ("rows", "uniform", "normal"):
+            raise InvalidParameterError(
+                f"centers={self.centers!r} is unknown; use 'rows', 'uniform' or 'normal'."
+            )
+        if self.width != "mean" and not (isinstance(self.width, Real) and self.width > 0):
+            raise InvalidParameterError(f"width={self.width!r} must be 'mean' or a positive number.")
+
+
+def _expanded(A: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """W such that [x, ‖x‖², 1] W = rates · ‖x − a‖² for each centre a."""
+    return np.vstack([-2.0 * rates * A.T, rates, rates * np.sum(A**2, axis=1)])

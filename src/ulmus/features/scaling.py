@@ -1,0 +1,144 @@
+"""Centre and scale of the inputs, learned in one pass and carried by the map.
+
+Columns are centred and divided by their standard deviation, or by a third of
+their farthest reach where that is more: a pixel that is almost always blank has
+a tiny deviation, and dividing by it would let its few strokes drown every other
+column. Then all rows are divided by their root mean square length, which is √d
+for ordinary standardised data. Together they cost n·d beside the map's n·d·h.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.backends.namespace import from_numpy, is_numpy, is_sparse, to_numpy
+from ulmus.hidden import block_rows, row_blocks
+from ulmus.typing import Array, DType, Rows
+
+__all__ = ["ColumnStatistics", "Scaling"]
+
+_REACH = 3.0
+
+
+@dataclass(frozen=True)
+class ColumnStatistics:
+    """Total weight of the rows; mean, deviation, least and greatest value of each column."""
+
+    weight: float
+    mean: np.ndarray
+    deviation: np.ndarray
+    least: np.ndarray
+    greatest: np.ndarray
+
+    @classmethod
+    def of(cls, X: Rows, weight: np.ndarray | None = None) -> "ColumnStatistics":
+        """The statistics of X, block by block; a row counts as often as its weight says."""
+        total = None
+        for rows in row_blocks(X.shape[0], block_rows(X.shape[1], 8)):
+            c = np.ones(rows.stop - rows.start) if weight is None else weight[rows]
+            part = cls._of_sparse(X[rows], c) if is_sparse(X) else cls._of_dense(X[rows], c)
+            total = part if total is None else total.merge(part)
+        assert total is not None
+        return total
+
+    @classmethod
+    def _of_dense(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
+        X = to_numpy(X).astype(float, copy=False)
+        least, greatest = X.min(0), X.max(0)
+        middle, unit = _frame(least, greatest)
+        share = c / c.sum()
+        first = share @ ((X - middle) / unit)
+        second = share @ np.square((X - middle) / unit - first)
+        return cls._from_frame(c, middle, unit, first, second, least, greatest)
+
+    @classmethod
+    def _of_sparse(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
+        X = sp.csc_array(X, dtype=float)
+        least, greatest = (e.toarray().ravel() for e in (X.min(axis=0), X.max(axis=0)))
+        middle, unit = _frame(least, greatest)
+        counts, share = np.diff(X.indptr), c / c.sum()
+        # Only stored entries are visited; the blank ones all lie at one point.
+        U = X.copy()
+        U.data = (X.data - np.repeat(middle, counts)) / np.repeat(unit, counts)
+        stored = sp.csc_array((np.ones_like(U.data), U.indices, U.indptr), shape=U.shape)
+        blank, blank_share = -middle / unit, 1.0 - share @ stored
+        first = share @ U + blank_share * blank
+        U.data = np.square(U.data - np.repeat(first, counts))
+        second = share @ U + blank_share * np.square(blank - first)
+        return cls._from_frame(c, middle, unit, first, second, least, greatest)
+
+    @classmethod
+    def _from_frame(
+        cls,
+        c: np.ndarray,
+        middle: np.ndarray,
+        unit: np.ndarray,
+        first: np.ndarray,
+        second: np.ndarray,
+        least: np.ndarray,
+        greatest: np.ndarray,
+    ) -> "ColumnStatistics":
+        deviation = np.where(greatest > least, unit * np.sqrt(np.maximum(second, 0.0)), 0.0)
+        return cls(float(c.sum()), middle + unit * first, deviation, least, greatest)
+
+    def merge(self, other: "ColumnStatistics") -> "ColumnStatistics":
+        """The statistics of both sets of rows together."""
+        n = self.weight + other.weight
+        a, b = self.weight / n, other.weight / n
+        apart = np.sqrt(a * b) * (self.mean - other.mean)
+        deviation = np.hypot(
+            np.hypot(np.sqrt(a) * self.deviation, np.sqrt(b) * other.deviation), apart
+        )
+        return ColumnStatistics(
+            n,
+            a * self.mean + b * other.mean,
+            deviation,
+            np.minimum(self.least, other.least),
+            np.maximum(self.greatest, other.greatest),
+        )
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """x ↦ (x − center) · factor, column by column."""
+
+    center: np.ndarray
+    factor: np.ndarray
+
+    @classmethod
+    def none(cls, width: int) -> "Scaling":
+        """Leave the inputs as they are."""
+        return cls(np.zeros(width), np.ones(width))
+
+    @classmethod
+    def auto(cls, columns: ColumnStatistics) -> "Scaling":
+        """The default described at the top of this file."""
+        reach = np.maximum(columns.greatest - columns.mean, columns.mean - columns.least)
+        scale = np.maximum(columns.deviation, reach / _REACH)
+        # A constant column says nothing: a factor of zero takes it out exactly.
+        # Rounding of a constant's mean must not pass for variation.
+        varies = columns.greatest > columns.least
+        factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies & (scale > 0))
+        length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
+        return cls(columns.mean, factor / length if length > 0 else factor)
+
+    def dense(self, X: Array, out: Array) -> None:
+        """Write the scaled rows into ``out``."""
+        if is_numpy(X):
+            # Centred and scaled before any narrowing, so that a timestamp survives float32.
+            center = self.center.astype(X.dtype) if X.dtype.kind == "f" else self.center
+            np.multiply(X - center, self.factor, out=out, casting="same_kind")
+        else:
+            center = from_numpy(self.center, X, X.dtype)
+            out[...] = (X - center) * from_numpy(self.factor, X, X.dtype)
+
+    def sparse(self, X: Rows, dtype: DType) -> Rows:
+        """The rows times ``factor``, still sparse; the centre is the caller's to fold in."""
+        return (X @ sp.diags_array(self.factor)).tocsr().astype(dtype)
+
+
+def _frame(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Middle and half range: measured so, squares of 1e300 and 1e-300 are both ordinary."""
+    half = greatest / 2 - least / 2
+    return least / 2 + greatest / 2, np.where(half > 0, half, 1.0)

@@ -1,0 +1,74 @@
+"""H as row blocks, so that it is never all in memory unless it fits.
+
+A block is as large as the memory budget allows: 32 MiB, or a quarter of the
+h × h matrix in float64 where that is more, so that adding a product to it costs
+little beside making it; never more than scikit-learn's ``working_memory``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn import get_config
+
+from ulmus.backends.namespace import is_numpy
+from ulmus.typing import Array, Layer, Rows
+
+__all__ = ["Hidden", "block_rows", "row_blocks"]
+
+_SMALLEST_BUDGET = 32 * 2**20
+
+
+def block_rows(width: int, itemsize: int, extra: int = 0) -> int:
+    """How many rows of ``width`` units (and ``extra`` further columns) fit the memory budget."""
+    limit = int(get_config()["working_memory"] * 2**20)
+    budget = min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
+    return max(1, budget // (itemsize * (width + extra)))
+
+
+def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
+    """Slices of at most ``size`` rows that cover ``n_rows``."""
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The hidden layer's output for the rows X."""
+
+    layer: Layer
+    X: Rows
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units, h."""
+        return self.layer.width
+
+    @property
+    def size(self) -> int:
+        """Rows in a block."""
+        return block_rows(self.width, np.dtype("f8").itemsize // self._halves, self.X.shape[1])
+
+    @property
+    def _halves(self) -> int:
+        return 2 if str(self.layer.dtype).endswith("32") else 1
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Each block's rows and its H. The array is reused: copy what must outlive the step."""
+        size = min(self.size, len(self))
+        # Fresh pages cost more than the activation, so one buffer serves every block.
+        buffer = np.empty((size, self.width), self.layer.dtype) if is_numpy(self.X) else None
+        for rows in row_blocks(len(self), size):
+            out = None if buffer is None else buffer[: rows.stop - rows.start]
+            yield rows, self.layer(self.X[rows], out)
+
+    def all(self) -> Array:
+        """The whole of H; for when it is known to fit."""
+        return self.layer(self.X)
+
+    def take(self, rows: np.ndarray) -> "Hidden":
+        """The same layer on some of the rows."""
+        return Hidden(self.layer, self.X[rows])

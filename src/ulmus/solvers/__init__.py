@@ -1,0 +1,1 @@
+"""Stage two: ways from a problem to its output weights."""

@@ -1,0 +1,104 @@
+"""The whole curve over C from one eigendecomposition, with the error of leaving rows out."""
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import eps
+from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.solvers.spectrum import Spectrum, spectral, spectrum
+from ulmus.targets import ClassTargets, coded, wrong
+from ulmus.typing import Array
+
+__all__ = ["Tally", "gcv_path", "loo_path", "primal_path"]
+
+
+def primal_path(
+    problem: Problem, grid: np.ndarray, rows: np.ndarray | None, calibration: np.ndarray
+) -> Solution:
+    """The best C of the grid by leaving out ``rows`` (None: all) one at a time.
+
+    One eigendecomposition serves every C. A second pass takes each left-out
+    row to the eigenbasis, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C).
+    """
+    moments = problem.moments()
+    basis = spectrum(moments, problem.targets.coding)
+    path = loo_path(basis, problem, grid, rows)
+    return spectral(moments, basis, problem, float(grid[path.best]), calibration, path)
+
+
+def loo_path(
+    basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarray | None
+) -> Path:
+    """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
+    H = problem.H if rows is None else problem.H.take(rows)
+    dtype = H.layer.dtype
+    V = np.asarray(basis.basis, dtype=dtype)
+    shrink = np.stack([basis.inverse(C) for C in grid], axis=1)
+    weights = (shrink[:, :, None] * basis.cross[:, None, :]).reshape(len(shrink), -1)
+    shrink, weights = shrink.astype(dtype), weights.astype(dtype)
+    tally = Tally(problem, grid)
+    P = np.empty((min(H.size, len(H)), len(V)), dtype)
+    for block, h in H.blocks():
+        p = matmul(h, V, P[: len(h)])
+        F = matmul(p, weights).reshape(len(p), len(grid), -1)
+        p *= p
+        tally.add(block if rows is None else rows[block], F, matmul(p, shrink))
+    return tally.path()
+
+
+def gcv_path(moments: Moments, coding: Array, grid: np.ndarray) -> tuple[Spectrum, Path]:
+    """The generalised cross-validation error of every C: all that moments alone can tell.
+
+    n‖T − F‖² / (n − tr)², where tr = Σ w/(w + 1/C) is the fit's degrees of freedom.
+    """
+    basis = spectrum(moments, coding)
+    n, energy = moments.rows, float(np.trace(coding.T @ moments.energy @ coding))
+    z = np.sum(basis.cross**2, axis=1)
+    w = np.maximum(basis.values, 0.0)
+    errors = []
+    for C in grid:
+        s = basis.inverse(C)
+        residual = max(energy - float(np.sum(z * s * (2.0 - w * s))), 0.0)
+        freedom = max(1.0 - float(np.sum(w * s)) / n, 1.0 / n)
+        errors.append(residual / moments.weight / freedom**2)
+    return basis, Path(grid, np.array(errors), None, "gcv", int(n))
+
+
+class Tally:
+    """Sums of c·(squared error) and c·(wrong class) for every C, over rows left out."""
+
+    def __init__(self, problem: Problem, grid: np.ndarray) -> None:
+        self._problem = problem
+        self._grid = grid
+        self._squared = np.zeros(len(grid))
+        self._wrong = np.zeros(len(grid))
+        self._weight = 0.0
+        self._rows = 0
+
+    def add(self, rows: object, F: Array, leverage: Array) -> None:
+        """Count rows by their fitted values F (rows × C × m) and leverages (rows × C)."""
+        T = coded(self._problem.targets, rows, F.dtype)[:, None, :]
+        unit = self._problem.unit_weight(rows).astype(F.dtype)[:, None]
+        rest = np.maximum(1.0 - unit * leverage, eps(F.dtype))[:, :, None]
+        self.add_residuals(rows, T, (T - F) / rest)
+
+    def add_residuals(self, rows: object, T: Array, residual: Array) -> None:
+        """Count rows by what leaving each out leaves over."""
+        weight = self._problem.weight
+        c = np.ones(len(residual)) if weight is None else weight[rows]
+        self._squared += c @ np.sum(residual**2, axis=2, dtype=float)
+        if isinstance(self._problem.targets, ClassTargets):
+            self._wrong += c @ wrong(T, T - residual)
+        self._weight += float(c.sum())
+        self._rows += len(residual)
+
+    def path(self) -> Path:
+        """The mean errors."""
+        classes = isinstance(self._problem.targets, ClassTargets)
+        return Path(
+            self._grid,
+            self._squared / self._weight,
+            self._wrong / self._weight if classes else None,
+            "loo",
+            self._rows,
+        )

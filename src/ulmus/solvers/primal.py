@@ -1,0 +1,38 @@
+"""Solve in feature space: one h × h factorisation. Best when rows outnumber units."""
+
+import warnings
+
+import numpy as np
+
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, matmul
+from ulmus.exceptions import IllConditionedWarning
+from ulmus.problem import Moments, Problem, Solution
+from ulmus.solvers.spectrum import left_out, spectral, spectrum
+
+__all__ = ["primal", "solve_moments"]
+
+
+def primal(problem: Problem, C: float, calibration: np.ndarray) -> Solution:
+    """β = (HᵀCH + I/C)⁻¹ HᵀCT, and the ``calibration`` rows left out one at a time."""
+    moments = problem.moments()
+    return solve_moments(moments, problem, C, calibration)
+
+
+def solve_moments(moments: Moments, problem: Problem, C: float, calibration: np.ndarray) -> Solution:
+    """β from moments that may hold more rows than ``problem``, whose rows they must include."""
+    coding = problem.targets.coding
+    try:
+        factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / C), overwrite=True)
+    except NotPositiveDefinite:
+        warnings.warn(
+            f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
+            "raised to their rounding. A smaller C, or float64 input, avoids this.",
+            IllConditionedWarning,
+            stacklevel=2,
+        )
+        return spectral(moments, spectrum(moments, coding), problem, C, calibration)
+    coef = factor.solve(matmul(moments.cross, coding))
+    H = np.asarray(problem.H.take(calibration).all(), dtype=float)
+    leverage = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    loo = left_out(problem, calibration, matmul(H, coef), leverage)
+    return Solution(coef, C, "primal", calibration, loo, moments=moments)

@@ -1,0 +1,110 @@
+"""Labels and values as a target matrix that is built one block at a time.
+
+Every kind of target states a basis Y (n × b) and a coding E (b × m); the solve
+sees T = Y E. Sums over Y add across batches whatever E is, and a class met late
+is a column of Y that was zero so far.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ulmus.typing import Array, DType, Targets
+
+__all__ = [
+    "ClassTargets",
+    "ValueTargets",
+    "balanced_weights",
+    "coded",
+    "codes_of",
+    "distinct",
+    "wrong",
+]
+
+
+@dataclass(frozen=True)
+class ClassTargets:
+    """Y is one-hot; T is +1 for a row's own class and −1 for the others.
+
+    Two classes need one column, +1 for the second.
+    """
+
+    codes: np.ndarray
+    n_classes: int
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def coding(self) -> Array:
+        """2I − 11ᵀ, or (−1, 1)ᵀ for two classes."""
+        if self.n_classes == 2:
+            return np.array([[-1.0], [1.0]])
+        return 2.0 * np.eye(self.n_classes) - 1.0
+
+    def block(self, rows: Any, dtype: DType) -> Array:
+        """One-hot rows."""
+        return (self.codes[rows, None] == np.arange(self.n_classes)).astype(dtype)
+
+
+@dataclass(frozen=True)
+class ValueTargets:
+    """Y is the target columns, and T is Y."""
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def coding(self) -> Array:
+        """The identity."""
+        return np.eye(self.values.shape[1])
+
+    def block(self, rows: Any, dtype: DType) -> Array:
+        """The rows of Y."""
+        return self.values[rows].astype(dtype, copy=False)
+
+
+def coded(targets: Targets, rows: Any, dtype: DType) -> Array:
+    """T = Y E for these rows."""
+    return targets.block(rows, dtype) @ np.asarray(targets.coding, dtype=dtype)
+
+
+def wrong(T: Array, F: Array) -> Array:
+    """Where the decision values F (… × m) name another class than the ±1 targets T do."""
+    if T.shape[-1] == 1:
+        return (F[..., 0] > 0) != (T[..., 0] > 0)
+    return F.argmax(axis=-1) != T.argmax(axis=-1)
+
+
+def distinct(y: np.ndarray) -> np.ndarray:
+    """The labels that occur, sorted; labels of several types by type first.
+
+    Examples
+    --------
+    >>> distinct(np.array(["b", "a", 2, 1], dtype=object)).tolist()
+    [1, 2, 'a', 'b']
+    """
+    try:
+        return np.unique(y)
+    except TypeError:
+        labels = sorted(set(y.tolist()), key=lambda label: (type(label).__name__, label))
+        return np.array(labels, dtype=object)
+
+
+def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Each label's position among the classes, and −1 where it is none of them."""
+    if y.dtype == object or classes.dtype == object:
+        positions = {label: code for code, label in enumerate(classes.tolist())}
+        return np.array([positions.get(label, -1) for label in y.tolist()], dtype=np.intp)
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return np.where(classes[codes] == y, codes, -1)
+
+
+def balanced_weights(totals: np.ndarray) -> np.ndarray:
+    """One factor per class that gives every class present the same total weight."""
+    shares = np.zeros(len(totals))
+    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=shares, where=totals > 0)
+    return shares

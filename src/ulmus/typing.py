@@ -1,0 +1,40 @@
+"""Names for the types that appear in signatures."""
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+# NumPy, torch and CuPy arrays share a behaviour, not a base class, so the
+# aliases document intent and the array-API namespace does the work.
+Array: TypeAlias = Any
+Rows: TypeAlias = Any  # an array or a SciPy sparse matrix whose first axis is samples
+DType: TypeAlias = Any
+Seed: TypeAlias = int | np.random.RandomState | None
+
+
+class Layer(Protocol):
+    """Stage one as the solvers see it: rows in, hidden rows out."""
+
+    @property
+    def width(self) -> int:
+        """How many hidden units a row turns into."""
+
+    @property
+    def dtype(self) -> DType:
+        """The precision of the hidden rows."""
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows, written into ``out`` when one is given."""
+
+
+class Targets(Protocol):
+    """What the rows should map to, given out block by block."""
+
+    @property
+    def coding(self) -> Array:
+        """E such that the solved targets are T = Y E."""
+
+    def __len__(self) -> int: ...
+
+    def block(self, rows: Any, dtype: DType) -> Array:
+        """Y for these rows."""
