@@ -31,7 +31,7 @@ demo: $(VENV)/.installed-plot  ## Fit digits, print one table, draw one picture
 	@$(BIN)/ulmus demo
 
 test: $(VENV)/.installed-test  ## Run every test
-	@$(BIN)/python -m pytest
+	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
 
 check: $(VENV)/.installed-check  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check .

@@ -48,6 +48,11 @@ class Hidden:
         return self.layer.width
 
     @property
+    def offset(self) -> float:
+        """What the blocks are short of."""
+        return self.layer.offset
+
+    @property
     def size(self) -> int:
         """Rows in a block."""
         return block_rows(self.width, np.dtype("f8").itemsize // self._halves, self.X.shape[1])
@@ -57,7 +62,10 @@ class Hidden:
         return 2 if str(self.layer.dtype).endswith("32") else 1
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Each block's rows and its H. The array is reused: copy what must outlive the step."""
+        """Each block's rows and its H − offset.
+
+        The array is reused: copy what must outlive the step.
+        """
         size = min(self.size, len(self))
         # Fresh pages cost more than the activation, so one buffer serves every block.
         buffer = np.empty((size, self.width), self.layer.dtype) if is_numpy(self.X) else None
@@ -66,8 +74,10 @@ class Hidden:
             yield rows, self.layer(self.X[rows], out)
 
     def all(self) -> Array:
-        """The whole of H; for when it is known to fit."""
-        return self.layer(self.X)
+        """The whole of H, offset and all; for when it is known to fit."""
+        H = self.layer(self.X)
+        H += self.layer.offset
+        return H
 
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""

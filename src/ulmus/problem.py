@@ -1,11 +1,11 @@
 """What is to be solved, apart from how.
 
-A ``Problem`` is ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (1/2C)‖β‖². All a primal solver needs of its
+A ``Problem`` is ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖². All a primal solver needs of its
 rows are the ``Moments`` G = HᵀCH, R = HᵀCY and YᵀCY: they add over batches,
 subtract when a batch is taken back, and scale when the past should fade.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ import numpy as np
 from ulmus.backends.linalg import accumulate_gram, empty_gram, matmul, mirror
 from ulmus.backends.namespace import eps
 from ulmus.hidden import Hidden
-from ulmus.typing import Array, Targets
+from ulmus.typing import Array, DType, Targets
 
-__all__ = ["Moments", "Path", "Problem", "Solution"]
+__all__ = ["Frame", "Moments", "Path", "Problem", "RowMoments", "Solution"]
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,18 @@ class Moments:
     """Sums over rows: all that a primal solve keeps of its data.
 
     ``gram`` is HᵀCH (h × h), ``cross`` HᵀCY (h × b), ``energy`` YᵀCY (b × b; its
-    trace is Σ c‖y‖²), ``weight`` Σ c, ``rows`` the count, and ``rounding`` the
-    relative precision the products were made in.
+    trace is Σ c‖y‖²), ``hidden`` and ``target`` are Σ c h and Σ c y, ``weight`` Σ c,
+    ``rows`` the count, and ``rounding`` how far the eigenvalues of ``gram`` may be off.
     """
 
     gram: Array
     cross: Array
     energy: Array
+    hidden: Array
+    target: Array
     weight: float
     rows: float
-    rounding: float = float(np.finfo(float).eps)
+    rounding: float = 0.0
 
     def __add__(self, other: "Moments") -> "Moments":
         return self._combine(other, 1.0)
@@ -41,14 +43,8 @@ class Moments:
         return self._combine(other, -1.0)
 
     def __mul__(self, factor: float) -> "Moments":
-        return Moments(
-            factor * self.gram,
-            factor * self.cross,
-            factor * self.energy,
-            factor * self.weight,
-            factor * self.rows,
-            self.rounding,
-        )
+        sums = {name: factor * getattr(self, name) for name in _SUMS}
+        return Moments(**sums, rounding=abs(factor) * self.rounding)
 
     __rmul__ = __mul__
 
@@ -56,25 +52,36 @@ class Moments:
         """These sums; the counterpart of ``RowMoments.summed``."""
         return self
 
-    def _combine(self, other: "Moments", sign: float) -> "Moments":
-        return Moments(
-            self.gram + sign * other.gram,
-            self.cross + sign * other.cross,
-            self.energy + sign * other.energy,
-            self.weight + sign * other.weight,
-            self.rows + sign * other.rows,
-            max(self.rounding, other.rounding),
+    def centered(self) -> "Moments":
+        """The moments of H and Y about their means."""
+        s, t, total = self.hidden, self.target, self.weight
+        return replace(
+            self,
+            gram=self.gram - np.outer(s, s / total),
+            cross=self.cross - np.outer(s, t / total),
+            energy=self.energy - np.outer(t, t / total),
+            hidden=np.zeros_like(s),
+            target=np.zeros_like(t),
         )
+
+    def _combine(self, other: "Moments", sign: float) -> "Moments":
+        sums = {name: getattr(self, name) + sign * getattr(other, name) for name in _SUMS}
+        return Moments(**sums, rounding=self.rounding + other.rounding)
+
+
+_SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
 
 @dataclass(frozen=True)
 class RowMoments:
-    """The moments of fewer rows than units, kept as the rows: n × h is less than h × h."""
+    """The moments of fewer rows than units, kept as rows: n × h is less than h × h.
+
+    ``B``, ``Y`` and ``root`` are the hidden rows, the targets and ones, each times √c.
+    """
 
     B: Array
     Y: Array
-    weight: float
-    rounding: float
+    root: Array
 
     @property
     def rows(self) -> float:
@@ -85,24 +92,34 @@ class RowMoments:
         """The sums over these rows."""
         gram = empty_gram(self.B.shape[1], self.B)
         accumulate_gram(gram, self.B, {})
-        Y = self.Y.astype(float)
-        cross = matmul(self.B.T, self.Y.astype(self.B.dtype)).astype(float)
-        return Moments(mirror(gram), cross, Y.T @ Y, self.weight, self.rows, self.rounding)
+        B, Y, root = self.B.astype(float), self.Y, self.root[:, 0]
+        return Moments(
+            mirror(gram),
+            matmul(B.T, Y),
+            matmul(Y.T, Y),
+            B.T @ root,
+            Y.T @ root,
+            float(root @ root),
+            self.rows,
+            _rounding(gram, self.B.dtype),
+        )
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Fit targets from hidden rows: ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (1/2C)‖β‖².
+    """Fit targets from hidden rows: ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖².
 
     ``weight`` is c, positive, or None for ones. ``unit`` is how much of its
     weight a row loses when it is left out, or None for all of it: a row of weight
-    two stands for two rows, and only one of them leaves.
+    two stands for two rows, and only one of them leaves. ``intercept`` says
+    whether there is a b; it is not penalised.
     """
 
     H: Hidden
     targets: Targets
     weight: Array | None = None
     unit: Array | None = None
+    intercept: bool = False
 
     def unit_weight(self, rows: Any) -> Array:
         """What each of ``rows`` loses when it is left out."""
@@ -112,22 +129,78 @@ class Problem:
 
     def moments(self) -> Moments:
         """One pass over the rows."""
-        basis = self.targets.coding.shape[0]
-        gram, scratch = None, {}
-        cross, energy = np.zeros((self.H.width, basis)), np.zeros((basis, basis))
+        h, b = self.H.width, self.targets.coding.shape[0]
+        gram = empty_gram(h, self.H.X)
+        scratch: dict[str, Array] = {}
+        # A column of ones beside Y takes the sums of h and y along.
+        cross, energy = np.zeros((h, b + 1)), np.zeros((b + 1, b + 1))
         for rows, B in self.H.blocks():
-            Y = self.targets.block(rows, B.dtype)
+            Y = np.ones((len(B), b + 1), B.dtype)
+            Y[:, :b] = self.targets.block(rows, B.dtype)
             if self.weight is not None:
                 root = np.sqrt(self.weight[rows]).astype(B.dtype)[:, None]
                 B *= root
-                Y = Y * root
-            gram = empty_gram(self.H.width, B) if gram is None else gram
+                Y *= root
             accumulate_gram(gram, B, scratch)
             cross += matmul(B.T, Y)
-            energy += Y.T.astype(float) @ Y.astype(float)
-        n = len(self.H)
-        total = float(n) if self.weight is None else float(np.sum(self.weight))
-        return Moments(mirror(gram), cross, energy, total, float(n), eps(self.H.layer.dtype))
+            Y = Y.astype(float)
+            energy += matmul(Y.T, Y)
+        rounding = _rounding(gram, self.H.layer.dtype)
+        # Give back, in float64, the offset o that the hidden rows B were short of:
+        # (B + o)ᵀC(B + o) = BᵀCB + o (s 1ᵀ + 1 sᵀ) + o² Σc, where s = BᵀC1.
+        o = self.H.offset
+        if o:
+            gram += o * cross[:, b:]
+            gram += o * cross[:, b] + o**2 * energy[b, b]
+            cross += o * energy[b]
+        return Moments(
+            mirror(gram),
+            cross[:, :b],
+            energy[:b, :b],
+            cross[:, b],
+            energy[:b, b],
+            float(energy[b, b]),
+            float(len(self.H)),
+            rounding,
+        )
+
+    def frame(self, moments: Moments) -> "Frame":
+        """What the solve sees of ``moments``, about the means where there is an intercept."""
+        coding = self.targets.coding
+        if not self.intercept:
+            m, zero = moments, np.zeros(moments.gram.shape[0])
+            return Frame(m.gram, matmul(m.cross, coding), zero, np.zeros(coding.shape[1]), 0.0)
+        m, total = moments.centered(), moments.weight
+        level = coding.T @ moments.target / total
+        return Frame(m.gram, matmul(m.cross, coding), moments.hidden / total, level, 1.0 / total)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """G and R = HᵀCT, about the origin or about the means of h and t.
+
+    Then F = (H − center) β + level, and every row has the leverage ``share``
+    from the intercept alone.
+    """
+
+    gram: Array
+    cross: Array
+    center: Array
+    level: Array
+    share: float
+
+    def intercept(self, coef: Array) -> Array:
+        """b, so that F = Hβ + b."""
+        return self.level - self.center @ coef
+
+
+def _rounding(gram: Array, dtype: DType) -> float:
+    """How far rounding in BᵀB may move its eigenvalues.
+
+    An entry is off by about eps times the largest one; independent errors of
+    that size make a matrix of norm √h times as much.
+    """
+    return eps(dtype) * float(np.max(np.diagonal(gram))) * float(np.sqrt(len(gram)))
 
 
 @dataclass(frozen=True)
@@ -146,10 +219,16 @@ class Path:
 
     @property
     def best(self) -> int:
-        """Least error rate where there is one, and least squared error among equals."""
-        if self.error_rate is None:
-            return int(np.argmin(self.squared_error))
-        return int(np.lexsort((self.squared_error, self.error_rate))[0])
+        """Least squared error; of classes, among the C within one row of the least error rate.
+
+        One row more or less says nothing, and the squared error then speaks up
+        for the C that is not there by luck.
+        """
+        squared = self.squared_error
+        if self.error_rate is not None:
+            close = self.error_rate <= self.error_rate.min() + (1.0 + 1e-9) / self.rows
+            squared = np.where(close, squared, np.inf)
+        return int(np.argmin(squared))
 
     @property
     def score(self) -> tuple[float, float]:
@@ -165,13 +244,14 @@ class Path:
 
 @dataclass(frozen=True)
 class Solution:
-    """β, how it was found, and what leaving rows out says of it.
+    """β and b, how they were found, and what leaving rows out says of it.
 
     ``loo`` holds leave-one-out decision values of the rows ``loo_rows``,
     ``path`` the curve C was chosen from if it was, and ``moments`` the sums.
     """
 
     coef: Array
+    intercept: Array
     C: float
     method: str
     loo_rows: np.ndarray

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.backends.linalg import matmul
 from ulmus.typing import Array, DType, Targets
 
 __all__ = [
@@ -69,7 +70,7 @@ class ValueTargets:
 
 def coded(targets: Targets, rows: Any, dtype: DType) -> Array:
     """T = Y E for these rows."""
-    return targets.block(rows, dtype) @ np.asarray(targets.coding, dtype=dtype)
+    return matmul(targets.block(rows, dtype), np.asarray(targets.coding, dtype=dtype))
 
 
 def wrong(T: Array, F: Array) -> Array:

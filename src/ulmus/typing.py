@@ -23,8 +23,12 @@ class Layer(Protocol):
     def dtype(self) -> DType:
         """The precision of the hidden rows."""
 
+    @property
+    def offset(self) -> float:
+        """A constant that is left out of the hidden rows: H is the call plus this."""
+
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """H for these rows, written into ``out`` when one is given."""
+        """H − offset for these rows, written into ``out`` when one is given."""
 
 
 class Targets(Protocol):

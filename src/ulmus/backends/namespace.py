@@ -18,7 +18,7 @@ def is_sparse(X: Rows) -> bool:
 
 def namespace(X: Rows) -> ModuleType:
     """The array-API namespace of X; NumPy for SciPy sparse rows."""
-    return np if is_sparse(X) else array_namespace(X)  # type: ignore[no-any-return]
+    return np if is_sparse(X) else array_namespace(X)
 
 
 def is_numpy(X: Rows) -> bool:

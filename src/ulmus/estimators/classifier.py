@@ -51,7 +51,10 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
         The C in use.
     loo_path_ : dict of ndarrays
         "C", "error_rate" and "squared_error" (means over left-out rows), where C
-        was chosen. The least error rate wins; among equals, the least squared error.
+        was chosen. Of the C within one row of the least error rate, the one with the
+        least squared error wins.
+    loo_score_ : float or None
+        Accuracy on left-out rows at that C; None where C came from "gcv".
     selection_ : {"fixed", "loo", "loo-sample", "gcv"}
         How C was chosen: given; leaving out every row; leaving out a random
         sample of 10 000 rows, when there are more than 20 000; or by generalised
@@ -81,7 +84,7 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ELMClassifier(random_state=0).fit(X[::2], y[::2])
     >>> round(model.score(X[1::2], y[1::2]), 2)
-    0.96
+    0.97
     """
 
     def __init__(
@@ -167,9 +170,7 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
             return np.log(self.predict_proba(X))
 
     # ------------------------------------------------------------------ fitting
-    def partial_fit(
-        self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0
-    ):
+    def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
         The first call settles the hidden units, and the inputs' scale with
@@ -246,10 +247,10 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
         old, self.classes_ = self.classes_, distinct(np.concatenate([self.classes_, labels]))
         if hasattr(self, "_moments"):
             places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
-            cross, energy = np.zeros((len(m.cross), b)), np.zeros((b, b))
-            cross[:, places] = m.cross
+            cross, energy, target = np.zeros((len(m.cross), b)), np.zeros((b, b)), np.zeros(b)
+            cross[:, places], target[places] = m.cross, m.target
             energy[np.ix_(places, places)] = m.energy
-            self._moments = replace(m, cross=cross, energy=energy)
+            self._moments = replace(m, cross=cross, energy=energy, target=target)
 
     def _survey(self, y, weight):
         labels = distinct(y)
@@ -298,6 +299,9 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
                 f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs rows "
                 "of at least two."
             )
+
+    def _score_of(self, path, problem):
+        return None if path.error_rate is None else 1.0 - path.score[0]
 
     def _solve_sums(self, problem, forgotten=False):
         self._check_classes()

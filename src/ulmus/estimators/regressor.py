@@ -14,7 +14,7 @@ __all__ = ["ELMRegressor"]
 class ELMRegressor(RegressorMixin, RidgeELM):
     """Extreme learning machine for one or several numeric targets.
 
-    Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT.
+    Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT, about the means.
 
     Parameters
     ----------
@@ -26,6 +26,9 @@ class ELMRegressor(RegressorMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         How far to trust the data against ‖β‖². "loo" chooses it by exact
         leave-one-out from 25 values; a list is chosen from in the same way.
+    fit_intercept : bool, default=True
+        Whether to add a constant that is not penalised. The papers have none,
+        and their ridge shrinks the targets' mean; False is their form.
     dtype : dtype, default=None
         Precision of the hidden rows; None follows the input. Sums and
         factorisations are in float64 always.
@@ -36,10 +39,15 @@ class ELMRegressor(RegressorMixin, RidgeELM):
     ----------
     coef_ : ndarray of shape (n_hidden, n_outputs)
         The output weights β.
+    intercept_ : ndarray of shape (n_outputs,)
+        The constant.
     C_ : float
         The C in use.
     loo_path_ : dict of ndarrays
         "C" and "squared_error" (the mean over left-out rows), where C was chosen.
+    loo_score_ : float or None
+        R² on left-out rows at that C, over all outputs together; None where C
+        came from "gcv".
     selection_ : {"fixed", "loo", "loo-sample", "gcv"}
         How C was chosen: given; leaving out every row; leaving out a random
         sample of 10 000 rows, when there are more than 20 000; or by generalised
@@ -66,13 +74,23 @@ class ELMRegressor(RegressorMixin, RidgeELM):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = ELMRegressor(random_state=0).fit(X[:300], y[:300])
     >>> round(model.score(X[300:], y[300:]), 2)
-    0.5
+    0.52
     """
 
-    def __init__(self, features=None, *, n_hidden=None, C="loo", dtype=None, random_state=None):
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        C="loo",
+        fit_intercept=True,
+        dtype=None,
+        random_state=None,
+    ):
         self.features = features
         self.n_hidden = n_hidden
         self.C = C
+        self.fit_intercept = fit_intercept
         self.dtype = dtype
         self.random_state = random_state
 
@@ -92,6 +110,10 @@ class ELMRegressor(RegressorMixin, RidgeELM):
         F = self._outputs(X)
         return F[:, 0] if self._flat else F
 
+    @property
+    def _intercept(self):
+        return bool(self.fit_intercept)
+
     def _validate_target(self, X, y, reset):
         X, y = validate_data(
             self,
@@ -105,6 +127,11 @@ class ELMRegressor(RegressorMixin, RidgeELM):
         )
         y = np.asarray(y)
         return X, y if y.dtype.kind == "f" else y.astype(float)
+
+    def _score_of(self, path, problem):
+        T = problem.targets.values
+        spread = np.average((T - np.average(T, 0, problem.weight)) ** 2, 0, problem.weight).sum()
+        return 1.0 - path.score[1] / spread if path.kind == "loo" and spread > 0 else None
 
     def _encode(self, y, weight):
         self._flat = y.ndim == 1

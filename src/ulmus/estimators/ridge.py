@@ -31,6 +31,8 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
     """Fit, stream and predict; a subclass says what its targets are."""
 
     # ------------------------------------------------------------------ for subclasses
+    _intercept = False
+
     @abstractmethod
     def _encode(self, y, weight):
         """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
@@ -42,6 +44,10 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
     @abstractmethod
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
+
+    @abstractmethod
+    def _score_of(self, path, problem):
+        """What `score` would be on left-out rows, at the best C of the path."""
 
     def _survey(self, y, weight):
         """Note a batch's targets before the first batch is fitted; nothing by default."""
@@ -114,11 +120,11 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         X, y = self._validate_target(X, y, reset=True)
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)
-        self._fit_features(X, sample_weight)
+        self._fit_features(X, y, sample_weight)
         best = None
         for features in self._widths():
             H = Hidden(layer_of(features, X, self.dtype), X)
-            problem = Problem(H, targets, weight, unit)
+            problem = Problem(H, targets, weight, unit, self._intercept)
             solution = solve(problem, grid, self._seed())
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
@@ -148,7 +154,7 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         self._survey(y, sample_weight)
         if first:
-            self._fit_features(X, sample_weight)
+            self._fit_features(X, y, sample_weight)
         elif isinstance(self.features_, FeatureMap):
             self.features_.learn(X, sample_weight, more=True)
 
@@ -170,8 +176,9 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         targets, weight, unit = self._encode_more(y, sample_weight)
         if not hasattr(self, "features_"):
-            self._fit_features(X, sample_weight)
-        problem = Problem(Hidden(layer_of(self.features_, X, self.dtype), X), targets, weight, unit)
+            self._fit_features(X, y, sample_weight)
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        problem = Problem(H, targets, weight, unit, self._intercept)
         if first:
             self._moments = problem.moments()
             return problem
@@ -189,26 +196,30 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         # A row that was just taken out has no leverage to give back.
         calibration = calibration_rows(0 if forgotten else len(problem.H), self._seed())
         if isinstance(grid, np.ndarray):
-            basis, path = gcv_path(self._moments, problem.targets.coding, grid)
-            solution = spectral(self._moments, basis, problem, float(grid[path.best]), calibration, path)
+            basis, path = gcv_path(self._moments, problem, grid)
+            solution = spectral(
+                basis, self._moments, problem, float(grid[path.best]), calibration, path
+            )
         else:
             solution = solve_moments(self._moments, problem, grid, calibration)
         self._accept(problem, solution)
 
     def _accept(self, problem, solution):
         """Turn a solution into fitted attributes."""
-        self.coef_ = solution.coef
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.C_ = solution.C
         self.n_hidden_ = solution.coef.shape[0]
         self.solver_ = solution.method
         path = solution.path
         if path is None:
             self.selection_ = "fixed"
-            vars(self).pop("loo_path_", None)
+            for name in ("loo_path_", "loo_score_"):
+                vars(self).pop(name, None)
         else:
             partial = path.kind == "loo" and path.rows < len(problem.H)
             self.selection_ = "loo-sample" if partial else path.kind
             self.loo_path_ = path.table()
+            self.loo_score_ = self._score_of(path, problem)
         self._calibrate(problem, solution)
 
     def _forget_fit(self):
@@ -217,13 +228,13 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         for name in [*fitted, "_moments", "_totals", "_declared", "_flat"]:
             vars(self).pop(name, None)
 
-    def _fit_features(self, X, weight):
+    def _fit_features(self, X, y, weight):
         features = unfitted(self.features, self.n_hidden, self.dtype, self.random_state)
         if isinstance(features, FeatureMap):
             features.check_parameters()
             self.features_ = features.learn(X, weight)
         else:
-            self.features_ = features.fit(X)
+            self.features_ = features.fit(X, y)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""
@@ -262,6 +273,7 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
         F = np.empty((len(H), coef.shape[1]), coef.dtype)
         for rows, h in H.blocks():
             matmul(h, coef, F[rows])
+        F += self.intercept_ + H.offset * self.coef_.sum(axis=0)
         return F
 
     def __sklearn_tags__(self):

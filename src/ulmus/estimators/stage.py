@@ -53,6 +53,7 @@ class TransformerLayer:
     transformer: Any
     width: int
     dtype: np.dtype
+    offset: float = 0.0
 
     def __call__(self, X, out=None):
         """H for these rows."""

@@ -31,6 +31,7 @@ class FeatureMap(
     scaling: str | None
     dtype: DType
     random_state: Any
+    _columns: ColumnStatistics | None
     _units: tuple[str, ...] = ()
 
     @abstractmethod
@@ -83,7 +84,7 @@ class FeatureMap(
         return self.learn(self._validated(X, reset=first), more=not first)
 
     def learn(self, X: Rows, weight: np.ndarray | None = None, more: bool = False) -> Self:
-        """What `fit` and `partial_fit` do with rows that are checked, each counted ``weight`` times.
+        """`fit`, or `partial_fit`, on rows that are checked and count ``weight`` times each.
 
         The weights matter to the scale alone: units drawn from the rows are
         drawn from all of them alike.
@@ -113,7 +114,10 @@ class FeatureMap(
         """
         check_is_fitted(self)
         X = self._validated(X, reset=False)
-        return self.layer(X)(X)
+        layer = self.layer(X)
+        H = layer(X)
+        H += layer.offset
+        return H
 
     def truncate(self, n_hidden: int) -> Self:
         """The same map with only its first ``n_hidden`` units."""
@@ -147,7 +151,5 @@ class FeatureMap(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = (
-            ["float64", "float32"] if self.dtype is None else []
-        )
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags

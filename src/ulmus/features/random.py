@@ -42,8 +42,13 @@ class RandomLayer:
         """Precision of the hidden rows."""
         return self.W.dtype
 
+    @property
+    def offset(self) -> float:
+        """What the rows are short of."""
+        return self.activation.offset
+
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """H for these rows."""
+        """H − offset for these rows."""
         n, d = X.shape
         if is_sparse(X):
             Z = matmul(self.scaling.sparse(X, self.dtype), self.W[:d], out)

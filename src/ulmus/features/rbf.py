@@ -74,8 +74,13 @@ class RBFLayer:
         """Precision of the hidden rows."""
         return self.W.dtype
 
+    @property
+    def offset(self) -> float:
+        """What the rows are short of."""
+        return self.node.offset
+
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """H for these rows."""
+        """H − offset for these rows."""
         n, d = X.shape
         if is_sparse(X):
             S = self.scaling.sparse(X, self.dtype)
@@ -224,7 +229,9 @@ class RBFFeatures(FeatureMap):
                 f"centers={self.centers!r} is unknown; use 'rows', 'uniform' or 'normal'."
             )
         if self.width != "mean" and not (isinstance(self.width, Real) and self.width > 0):
-            raise InvalidParameterError(f"width={self.width!r} must be 'mean' or a positive number.")
+            raise InvalidParameterError(
+                f"width={self.width!r} must be 'mean' or a positive number."
+            )
 
 
 def _expanded(A: np.ndarray, rates: np.ndarray) -> np.ndarray:

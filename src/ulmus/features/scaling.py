@@ -48,8 +48,10 @@ class ColumnStatistics:
         least, greatest = X.min(0), X.max(0)
         middle, unit = _frame(least, greatest)
         share = c / c.sum()
-        first = share @ ((X - middle) / unit)
-        second = share @ np.square((X - middle) / unit - first)
+        U = (X - middle) / unit
+        first = np.einsum("i,ij->j", share, U)
+        U -= first
+        second = np.einsum("i,ij,ij->j", share, U, U)
         return cls._from_frame(c, middle, unit, first, second, least, greatest)
 
     @classmethod
@@ -127,7 +129,7 @@ class Scaling:
         """Write the scaled rows into ``out``."""
         if is_numpy(X):
             # Centred and scaled before any narrowing, so that a timestamp survives float32.
-            center = self.center.astype(X.dtype) if X.dtype.kind == "f" else self.center
+            center = self.center.astype(np.float32 if X.dtype == np.float32 else float)
             np.multiply(X - center, self.factor, out=out, casting="same_kind")
         else:
             center = from_numpy(self.center, X, X.dtype)

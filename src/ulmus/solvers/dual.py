@@ -22,9 +22,8 @@ from ulmus.backends.linalg import (
     matmul,
     mirror,
 )
-from ulmus.backends.namespace import eps
 from ulmus.hidden import block_rows, row_blocks
-from ulmus.problem import Problem, RowMoments, Solution
+from ulmus.problem import Path, Problem, RowMoments, Solution
 from ulmus.solvers.path import Tally
 from ulmus.solvers.spectrum import ridge
 from ulmus.targets import coded
@@ -37,35 +36,66 @@ _ROUNDING = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class RowSpace:
-    """H whole (there are fewer rows than units), √c, T, the part of c left out, and Y."""
+    """A problem with fewer rows than units, its rows whole.
+
+    ``root`` is √c, ``part`` the part of c a row loses when it is left out, T the
+    targets and ``Y`` their basis; ``center`` and ``level`` are the means of h and t
+    where there is an intercept, and zero otherwise.
+    """
 
     H: Array
     root: Array
-    T: Array
     part: Array
+    T: Array
     Y: Array
+    center: Array
+    level: Array
+    intercept: bool
 
     @classmethod
     def of(cls, problem: Problem) -> "RowSpace":
         """The rows of a problem."""
-        every = slice(0, len(problem.H))
-        weight = np.ones(len(problem.H)) if problem.weight is None else problem.weight
-        part = problem.unit_weight(every) / weight
+        every, H = slice(0, len(problem.H)), problem.H.all()
+        weight = np.ones(len(H)) if problem.weight is None else problem.weight
         T = coded(problem.targets, every, float)
-        Y = problem.targets.block(every, float)
-        return cls(problem.H.all(), np.sqrt(weight)[:, None], T, part, Y)
+        center, level = np.zeros(H.shape[1]), np.zeros(T.shape[1])
+        if problem.intercept:
+            center, level = (np.average(A, axis=0, weights=weight) for A in (H, T))
+        return cls(
+            H,
+            np.sqrt(weight)[:, None],
+            problem.unit_weight(every) / weight,
+            T,
+            problem.targets.block(every, float),
+            center,
+            level,
+            problem.intercept,
+        )
 
-    def moments(self) -> RowMoments:
-        """What to add further rows to."""
-        B = np.multiply(self.H, self.root, dtype=self.H.dtype)
-        return RowMoments(B, self.root * self.Y, float(np.sum(self.root**2)), eps(B.dtype))
+    @property
+    def S(self) -> Array:
+        """√c (T − level)."""
+        return self.root * (self.T - self.level)
 
-    def kernel(self) -> Array:
-        """K = BBᵀ in float64."""
+    @property
+    def share(self) -> Array:
+        """cᵢ/Σc: the leverage that the intercept alone gives a row."""
+        return self.intercept * self.root[:, 0] ** 2 / float(np.sum(self.root**2))
+
+    def kernel(self) -> tuple[Array, float]:
+        """K = BBᵀ in float64, and what was added to it along √c.
+
+        About the means, K√c = 0: the intercept has taken that direction. Lifting it to K's
+        own size keeps it out of the inverse, where 1/C would make it large.
+        """
         K = empty_gram(len(self.H), self.H)
         for _, B in self._columns():
             accumulate_gram(K, B.T, {})
-        return mirror(K)
+        mirror(K)
+        lift = float(np.trace(K)) * self.intercept
+        if lift:
+            K += lift * (self.root @ self.root.T) / float(np.sum(self.root**2))
+        return K, lift
 
     def coef(self, alpha: Array) -> Array:
         """β = Bᵀα."""
@@ -74,62 +104,85 @@ class RowSpace:
             beta[units] = matmul(B.T, alpha)
         return beta
 
-    def left_out(self, alpha: Array, diagonal: Array, ridge: Array, block: Any = ...) -> Array:
-        """Residuals (rows × … × m) of rows that lose ``unit`` of their weight."""
-        part = self.part[block].reshape(-1, *[1] * (diagonal.ndim - 1))
-        root = self.root[block].reshape(-1, *[1] * (alpha.ndim - 1))
+    def left_out(
+        self, alpha: Array, diagonal: Array, ridge: Array, lift: float, block: Any = ...
+    ) -> Array:
+        """Residuals (rows × … × m) of rows that lose ``part`` of their weight."""
+        column = (-1, *[1] * (diagonal.ndim - 1))
+        part, share = self.part[block].reshape(column), self.share[block].reshape(column)
+        own = diagonal - share / (lift + ridge)
         # Part of a row stays: its leverage shrinks by the part that leaves.
-        rest = (1.0 - part) / ridge + part * diagonal
-        return alpha / rest[..., None] / root
+        rest = (1.0 - part) / ridge + part * own
+        # Nothing is left of a row that no other row says anything about.
+        rest = np.maximum(rest, _ROUNDING * diagonal)
+        return alpha / rest[..., None] / self.root[block].reshape(-1, *[1] * (alpha.ndim - 1))
+
+    def moments(self) -> RowMoments:
+        """What to add further rows to."""
+        B = np.multiply(self.H, self.root, dtype=self.H.dtype)
+        return RowMoments(B, self.root * self.Y, self.root)
 
     def _columns(self) -> Iterator[tuple[slice, Array]]:
-        """B in float64, some units at a time."""
+        """B = √c (H − center) in float64, some units at a time."""
         n, h = self.H.shape
         for units in row_blocks(h, block_rows(n, 8)):
-            yield units, np.multiply(self.H[:, units], self.root, dtype=float)
+            yield units, (self.H[:, units] - self.center[units]) * self.root
 
 
 def dual(problem: Problem, C: float) -> Solution:
     """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once."""
     rows = RowSpace.of(problem)
-    K = rows.kernel()
+    K, lift = rows.kernel()
     try:
         factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
     except NotPositiveDefinite:
         # 1/C is below K's rounding; the eigenbasis holds it there.
-        return _spectral(rows, K, problem, np.array([C]))
-    alpha = factor.solve(rows.root * rows.T)
-    residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C)
-    return Solution(rows.coef(alpha), C, "dual", np.arange(len(alpha)), rows.T - residual, moments=rows.moments())
+        return _spectral(rows, K, lift, problem, np.array([C]))
+    alpha = factor.solve(rows.S)
+    residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
+    return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
 
 def dual_path(problem: Problem, grid: np.ndarray) -> Solution:
     """The best C of the grid by leaving out every row once, from one eigendecomposition."""
     rows = RowSpace.of(problem)
-    return _spectral(rows, rows.kernel(), problem, grid)
+    return _spectral(rows, *rows.kernel(), problem, grid)
 
 
-def _spectral(rows: RowSpace, K: Array, problem: Problem, grid: np.ndarray) -> Solution:
+def _spectral(
+    rows: RowSpace, K: Array, lift: float, problem: Problem, grid: np.ndarray
+) -> Solution:
     w, U = eigh(K, overwrite=True)
-    Z = matmul(U.T, rows.root * rows.T)
-    ridges = np.array([ridge(w, C, _ROUNDING) for C in grid])
+    Z = matmul(U.T, rows.S)
+    ridges = np.array([ridge(w, C, 0.0) for C in grid])
     shrink = 1.0 / (np.maximum(w, 0.0)[:, None] + ridges)
     weights = (shrink[:, :, None] * Z[:, None, :]).reshape(len(w), -1)
     tally = Tally(problem, grid)
     for block in row_blocks(len(w), block_rows(len(w), 8)):
         alpha = matmul(U[block], weights).reshape(-1, len(grid), Z.shape[1])
-        residual = rows.left_out(alpha, matmul(U[block] ** 2, shrink), ridges, block)
+        diagonal = matmul(U[block] ** 2, shrink)
+        residual = rows.left_out(alpha, diagonal, ridges, lift, block)
         tally.add_residuals(block, rows.T[block, None, :], residual)
     path = tally.path()
     best = path.best
     alpha = matmul(U, Z * shrink[:, [best]])
     diagonal = matmul(U**2, shrink[:, [best]])[:, 0]
-    return Solution(
-        rows.coef(alpha),
-        float(grid[best]),
-        "spectral",
-        np.arange(len(w)),
-        rows.T - rows.left_out(alpha, diagonal, ridges[best]),
-        path if len(grid) > 1 else None,
-        rows.moments(),
-    )
+    residual = rows.left_out(alpha, diagonal, ridges[best], lift)
+    # Where w is zero Bᵀu is too; only its rounding, magnified by C, would reach β.
+    sound = w > _ROUNDING * len(w) * w[-1]
+    coef = rows.coef(matmul(U, Z * (shrink[:, best] * sound)[:, None]))
+    curve = path if len(grid) > 1 else None
+    return _solution(rows, coef, float(grid[best]), "spectral", residual, curve)
+
+
+def _solution(
+    rows: RowSpace,
+    coef: Array,
+    C: float,
+    method: str,
+    residual: Array,
+    path: Path | None = None,
+) -> Solution:
+    every = np.arange(len(residual))
+    intercept = rows.level - rows.center @ coef
+    return Solution(coef, intercept, C, method, every, rows.T - residual, path, rows.moments())

@@ -21,18 +21,19 @@ def primal_path(
     row to the eigenbasis, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C).
     """
     moments = problem.moments()
-    basis = spectrum(moments, problem.targets.coding)
+    basis = spectrum(moments, problem)
     path = loo_path(basis, problem, grid, rows)
-    return spectral(moments, basis, problem, float(grid[path.best]), calibration, path)
+    return spectral(basis, moments, problem, float(grid[path.best]), calibration, path)
 
 
-def loo_path(
-    basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarray | None
-) -> Path:
+def loo_path(basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarray | None) -> Path:
     """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
     dtype = H.layer.dtype
     V = np.asarray(basis.basis, dtype=dtype)
+    frame = basis.frame
+    shift = ((H.offset - frame.center) @ basis.basis).astype(dtype)
+    level = frame.level.astype(dtype)
     shrink = np.stack([basis.inverse(C) for C in grid], axis=1)
     weights = (shrink[:, :, None] * basis.cross[:, None, :]).reshape(len(shrink), -1)
     shrink, weights = shrink.astype(dtype), weights.astype(dtype)
@@ -40,26 +41,30 @@ def loo_path(
     P = np.empty((min(H.size, len(H)), len(V)), dtype)
     for block, h in H.blocks():
         p = matmul(h, V, P[: len(h)])
-        F = matmul(p, weights).reshape(len(p), len(grid), -1)
+        p += shift
+        F = level + matmul(p, weights).reshape(len(p), len(grid), -1)
         p *= p
-        tally.add(block if rows is None else rows[block], F, matmul(p, shrink))
+        leverage = frame.share + matmul(p, shrink)
+        tally.add(block if rows is None else rows[block], F, leverage)
     return tally.path()
 
 
-def gcv_path(moments: Moments, coding: Array, grid: np.ndarray) -> tuple[Spectrum, Path]:
+def gcv_path(moments: Moments, problem: Problem, grid: np.ndarray) -> tuple[Spectrum, Path]:
     """The generalised cross-validation error of every C: all that moments alone can tell.
 
     n‖T − F‖² / (n − tr)², where tr = Σ w/(w + 1/C) is the fit's degrees of freedom.
     """
-    basis = spectrum(moments, coding)
-    n, energy = moments.rows, float(np.trace(coding.T @ moments.energy @ coding))
+    basis = spectrum(moments, problem)
+    coding, n = problem.targets.coding, moments.rows
+    energy = (moments.centered() if problem.intercept else moments).energy
+    total = float(np.trace(coding.T @ energy @ coding))
     z = np.sum(basis.cross**2, axis=1)
     w = np.maximum(basis.values, 0.0)
     errors = []
     for C in grid:
         s = basis.inverse(C)
-        residual = max(energy - float(np.sum(z * s * (2.0 - w * s))), 0.0)
-        freedom = max(1.0 - float(np.sum(w * s)) / n, 1.0 / n)
+        residual = max(total - float(np.sum(z * s * (2.0 - w * s))), 0.0)
+        freedom = max(1.0 - (problem.intercept + float(np.sum(w * s))) / n, 1.0 / n)
         errors.append(residual / moments.weight / freedom**2)
     return basis, Path(grid, np.array(errors), None, "gcv", int(n))
 

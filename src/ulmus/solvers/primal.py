@@ -18,11 +18,13 @@ def primal(problem: Problem, C: float, calibration: np.ndarray) -> Solution:
     return solve_moments(moments, problem, C, calibration)
 
 
-def solve_moments(moments: Moments, problem: Problem, C: float, calibration: np.ndarray) -> Solution:
+def solve_moments(
+    moments: Moments, problem: Problem, C: float, calibration: np.ndarray
+) -> Solution:
     """β from moments that may hold more rows than ``problem``, whose rows they must include."""
-    coding = problem.targets.coding
+    frame = problem.frame(moments)
     try:
-        factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / C), overwrite=True)
+        factor = Cholesky(add_to_diagonal(frame.gram, 1.0 / C), overwrite=True)
     except NotPositiveDefinite:
         warnings.warn(
             f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
@@ -30,9 +32,9 @@ def solve_moments(moments: Moments, problem: Problem, C: float, calibration: np.
             IllConditionedWarning,
             stacklevel=2,
         )
-        return spectral(moments, spectrum(moments, coding), problem, C, calibration)
-    coef = factor.solve(matmul(moments.cross, coding))
-    H = np.asarray(problem.H.take(calibration).all(), dtype=float)
-    leverage = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
-    loo = left_out(problem, calibration, matmul(H, coef), leverage)
-    return Solution(coef, C, "primal", calibration, loo, moments=moments)
+        return spectral(spectrum(moments, problem), moments, problem, C, calibration)
+    coef = factor.solve(frame.cross)
+    H = np.asarray(problem.H.take(calibration).all(), dtype=float) - frame.center
+    leverage = frame.share + np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    loo = left_out(problem, calibration, frame.level + matmul(H, coef), leverage)
+    return Solution(coef, frame.intercept(coef), C, "primal", calibration, loo, moments=moments)

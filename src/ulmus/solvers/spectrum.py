@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.backends.linalg import eigh, matmul
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import Frame, Moments, Path, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array
 
@@ -17,56 +17,51 @@ __all__ = ["Spectrum", "left_out", "ridge", "spectral", "spectrum"]
 
 @dataclass(frozen=True)
 class Spectrum:
-    """w ascending, V (h × h) and Z (h × m); ``rounding`` is G's relative precision."""
+    """w ascending, V (h × h), Z (h × m), and the frame they were found in.
+
+    ``rounding`` is how far w may be off.
+    """
 
     values: Array
     basis: Array
     cross: Array
+    frame: Frame
     rounding: float
-
-    def coef(self, C: float) -> Array:
-        """β for this C."""
-        return matmul(self.basis, self.cross * self.inverse(C)[:, None])
 
     def inverse(self, C: float) -> Array:
         """1/(w + 1/C) for every eigenvalue."""
         return 1.0 / (np.maximum(self.values, 0.0) + ridge(self.values, C, self.rounding))
 
 
-def spectrum(moments: Moments, coding: Array) -> Spectrum:
+def spectrum(moments: Moments, problem: Problem) -> Spectrum:
     """The eigenbasis of G and the targets in it."""
-    w, V = eigh(moments.gram)
-    cross = matmul(V.T, matmul(moments.cross, coding))
-    return Spectrum(w, V, cross, moments.rounding)
+    frame = problem.frame(moments)
+    w, V = eigh(frame.gram)
+    return Spectrum(w, V, matmul(V.T, frame.cross), frame, moments.rounding)
 
 
 def ridge(w: Array, C: float, rounding: float) -> float:
-    """1/C, or the rounding in the eigenvalues w where that is more.
-
-    Rounding errors of the entries are independent, so they move an
-    eigenvalue by about 1/√h of what the largest one would suggest; the
-    eigendecomposition itself works in float64.
-    """
-    relative = max(rounding / np.sqrt(len(w)), float(np.finfo(float).eps))
-    return max(1.0 / C, relative * float(w[-1]))
+    """1/C, or the rounding in the eigenvalues w where that is more."""
+    return max(1.0 / C, rounding, float(np.finfo(float).eps) * float(w[-1]))
 
 
 def spectral(
-    moments: Moments,
     basis: Spectrum,
+    moments: Moments,
     problem: Problem,
     C: float,
     calibration: np.ndarray,
     path: Path | None = None,
 ) -> Solution:
     """β at one C, and the ``calibration`` rows left out one at a time."""
-    coef = basis.coef(C)
-    H = np.asarray(problem.H.take(calibration).all(), dtype=float)
+    frame, shrink = basis.frame, basis.inverse(C)[:, None]
+    weights = basis.cross * shrink
+    coef = matmul(basis.basis, weights)
+    H = np.asarray(problem.H.take(calibration).all(), dtype=float) - frame.center
     p = matmul(H, basis.basis)
-    leverage = matmul(p**2, basis.inverse(C)[:, None])[:, 0]
-    F = matmul(p, basis.cross * basis.inverse(C)[:, None])
-    loo = left_out(problem, calibration, F, leverage)
-    return Solution(coef, C, "spectral", calibration, loo, path, moments)
+    leverage = frame.share + matmul(p**2, shrink)[:, 0]
+    loo = left_out(problem, calibration, frame.level + matmul(p, weights), leverage)
+    return Solution(coef, frame.intercept(coef), C, "spectral", calibration, loo, path, moments)
 
 
 def left_out(problem: Problem, rows: np.ndarray, F: Array, leverage: Array) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Speed, memory and accuracy, always as ratios to a floor or a peer in the same run."""

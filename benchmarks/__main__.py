@@ -1,0 +1,123 @@
+"""``make bench``: run every comparison, print ratios, keep the JSON and the table.
+
+The JSON and the Markdown table land beside this file and in ``docs/benchmarks``.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import cold_import, fit, path
+from benchmarks.measure import machine, race
+
+HERE = Path(__file__).parent
+PAGES = HERE.parent / "docs" / "benchmarks"
+
+
+def run_fit(folder, rounds):
+    """Fit and predict against the floor, the textbook and the peers."""
+    fit.prepare(folder)
+    best = race("benchmarks.fit", fit.CONTENDERS, folder, rounds)
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        "float32 / its floor": cpu["ulmus_float32"] / cpu["floor_float32"],
+        "float64 / its floor": cpu["ulmus_float64"] / cpu["floor_float64"],
+        "float32 / naive float64": cpu["ulmus_float32"] / cpu["naive_float64"],
+        "C='loo' / one C (seconds)": best["ulmus_float32_loo"]["seconds"]
+        / best["ulmus_float32"]["seconds"],
+    }
+    rows = [
+        (
+            name,
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds'] / cpu['naive_float64']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{result['accuracy']:.3f}" if "accuracy" in result else "",
+        )
+        for name, result in sorted(best.items(), key=lambda item: item[1]["cpu_seconds"])
+    ]
+    columns = ["contender", "CPU s", "s", "× naive float64", "peak MB", "accuracy"]
+    title = "Fit and predict, 50 000 × 100, 10 classes, 2000 units, 10 000 test rows"
+    return best, ratios, table(title, columns, rows)
+
+
+def run_path(folder, rounds):
+    """The curve over C against RidgeCV."""
+    path.prepare(folder)
+    best = race("benchmarks.path", path.CONTENDERS, folder, rounds)
+    errors = {name: np.array(result.pop("loo")) for name, result in best.items()}
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    peer = errors["ridge_cv_float64"]
+    ratios = {
+        "RidgeCV float64 / float64 (seconds)": seconds["ridge_cv_float64"]
+        / seconds["ulmus_float64"],
+        "RidgeCV float32 / float32 (seconds)": seconds["ridge_cv_float32"]
+        / seconds["ulmus_float32"],
+        "RidgeCV float64 / float32 (seconds)": seconds["ridge_cv_float64"]
+        / seconds["ulmus_float32"],
+        "largest relative difference of the errors, float64": float(
+            np.max(np.abs(errors["ulmus_float64"] / peer - 1))
+        ),
+    }
+    rows = [
+        (
+            name,
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{np.max(np.abs(errors[name] / peer - 1)):.1e}",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "s", "CPU s", "peak MB", "largest relative difference"]
+    title = "25 values of C with exact leave-one-out, n = 20 000, h = 800"
+    return best, ratios, table(title, columns, rows)
+
+
+def run_import(folder, rounds):
+    """Cold import against scikit-learn's."""
+    peer = cold_import.seconds("import sklearn.linear_model", 2 * rounds + 1)
+    own = cold_import.seconds("import ulmus", 2 * rounds + 1)
+    best = {"import ulmus": {"seconds": own}, "import sklearn.linear_model": {"seconds": peer}}
+    rows = [(name, f"{result['seconds']:.2f}") for name, result in best.items()]
+    ratios = {"seconds more than scikit-learn": own - peer}
+    return best, ratios, table("Cold import", ["statement", "s"], rows)
+
+
+def table(title, columns, rows):
+    """A Markdown table."""
+    lines = [f"### {title}", "", "| " + " | ".join(columns) + " |"]
+    lines.append("| " + " | ".join("---" for _ in columns) + " |")
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+RUNS = {"fit": run_fit, "path": run_path, "import": run_import}
+
+
+def main():
+    """Run the benchmarks that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*RUNS, []], help="which (default: all)")
+    parser.add_argument("--rounds", type=int, default=3, help="best of this many (default: 3)")
+    parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
+    arguments = parser.parse_args()
+    for name in arguments.names or RUNS:
+        with tempfile.TemporaryDirectory() as folder:
+            best, ratios, page = RUNS[name](Path(folder), arguments.rounds)
+        page += "\n\n" + table("Ratios", ["what", "ratio"], [(k, f"{v:.3g}") for k, v in ratios.items()])
+        print(f"\n{page}\n")
+        if arguments.keep:
+            report = {"machine": machine(), "results": best, "ratios": ratios}
+            (HERE / "results").mkdir(exist_ok=True)
+            (HERE / "results" / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n")
+            PAGES.mkdir(parents=True, exist_ok=True)
+            (PAGES / f"{name}.md").write_text(page + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""One contender in a process of its own: seconds, CPU seconds and peak memory.
+
+Peak memory is only ever the whole process's, so each contender gets a fresh one.
+Rounds go through all contenders in turn, and the best of a contender's rounds
+counts: on a shared machine the others say more about the neighbours.
+"""
+
+import importlib
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def run_contender(module, name, folder):
+    """What a child does: set up, then measure the contender's work alone."""
+    work = getattr(importlib.import_module(module), name)(Path(folder))
+    cpu, wall = time.process_time(), time.perf_counter()
+    extra = work()
+    measured = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
+    measured["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return measured | (extra or {})
+
+
+def race(module, names, folder, rounds=3):
+    """The best of ``rounds`` for every contender that can run here."""
+    best = {}
+    for _ in range(rounds):
+        for name in names:
+            child = subprocess.run(
+                [sys.executable, "-m", "benchmarks.measure", module, name, str(folder)],
+                capture_output=True,
+                text=True,
+                cwd=ROOT,
+            )
+            if child.returncode == 3:
+                print(f"  {name}: {child.stdout.strip()}", file=sys.stderr)
+                continue
+            if child.returncode:
+                raise RuntimeError(f"{name} failed:\n{child.stderr}")
+            result = json.loads(child.stdout.splitlines()[-1])
+            print(f"  {name}: {result}", file=sys.stderr)
+            seen = best.setdefault(name, result)
+            for key in ("seconds", "cpu_seconds", "peak_mb"):
+                seen[key] = min(seen[key], result[key])
+    return best
+
+
+def machine():
+    """What the figures were measured on."""
+    import numpy
+    import scipy
+    import sklearn
+    from threadpoolctl import threadpool_info
+
+    libraries = [info for info in threadpool_info() if info["user_api"] == "blas"]
+    return {
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit_learn": sklearn.__version__,
+        "processor": _processor(),
+        "blas_threads": max((info["num_threads"] for info in libraries), default=0),
+    }
+
+
+def _processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(run_contender(*sys.argv[1:])))
+    except ModuleNotFoundError as missing:
+        print(f"not measured: {missing.name} is not installed")
+        sys.exit(3)

@@ -1,0 +1,68 @@
+"""The whole curve over 25 values of C with exact leave-one-out, n = 20 000, h = 800.
+
+RidgeCV is given H ready-made; Ulmus makes it, twice.
+"""
+
+import numpy as np
+
+ROWS, HIDDEN = 20_000, 800
+GRID = np.logspace(-4, 4, 25)
+CONTENDERS = ["ulmus_float32", "ulmus_float64", "ridge_cv_float64", "ridge_cv_float32"]
+
+
+def prepare(folder):
+    """Write the data once for all contenders."""
+    from benchmarks.data import mixture
+
+    X, y = mixture(ROWS)
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", np.sin(X[:, 0] + X[:, 1]) + 0.1 * y)
+
+
+def _load(folder, dtype):
+    return np.load(folder / "X.npy").astype(dtype), np.load(folder / "y.npy")
+
+
+def _ulmus(folder, dtype):
+    from ulmus import ELMRegressor
+
+    X, y = _load(folder, dtype)
+    model = ELMRegressor(n_hidden=HIDDEN, C=GRID, random_state=0)
+
+    def work():
+        model.fit(X, y)
+        return {"loo": model.loo_path_["squared_error"].tolist()}
+
+    return work
+
+
+def ulmus_float32(folder):
+    return _ulmus(folder, np.float32)
+
+
+def ulmus_float64(folder):
+    return _ulmus(folder, np.float64)
+
+
+def _ridge_cv(folder, dtype):
+    from sklearn.linear_model import RidgeCV
+
+    from ulmus import RandomFeatures
+
+    X, y = _load(folder, float)
+    H = RandomFeatures(HIDDEN, random_state=0).fit_transform(X).astype(dtype)
+    model = RidgeCV(1 / GRID, store_cv_results=True)
+
+    def work():
+        model.fit(H, y.astype(dtype))
+        return {"loo": model.cv_results_.mean(axis=0).astype(float).tolist()}
+
+    return work
+
+
+def ridge_cv_float64(folder):
+    return _ridge_cv(folder, np.float64)
+
+
+def ridge_cv_float32(folder):
+    return _ridge_cv(folder, np.float32)

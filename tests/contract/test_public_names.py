@@ -1,0 +1,81 @@
+"""The front door: what is public, documented, and cheap to open."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ulmus
+
+ROOT = Path(__file__).parents[2]
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(ulmus.__path__, "ulmus.")
+    if not module.name.endswith("__main__")
+]
+
+
+def test_public_names():
+    assert sorted(ulmus.__all__) == [
+        "ELMClassifier",
+        "ELMRegressor",
+        "RBFFeatures",
+        "RandomFeatures",
+        "__version__",
+    ]
+    for name in ulmus.__all__:
+        assert hasattr(ulmus, name)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_what_it_offers(name):
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} has no docstring"
+    for public in getattr(module, "__all__", []):
+        assert hasattr(module, public), f"{name}.__all__ names {public}, which is not there"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, extraglobs={"np": __import__("numpy")}).failed == 0
+
+
+@pytest.mark.parametrize(
+    "page",
+    [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_examples_in_pages_run(page):
+    if "_build" in page.parts:
+        pytest.skip("built, not written")
+    assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
+
+
+@pytest.mark.parametrize("name", [n for n in ulmus.__all__ if n[0].isupper()])
+def test_every_public_class_documents_its_parameters(name):
+    cls = getattr(ulmus, name)
+    for section in ("Parameters", "Attributes", "Examples"):
+        assert f"{section}\n    ---" in cls.__doc__, f"{name} has no {section}"
+    for parameter in cls()._get_param_names():
+        assert f"    {parameter} : " in cls.__doc__, f"{name} does not document {parameter}"
+
+
+def test_importing_brings_no_optional_package():
+    # scikit-learn itself brings pandas where it is installed.
+    code = (
+        "import sys, sklearn.linear_model; before = set(sys.modules); import ulmus; "
+        "heavy = {'matplotlib', 'pandas', 'torch', 'cupy', 'dask', 'numba', 'pynndescent', "
+        "'polars', 'pyarrow', 'onnx', 'hypothesis', 'pytest'}; "
+        "print(sorted(heavy & (set(sys.modules) - before)))"
+    )
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == "[]", seen.stdout + seen.stderr
+
+
+def test_the_version_is_in_one_place():
+    assert ulmus.__version__ == importlib.import_module("importlib.metadata").version("ulmus")

@@ -1,0 +1,212 @@
+"""Truths about the solve that join modules."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis.strategies import booleans, integers, sampled_from
+from numpy.testing import assert_allclose
+
+import oracles
+from laws.problems import make_problem
+from ulmus.problem import Problem
+from ulmus.solvers.auto import solve
+from ulmus.solvers.dual import dual, dual_path
+from ulmus.solvers.path import gcv_path, primal_path
+from ulmus.solvers.primal import primal
+from ulmus.targets import coded
+
+seeds = integers(0, 10**6)
+sizes = integers(2, 40)
+widths = integers(1, 40)
+kinds = sampled_from([0, 2, 3])
+GRID = np.logspace(-3, 3, 7)
+
+laws = settings(max_examples=40, deadline=None)
+
+
+def everything(problem):
+    return np.arange(len(problem.H))
+
+
+def T_of(problem):
+    return coded(problem.targets, slice(0, len(problem.H)), float)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, classes=kinds, weighted=booleans(), C=sampled_from(GRID))
+def test_primal_is_dual_is_the_formula(seed, n, h, classes, weighted, C):
+    p = make_problem(seed, n, h, classes=classes, weighted=weighted)
+    expected = oracles.ridge(p.H.all(), T_of(p), C, p.weight)
+    assert_allclose(primal(p, C, everything(p)).coef, expected, rtol=1e-6, atol=1e-8)
+    assert_allclose(dual(p, C).coef, expected, rtol=1e-6, atol=1e-8)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, weighted=booleans(), C=sampled_from(GRID))
+def test_an_intercept_is_a_column_of_ones_without_penalty(seed, n, h, weighted, C):
+    p = make_problem(seed, n, h, weighted=weighted, intercept=True)
+    coef, b = oracles.ridge_about_means(p.H.all(), T_of(p), C, p.weight)
+    for solution in (primal(p, C, everything(p)), dual(p, C), dual_path(p, np.array([C]))):
+        assert_allclose(solution.coef, coef, rtol=1e-6, atol=1e-8)
+        assert_allclose(solution.intercept, b, rtol=1e-6, atol=1e-8)
+
+
+@laws
+@given(
+    seed=seeds,
+    n=integers(3, 40),
+    h=widths,
+    classes=kinds,
+    weighted=booleans(),
+    intercept=booleans(),
+    C=sampled_from(GRID),
+)
+def test_leaving_one_out_is_n_refits(seed, n, h, classes, weighted, intercept, C):
+    p = make_problem(seed, n, h, classes=classes, weighted=weighted, intercept=intercept)
+    expected = oracles.left_out(p.H.all(), T_of(p), C, p.weight, intercept=intercept)
+    assert_allclose(primal(p, C, everything(p)).loo, expected, rtol=1e-6, atol=1e-6)
+    assert_allclose(dual(p, C).loo, expected, rtol=1e-6, atol=1e-6)
+
+
+@laws
+@given(seed=seeds, n=integers(3, 40), h=widths, intercept=booleans(), C=sampled_from(GRID))
+def test_leaving_out_a_unit_of_weight_is_n_refits(seed, n, h, intercept, C):
+    p = make_problem(seed, n, h, weighted=True)
+    p = Problem(p.H, p.targets, p.weight, np.minimum(p.weight, 1.0), intercept)
+    expected = oracles.left_out(p.H.all(), T_of(p), C, p.weight, p.unit, intercept)
+    assert_allclose(primal(p, C, everything(p)).loo, expected, rtol=1e-6, atol=1e-6)
+    assert_allclose(dual(p, C).loo, expected, rtol=1e-6, atol=1e-6)
+
+
+@laws
+@given(
+    seed=seeds,
+    n=integers(3, 40),
+    h=widths,
+    classes=kinds,
+    weighted=booleans(),
+    intercept=booleans(),
+)
+def test_the_path_holds_the_leave_one_out_error_of_every_C(
+    seed, n, h, classes, weighted, intercept
+):
+    p = make_problem(seed, n, h, classes=classes, weighted=weighted, intercept=intercept)
+    T, c = T_of(p), np.ones(n) if p.weight is None else p.weight
+    F = [oracles.left_out(p.H.all(), T, C, p.weight, intercept=intercept) for C in GRID]
+    squared = [np.average(np.sum((T - f) ** 2, axis=1), weights=c) for f in F]
+    for solution in (primal_path(p, GRID, None, everything(p)), dual_path(p, GRID)):
+        assert solution.path.rows == n
+        assert_allclose(solution.path.squared_error, squared, rtol=1e-6)
+        assert GRID[solution.path.best] == solution.C
+        solve_naively = oracles.ridge_about_means if intercept else oracles.ridge
+        expected = solve_naively(p.H.all(), T, solution.C, p.weight)
+        expected = expected[0] if intercept else expected
+        assert_allclose(solution.coef, expected, rtol=1e-5, atol=1e-7)
+        assert_allclose(solution.loo, F[solution.path.best], atol=1e-6)
+        if classes:
+            label = T[:, 0] > 0 if classes == 2 else T.argmax(1)
+            guess = [f[:, 0] > 0 if classes == 2 else f.argmax(1) for f in F]
+            rate = np.array([np.average(g != label, weights=c) for g in guess])
+            clear = [_margin(f) > 1e-7 for f in F]  # a tie may round either way
+            assert_allclose(solution.path.error_rate[clear], rate[clear], atol=1e-12)
+
+
+def _margin(F):
+    """The least distance between a row's best and second-best decision."""
+    if F.shape[1] == 1:
+        return np.abs(F).min()
+    best = np.sort(F, axis=1)
+    return (best[:, -1] - best[:, -2]).min()
+
+
+@laws
+@given(seed=seeds, n=integers(11, 40), h=integers(1, 9), intercept=booleans())
+def test_generalised_cross_validation_is_its_formula(seed, n, h, intercept):
+    p = make_problem(seed, n, h, intercept=intercept)
+    _, path = gcv_path(p.moments(), p, GRID)
+    expected = [
+        oracles.generalised_cross_validation(p.H.all(), T_of(p), C, intercept) for C in GRID
+    ]
+    assert_allclose(path.squared_error, expected, rtol=1e-8)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, weighted=booleans())
+def test_moments_add_subtract_and_scale(seed, n, h, weighted):
+    whole = make_problem(seed, n, h, classes=3, weighted=weighted)
+    cut = n // 2 + 1
+    parts = []
+    for rows in (slice(0, cut), slice(cut, n)):
+        if rows.start >= n:
+            return
+        weight = None if whole.weight is None else whole.weight[rows]
+        targets = type(whole.targets)(whole.targets.codes[rows], 3)
+        parts.append(
+            Problem(type(whole.H)(whole.H.layer, whole.H.X[rows]), targets, weight).moments()
+        )
+    total = whole.moments()
+    for joined in (parts[0] + parts[1], 2.0 * (parts[0] + parts[1]) * 0.5):
+        assert_moments(joined, total)
+    assert_moments(total - parts[1], parts[0])
+    assert_allclose(np.trace(total.energy), total.weight)  # one-hot targets: Σ c‖y‖² = Σ c
+
+
+def assert_moments(a, b):
+    for name in ("gram", "cross", "energy", "hidden", "target", "weight", "rows"):
+        assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-9, atol=1e-9)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, weighted=booleans())
+def test_rows_kept_by_the_dual_sum_to_the_moments(seed, n, h, weighted):
+    p = make_problem(seed, n, h, classes=3, weighted=weighted)
+    assert_moments(dual(p, 1.0).moments.summed(), p.moments())
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, C=sampled_from(GRID))
+def test_a_row_of_weight_two_is_two_rows(seed, n, h, C):
+    p = make_problem(seed, n, h)
+    twice = np.r_[np.arange(n), 0]
+    doubled = Problem(p.H.take(twice), type(p.targets)(p.targets.values[twice]))
+    weight = np.ones(n)
+    weight[0] = 2.0
+    weighted = Problem(p.H, p.targets, weight, np.minimum(weight, 1.0))
+    a, b = solve(doubled, C, 0), solve(weighted, C, 0)
+    assert_allclose(a.coef, b.coef, rtol=1e-6, atol=1e-8)
+    assert_allclose(a.loo[:n], b.loo, rtol=1e-5, atol=1e-6)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths)
+def test_shuffling_rows_changes_nothing(seed, n, h):
+    p = make_problem(seed, n, h, classes=3)
+    order = np.random.default_rng(seed).permutation(n)
+    q = Problem(p.H.take(order), type(p.targets)(p.targets.codes[order], 3))
+    a, b = solve(p, GRID, 0), solve(q, GRID, 0)
+    assert_allclose(a.path.squared_error, b.path.squared_error, rtol=1e-6)
+    assert_allclose(solve(p, 1.0, 0).coef, solve(q, 1.0, 0).coef, rtol=1e-6, atol=1e-9)
+
+
+@laws
+@given(seed=seeds, n=integers(12, 40), h=integers(1, 6))
+def test_huge_C_is_least_squares_and_tiny_C_is_zero(seed, n, h):
+    p = make_problem(seed, n, h)
+    H, T = p.H.all(), T_of(p)
+    fitted = H @ np.linalg.lstsq(H, T, rcond=None)[0]
+    if np.linalg.cond(H) < 1e4:
+        assert_allclose(H @ primal(p, 1e12, everything(p)).coef, fitted, atol=1e-5)
+        assert_allclose(H @ dual_path(p, np.array([1e12])).coef, fitted, atol=1e-4)
+    assert np.abs(solve(p, 1e-12, 0).coef).max() < 1e-8
+
+
+@laws
+@given(seed=seeds, n=integers(5, 60), h=integers(1, 60), classes=kinds)
+def test_float32_is_close_to_float64(seed, n, h, classes):
+    # The stated tolerance: predictions within 1e-3 for C up to 10.
+    wide = make_problem(seed, n, h, classes=classes)
+    narrow = make_problem(seed, n, h, classes=classes, dtype=np.float32)
+    assert narrow.H.all().dtype == np.float32
+    for C in (0.1, 10.0):
+        a, b = solve(wide, C, 0), solve(narrow, C, 0)
+        assert b.coef.dtype == np.float64
+        assert_allclose(wide.H.all() @ a.coef, narrow.H.all() @ b.coef, atol=1e-3)
