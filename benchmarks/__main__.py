@@ -109,7 +109,9 @@ def main():
     for name in arguments.names or RUNS:
         with tempfile.TemporaryDirectory() as folder:
             best, ratios, page = RUNS[name](Path(folder), arguments.rounds)
-        page += "\n\n" + table("Ratios", ["what", "ratio"], [(k, f"{v:.3g}") for k, v in ratios.items()])
+        page += "\n\n" + table(
+            "Ratios", ["what", "ratio"], [(k, f"{v:.3g}") for k, v in ratios.items()]
+        )
         print(f"\n{page}\n")
         if arguments.keep:
             report = {"machine": machine(), "results": best, "ratios": ratios}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import accumulate_gram, empty_gram, matmul, mirror
+from ulmus.backends.linalg import Gram, matmul
 from ulmus.backends.namespace import eps
 from ulmus.hidden import Hidden
 from ulmus.typing import Array, DType, Targets
@@ -90,11 +90,12 @@ class RowMoments:
 
     def summed(self) -> Moments:
         """The sums over these rows."""
-        gram = empty_gram(self.B.shape[1], self.B)
-        accumulate_gram(gram, self.B, {})
+        products = Gram(self.B.shape[1], self.B)
+        products.add(self.B)
+        gram = products.total()
         B, Y, root = self.B.astype(float), self.Y, self.root[:, 0]
         return Moments(
-            mirror(gram),
+            gram,
             matmul(B.T, Y),
             matmul(Y.T, Y),
             B.T @ root,
@@ -130,8 +131,7 @@ class Problem:
     def moments(self) -> Moments:
         """One pass over the rows."""
         h, b = self.H.width, self.targets.coding.shape[0]
-        gram = empty_gram(h, self.H.X)
-        scratch: dict[str, Array] = {}
+        products = Gram(h, self.H.X)
         # A column of ones beside Y takes the sums of h and y along.
         cross, energy = np.zeros((h, b + 1)), np.zeros((b + 1, b + 1))
         for rows, B in self.H.blocks():
@@ -141,10 +141,11 @@ class Problem:
                 root = np.sqrt(self.weight[rows]).astype(B.dtype)[:, None]
                 B *= root
                 Y *= root
-            accumulate_gram(gram, B, scratch)
+            products.add(B)
             cross += matmul(B.T, Y)
             Y = Y.astype(float)
             energy += matmul(Y.T, Y)
+        gram = products.total()
         rounding = _rounding(gram, self.H.layer.dtype)
         # Give back, in float64, the offset o that the hidden rows B were short of:
         # (B + o)ᵀC(B + o) = BᵀCB + o (s 1ᵀ + 1 sᵀ) + o² Σc, where s = BᵀC1.
@@ -154,7 +155,7 @@ class Problem:
             gram += o * cross[:, b] + o**2 * energy[b, b]
             cross += o * energy[b]
         return Moments(
-            mirror(gram),
+            gram,
             cross[:, :b],
             energy[:b, :b],
             cross[:, b],

@@ -20,17 +20,18 @@ from ulmus.typing import Array, Rows
 
 __all__ = [
     "Cholesky",
+    "Gram",
     "NotPositiveDefinite",
-    "accumulate_gram",
     "add_to_diagonal",
     "eigh",
     "elementwise",
-    "empty_gram",
     "matmul",
-    "mirror",
 ]
 
-_MIRROR_COLUMNS = 256
+# Columns of a symmetric matrix that are handled together when only half of it is wanted.
+_PANEL = 256
+# Rows whose products are summed in float32 before the sum moves to float64.
+_FLOAT32_ROWS = 16384
 
 
 class NotPositiveDefinite(Exception):
@@ -69,45 +70,67 @@ def _column_major(A: np.ndarray) -> tuple[np.ndarray, int]:
     return (A.T, 1) if A.flags.c_contiguous and not A.flags.f_contiguous else (A, 0)
 
 
-def empty_gram(width: int, like: Array) -> Array:
-    """A float64 zero matrix that ``accumulate_gram`` can add into without a copy."""
-    if is_numpy(like):
-        return np.zeros((width, width), order="F")
-    xp = namespace(like)
-    return xp.zeros((width, width), dtype=xp.float64, device=like.device)
+class Gram:
+    """BᵀB summed over blocks of rows, in float64.
 
-
-def accumulate_gram(G: Array, B: Array, scratch: dict[str, Array]) -> None:
-    """G += BᵀB in float64; on NumPy only the upper triangle (see ``mirror``).
-
-    A float32 block is multiplied in float32 and added in float64: products
-    over a few thousand rows keep their precision, sums over all rows do too.
-    ``scratch`` keeps the float32 product's memory between calls.
+    A float32 block is multiplied in float32 and added in float64 after a few
+    thousand rows: short sums keep their precision in float32, long ones do not.
     """
-    if not is_numpy(B):
-        xp = namespace(B)
-        G += xp.astype(B.T @ B, xp.float64)
-        return
-    (syrk,) = get_blas_funcs(("syrk",), (B,))
-    a, trans = _column_major(B.T)
-    if B.dtype == np.float64:
-        syrk(1.0, a, beta=1.0, c=G, trans=trans, overwrite_c=1)
-        return
-    if "gram" not in scratch:
-        scratch["gram"] = np.zeros(G.shape, B.dtype, order="F")
-    syrk(1.0, a, beta=0.0, c=scratch["gram"], trans=trans, overwrite_c=1)
-    G += scratch["gram"]
+
+    def __init__(self, width: int, like: Array) -> None:
+        self._numpy = is_numpy(like)
+        if self._numpy:
+            self._sum = np.zeros((width, width), order="F")
+            self._part: np.ndarray | None = None
+            self._rows = 0
+        else:
+            xp = namespace(like)
+            self._sum = xp.zeros((width, width), dtype=xp.float64, device=like.device)
+
+    def add(self, B: Array) -> None:
+        """Add BᵀB."""
+        if not self._numpy:
+            xp = namespace(B)
+            self._sum += xp.astype(B.T @ B, xp.float64)
+            return
+        (syrk,) = get_blas_funcs(("syrk",), (B,))
+        a, trans = _column_major(B.T)
+        if B.dtype == np.float64:
+            syrk(1.0, a, beta=1.0, c=self._sum, trans=trans, overwrite_c=1)
+            return
+        if self._part is None:
+            self._part = np.zeros(self._sum.shape, B.dtype, order="F")
+        syrk(1.0, a, beta=float(self._rows > 0), c=self._part, trans=trans, overwrite_c=1)
+        self._rows += len(B)
+        if self._rows >= _FLOAT32_ROWS:
+            self._flush()
+
+    def total(self) -> Array:
+        """The sum, both triangles of it. Nothing can be added after."""
+        if self._numpy:
+            self._flush()
+            self._part = None
+            _mirror(self._sum)
+        return self._sum
+
+    def _flush(self) -> None:
+        if self._part is not None and self._rows:
+            for columns in _panels(len(self._sum)):
+                upper = slice(0, columns.stop)
+                self._sum[upper, columns] += self._part[upper, columns]
+            self._rows = 0
 
 
-def mirror(G: Array) -> Array:
+def _panels(width: int) -> list[slice]:
+    return [slice(j, min(j + _PANEL, width)) for j in range(0, width, _PANEL)]
+
+
+def _mirror(G: np.ndarray) -> None:
     """Copy the upper triangle of G onto the lower one, in place."""
-    if is_numpy(G):
-        for start in range(0, len(G), _MIRROR_COLUMNS):
-            stop = min(start + _MIRROR_COLUMNS, len(G))
-            G[start:stop, :start] = G[:start, start:stop].T
-            corner = np.triu(G[start:stop, start:stop])
-            G[start:stop, start:stop] = corner + np.triu(corner, 1).T
-    return G
+    for columns in _panels(len(G)):
+        G[columns, : columns.start] = G[: columns.start, columns].T
+        corner = np.triu(G[columns, columns])
+        G[columns, columns] = corner + np.triu(corner, 1).T
 
 
 def add_to_diagonal(A: Array, value: float) -> Array:

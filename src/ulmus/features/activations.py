@@ -10,9 +10,9 @@ from ulmus.typing import Array
 
 __all__ = ["ACTIVATIONS", "Activation", "activation"]
 
-# Rows per strip: 64 rows of 2000 float32 units stay in the second-level cache
+# Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache
 # from the product to the last of the activation's passes.
-_STRIP = 64
+_STRIP = 128
 
 
 @dataclass(frozen=True)

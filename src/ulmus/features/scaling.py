@@ -35,7 +35,8 @@ class ColumnStatistics:
     def of(cls, X: Rows, weight: np.ndarray | None = None) -> "ColumnStatistics":
         """The statistics of X, block by block; a row counts as often as its weight says."""
         total = None
-        for rows in row_blocks(X.shape[0], block_rows(X.shape[1], 8)):
+        # Few rows at a time: the passes over them then stay in the cache.
+        for rows in row_blocks(X.shape[0], max(1, block_rows(X.shape[1], 8) // 16)):
             c = np.ones(rows.stop - rows.start) if weight is None else weight[rows]
             part = cls._of_sparse(X[rows], c) if is_sparse(X) else cls._of_dense(X[rows], c)
             total = part if total is None else total.merge(part)
@@ -44,14 +45,16 @@ class ColumnStatistics:
 
     @classmethod
     def _of_dense(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
-        X = to_numpy(X).astype(float, copy=False)
-        least, greatest = X.min(0), X.max(0)
+        X = to_numpy(X)
+        X = X if X.dtype == np.float32 else X.astype(float, copy=False)
+        least, greatest = X.min(0).astype(float), X.max(0).astype(float)
         middle, unit = _frame(least, greatest)
         share = c / c.sum()
-        U = (X - middle) / unit
-        first = np.einsum("i,ij->j", share, U)
-        U -= first
-        second = np.einsum("i,ij,ij->j", share, U, U)
+        U = X - middle.astype(X.dtype)
+        U /= unit.astype(X.dtype)
+        first = np.einsum("i,ij->j", share.astype(X.dtype), U).astype(float)
+        U -= first.astype(X.dtype)
+        second = np.einsum("i,ij,ij->j", share.astype(X.dtype), U, U).astype(float)
         return cls._from_frame(c, middle, unit, first, second, least, greatest)
 
     @classmethod
@@ -129,11 +132,20 @@ class Scaling:
         """Write the scaled rows into ``out``."""
         if is_numpy(X):
             # Centred and scaled before any narrowing, so that a timestamp survives float32.
-            center = self.center.astype(np.float32 if X.dtype == np.float32 else float)
-            np.multiply(X - center, self.factor, out=out, casting="same_kind")
+            if X.dtype == out.dtype == np.float32 and self._ordinary:
+                np.subtract(X, self.center.astype(np.float32), out=out)
+                out *= self.factor.astype(np.float32)
+            else:
+                np.multiply(X - self.center, self.factor, out=out, casting="same_kind")
         else:
             center = from_numpy(self.center, X, X.dtype)
             out[...] = (X - center) * from_numpy(self.factor, X, X.dtype)
+
+    @property
+    def _ordinary(self) -> bool:
+        """Whether float32 holds every factor."""
+        used = self.factor[self.factor > 0]
+        return bool(np.all((used > 1e-30) & (used < 1e30)))
 
     def sparse(self, X: Rows, dtype: DType) -> Rows:
         """The rows times ``factor``, still sparse; the centre is the caller's to fold in."""

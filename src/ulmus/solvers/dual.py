@@ -14,13 +14,11 @@ import numpy as np
 
 from ulmus.backends.linalg import (
     Cholesky,
+    Gram,
     NotPositiveDefinite,
-    accumulate_gram,
     add_to_diagonal,
     eigh,
-    empty_gram,
     matmul,
-    mirror,
 )
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.problem import Path, Problem, RowMoments, Solution
@@ -88,10 +86,10 @@ class RowSpace:
         About the means, K√c = 0: the intercept has taken that direction. Lifting it to K's
         own size keeps it out of the inverse, where 1/C would make it large.
         """
-        K = empty_gram(len(self.H), self.H)
+        products = Gram(len(self.H), self.H)
         for _, B in self._columns():
-            accumulate_gram(K, B.T, {})
-        mirror(K)
+            products.add(B.T)
+        K = products.total()
         lift = float(np.trace(K)) * self.intercept
         if lift:
             K += lift * (self.root @ self.root.T) / float(np.sum(self.root**2))
