@@ -44,7 +44,7 @@ format: $(VENV)/.installed-check  ## Rewrite the sources in the project's format
 	@$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.installed-bench  ## Measure against floors and peers (make bench PEERS=1 for rival packages)
-	@if [ -n "$(PEERS)" ]; then $(PIP) install --constraint constraints.txt --editable '.[peers]'; fi
+	@if [ -n "$(PEERS)" ]; then $(PIP) install --editable '.[bench,peers]'; fi
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: $(VENV)/.installed-docs  ## Build the site into docs/_build/html

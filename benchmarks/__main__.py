@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import cold_import, fit, path
+from benchmarks import choices, cold_import, fit, path
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -88,6 +88,18 @@ def run_import(folder, rounds):
     return best, ratios, table("Cold import", ["statement", "s"], rows)
 
 
+def run_choices(folder, rounds):
+    """The defaults beside what they replaced."""
+    found = choices.measure()
+    rows = []
+    for choice, cases in found.items():
+        for case, value in cases.items():
+            values = value.items() if isinstance(value, dict) else [("", value)]
+            rows += [(choice, f"{case} {name}".strip(), f"{v:.3g}") for name, v in values]
+    page = table("Choices", ["choice", "case", "figure"], rows)
+    return found, {}, page
+
+
 def table(title, columns, rows):
     """A Markdown table."""
     lines = [f"### {title}", "", "| " + " | ".join(columns) + " |"]
@@ -96,7 +108,7 @@ def table(title, columns, rows):
     return "\n".join(lines)
 
 
-RUNS = {"fit": run_fit, "path": run_path, "import": run_import}
+RUNS = {"fit": run_fit, "path": run_path, "import": run_import, "choices": run_choices}
 
 
 def main():
@@ -109,9 +121,9 @@ def main():
     for name in arguments.names or RUNS:
         with tempfile.TemporaryDirectory() as folder:
             best, ratios, page = RUNS[name](Path(folder), arguments.rounds)
-        page += "\n\n" + table(
-            "Ratios", ["what", "ratio"], [(k, f"{v:.3g}") for k, v in ratios.items()]
-        )
+        if ratios:
+            lines = [(what, f"{ratio:.3g}") for what, ratio in ratios.items()]
+            page += "\n\n" + table("Ratios", ["what", "ratio"], lines)
         print(f"\n{page}\n")
         if arguments.keep:
             report = {"machine": machine(), "results": best, "ratios": ratios}

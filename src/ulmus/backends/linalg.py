@@ -2,8 +2,8 @@
 
 NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads.
 Calling them in turn makes two thread pools spin against each other: measured
-at 50 000 × 100, 2000 units, the same GEMM + SYRK loop took 3.2 CPU seconds
-mixed and 2.1 with either one alone. So every product of a hot loop goes
+at 50 000 × 100, 2000 units, the same GEMM + SYRK loop took 3.7 CPU seconds
+mixed and 2.3 with one alone. So every product of a hot loop goes
 through this module, and here through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
 """

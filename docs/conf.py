@@ -1,0 +1,36 @@
+"""How the documentation is built: Sphinx, warnings are errors."""
+
+from ulmus.version import __version__
+
+project = "Ulmus"
+author = "The Ulmus developers"
+copyright = "2026, The Ulmus developers"
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+myst_enable_extensions = ["colon_fence", "deflist"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build", "examples/**/*.ipynb", "sg_execution_times.rst"]
+
+autosummary_generate = True
+numpydoc_show_class_members = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": "plot_",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"Ulmus {version}"
+html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}

@@ -1,0 +1,7 @@
+"""``python -m ulmus.cli``."""
+
+import sys
+
+from ulmus.cli import main
+
+sys.exit(main())

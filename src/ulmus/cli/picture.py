@@ -1,0 +1,89 @@
+"""The demonstration's picture."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ulmus.exceptions import MissingExtraError
+
+__all__ = ["draw_digits"]
+
+INK, QUIET, ACCENT = "#1b2a1f", "#8a958c", "#2f7d4f"
+
+
+def draw_digits(model, X, y, path):
+    """The images the model is least sure of, and its error for every C; written atomically."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(
+            "Drawing needs matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
+        ) from error
+
+    figure = Figure(figsize=(11, 5.2), layout="constrained", facecolor="white")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1))
+    _doubtful(left, model, X, y)
+    _curve(right, model)
+    _write(figure, Path(path))
+
+
+def _doubtful(figure, model, X, y):
+    """The fifteen digits with the least margin, each with the two classes it hovers between."""
+    P = model.predict_proba(X)
+    order = np.argsort(P.max(axis=1))[:15]
+    right = np.mean(model.predict(X) == y)
+    figure.suptitle(
+        f"The {len(order)} digits the ELM is least sure of ({right:.1%} of all are right)",
+        fontsize=11,
+        color=INK,
+    )
+    for axes, row in zip(figure.subplots(3, 5).flat, order, strict=True):
+        axes.imshow(X[row].reshape(8, 8), cmap="Greys", interpolation="nearest")
+        first, second = np.argsort(P[row])[::-1][:2]
+        correct = model.classes_[first] == y[row]
+        axes.set_title(
+            f"{model.classes_[first]} {P[row, first]:.0%} · "
+            f"{model.classes_[second]} {P[row, second]:.0%}",
+            fontsize=9,
+            color=ACCENT if correct else "#b3402a",
+        )
+        axes.set_xticks([])
+        axes.set_yticks([])
+        for side in axes.spines.values():
+            side.set_color(ACCENT if correct else "#b3402a")
+
+
+def _curve(figure, model):
+    """Error on left-out rows for every C, all from one eigendecomposition."""
+    axes = figure.subplots()
+    path = model.loo_path_
+    axes.semilogx(path["C"], 100 * path["error_rate"], color=INK, marker="o", markersize=4)
+    best = np.flatnonzero(path["C"] == model.C_)[0]
+    axes.plot(model.C_, 100 * path["error_rate"][best], "o", markersize=11, color=ACCENT)
+    axes.annotate(
+        f"chosen: C = {model.C_:.3g}\n{path['error_rate'][best]:.1%} wrong",
+        (model.C_, 100 * path["error_rate"][best]),
+        xytext=(18, 40),
+        textcoords="offset points",
+        ha="left",
+        color=ACCENT,
+    )
+    axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=INK)
+    axes.set_xlabel("C", color=INK)
+    axes.set_ylabel("left-out rows wrong (%)", color=INK)
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.2)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(colors=QUIET)
+
+
+def _write(figure, path):
+    """Save under another name first: a picture that is there is a picture that is whole."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        figure.savefig(draft, dpi=140, format=path.suffix.lstrip(".") or "png")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""The papers and the demonstrations as functions that can be called."""

@@ -1,0 +1,44 @@
+"""`ulmus demo` and the front of the command line."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ulmus.cli import main
+
+
+def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
+    start = time.perf_counter()
+    assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0
+    assert time.perf_counter() - start < 60
+    printed = capsys.readouterr().out
+    rows = dict(re.findall(r"^(ELM|SVC|Ridge on Nystroem) +(0\.\d+)", printed, re.MULTILINE))
+    assert set(rows) == {"ELM", "SVC", "Ridge on Nystroem"}
+    assert float(rows["ELM"]) >= 0.975
+    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list(tmp_path.iterdir())) == 1, "a draft was left behind"
+
+
+def test_a_folder_that_is_not_there(tmp_path, capsys):
+    assert main(["demo", "--picture", str(tmp_path / "none" / "digits.png")]) == 1
+    assert "name a folder that is there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["fly"], ["demo", "--loud"]])
+def test_wrong_usage_is_status_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: ulmus" in capsys.readouterr().err
+
+
+def test_help_does_not_wait_for_scikit_learn():
+    code = (
+        "import sys; from ulmus.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    )
+    code += "print('sklearn' in sys.modules, 'numpy' in sys.modules)"
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert seen.stdout.splitlines()[-1] == "False False"
