@@ -19,6 +19,7 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "examples/**/*.ipynb", "sg_execution_times.rst"]
 
+templates_path = ["_templates"]
 autosummary_generate = True
 numpydoc_show_class_members = False
 

@@ -70,7 +70,7 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
         Number of hidden units.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, where X had any.
 
     See Also

@@ -91,11 +91,11 @@ class RandomFeatures(FeatureMap):
     biases_ : ndarray of shape (n_hidden,)
         b of each unit.
     scaling_ : Scaling
-        ``center`` and ``factor`` of each column, so that
-        H = g(((X − center) · factor) weights_ᵀ + biases_).
+        ``center`` and ``factor`` of each column, so that H is
+        ``g(((X - center) * factor) @ weights_.T + biases_)``.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, where X had any.
 
     See Also

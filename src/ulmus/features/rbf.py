@@ -136,7 +136,7 @@ class RBFFeatures(FeatureMap):
         ``center`` and ``factor`` of each column.
     n_features_in_ : int
         Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, where X had any.
 
     See Also
