@@ -12,9 +12,9 @@ import numpy as np
 from sklearn import get_config
 
 from ulmus.backends.namespace import is_numpy
-from ulmus.typing import Array, Layer, Rows
+from ulmus.typing import Array, DType, Layer, Rows
 
-__all__ = ["Hidden", "block_rows", "row_blocks"]
+__all__ = ["Hidden", "ScaledColumns", "block_rows", "fits", "row_blocks"]
 
 _SMALLEST_BUDGET = 32 * 2**20
 
@@ -24,6 +24,11 @@ def block_rows(width: int, itemsize: int, extra: int = 0) -> int:
     limit = int(get_config()["working_memory"] * 2**20)
     budget = min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
     return max(1, budget // (itemsize * (width + extra)))
+
+
+def fits(n_rows: int, width: int, itemsize: int) -> bool:
+    """Whether an array of that size is within scikit-learn's ``working_memory``."""
+    return n_rows * width * itemsize <= get_config()["working_memory"] * 2**20
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
@@ -55,11 +60,12 @@ class Hidden:
     @property
     def size(self) -> int:
         """Rows in a block."""
-        return block_rows(self.width, np.dtype("f8").itemsize // self._halves, self.X.shape[1])
+        return block_rows(self.width, self.itemsize, self.X.shape[1])
 
     @property
-    def _halves(self) -> int:
-        return 2 if str(self.layer.dtype).endswith("32") else 1
+    def itemsize(self) -> int:
+        """Bytes of one entry of H."""
+        return 4 if str(self.layer.dtype).endswith("32") else 8
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Each block's rows and its H − offset.
@@ -82,3 +88,33 @@ class Hidden:
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""
         return Hidden(self.layer, self.X[rows])
+
+
+@dataclass(frozen=True)
+class ScaledColumns:
+    """A layer whose hidden rows are given: it only multiplies their columns."""
+
+    factors: Array
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.factors)
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the columns."""
+        return self.factors.dtype
+
+    @property
+    def offset(self) -> float:
+        """Nothing is left out."""
+        return 0.0
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """The rows, scaled."""
+        return np.multiply(X, self.factors, out=out)
+
+    def units(self, columns: slice) -> "ScaledColumns":
+        """Some of the columns."""
+        return ScaledColumns(self.factors[columns])

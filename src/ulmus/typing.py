@@ -30,6 +30,9 @@ class Layer(Protocol):
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows, written into ``out`` when one is given."""
 
+    def units(self, columns: slice) -> "Layer":
+        """Some of the hidden units, as a layer of their own."""
+
 
 class Targets(Protocol):
     """What the rows should map to, given out block by block."""

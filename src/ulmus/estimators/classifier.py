@@ -7,8 +7,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ulmus.calibration import probabilities, temperature
+from ulmus.calibration import temperature
 from ulmus.estimators.atomic import atomic
+from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.targets import ClassTargets, balanced_weights, codes_of, distinct
@@ -16,7 +17,7 @@ from ulmus.targets import ClassTargets, balanced_weights, codes_of, distinct
 __all__ = ["ELMClassifier"]
 
 
-class ELMClassifier(ClassifierMixin, RidgeELM):
+class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
@@ -103,71 +104,6 @@ class ELMClassifier(ClassifierMixin, RidgeELM):
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
-
-    # ------------------------------------------------------------------ predicting
-    def decision_function(self, X):
-        """How strongly each class is held, about −1 to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        F : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Hβ; for two classes, positive means the second.
-        """
-        F = self._outputs(X)
-        return F[:, 0] if len(self.classes_) == 2 else F
-
-    def predict(self, X):
-        """Predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            The label with the largest decision value.
-        """
-        F = self._outputs(X)
-        codes = (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else F.argmax(axis=1)
-        return self.classes_[codes]
-
-    def predict_proba(self, X):
-        """Probability of each class; the largest is always the predicted label's.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows that sum to one.
-        """
-        return probabilities(self._outputs(X), self.temperature_)
-
-    def predict_log_proba(self, X):
-        """Logarithm of `predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        L : ndarray of shape (n_samples, n_classes)
-            Log-probabilities.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     # ------------------------------------------------------------------ fitting
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):

@@ -7,11 +7,11 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from ulmus.backends.linalg import matmul
 from ulmus.estimators.atomic import atomic
 from ulmus.estimators.batches import is_batches, numbered, rewinds
+from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import layer_of, unfitted
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -27,7 +27,7 @@ __all__ = ["RidgeELM", "ridge_grid"]
 _NARROWEST = 16
 
 
-class RidgeELM(BaseEstimator, metaclass=ABCMeta):
+class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """Fit, stream and predict; a subclass says what its targets are."""
 
     # ------------------------------------------------------------------ for subclasses
@@ -262,24 +262,6 @@ class RidgeELM(BaseEstimator, metaclass=ABCMeta):
 
     def _seed(self):
         return int(check_random_state(self.random_state).randint(2**31 - 2))
-
-    # ------------------------------------------------------------------ predicting
-    def _outputs(self, X):
-        """Hβ for new rows (n × m)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        coef = np.asarray(self.coef_, dtype=H.layer.dtype)
-        F = np.empty((len(H), coef.shape[1]), coef.dtype)
-        for rows, h in H.blocks():
-            matmul(h, coef, F[rows])
-        F += self.intercept_ + H.offset * self.coef_.sum(axis=0)
-        return F
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Stage one as an estimator holds it: a fitted map, and the layer it states."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,10 +54,12 @@ class TransformerLayer:
     width: int
     dtype: np.dtype
     offset: float = 0.0
+    columns: slice | None = None
 
     def __call__(self, X, out=None):
         """H for these rows."""
         H = _dense(self.transformer.transform(X)).astype(self.dtype, copy=False)
+        H = H if self.columns is None else H[:, self.columns]
         if not np.isfinite(H.sum(dtype=float)) and not np.isfinite(H).all():
             raise InvalidInputError(
                 f"{type(self.transformer).__name__}.transform gave values that are not finite."
@@ -67,6 +69,11 @@ class TransformerLayer:
             return H.copy() if np.shares_memory(H, getattr(X, "data", X)) else H
         out[...] = H
         return out
+
+    def units(self, columns):
+        """Some of the columns; the transformer still makes them all."""
+        width = len(range(*columns.indices(self.width)))
+        return replace(self, width=width, columns=columns)
 
 
 def _dense(H):

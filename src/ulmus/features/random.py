@@ -1,7 +1,7 @@
 """Additive hidden units g(aᵀx + b) with weights that are drawn, never trained."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,6 +59,11 @@ class RandomLayer:
             self.scaling.dense(X, S[:, :d])
             Z = matmul(S, self.W, out)
         return self.activation(Z)
+
+    def units(self, columns: slice) -> "RandomLayer":
+        """Some of the hidden units, as a layer of their own."""
+        W = np.ascontiguousarray(self.W[:, columns])
+        return replace(self, W=W, center=self.center[columns])
 
 
 class RandomFeatures(FeatureMap):

@@ -1,6 +1,6 @@
 """Hidden units that answer to the distance from a centre."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -96,6 +96,11 @@ class RBFLayer:
         # The expanded square may round to just below zero.
         Z *= Z > 0
         return self.node(Z)
+
+    def units(self, columns: slice) -> "RBFLayer":
+        """Some of the hidden units, as a layer of their own."""
+        W, shifted = (np.ascontiguousarray(A[:, columns]) for A in (self.W, self.shifted))
+        return replace(self, W=W, shifted=shifted)
 
 
 class RBFFeatures(FeatureMap):

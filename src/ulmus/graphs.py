@@ -1,0 +1,272 @@
+"""Neighbour graphs and their Laplacians, sparse throughout.
+
+W is the affinity (n × n, symmetric, no self-loops), D its row sums; Λ is D − W, or
+I − D^(−½) W D^(−½), or a power of either, which is applied and never formed.
+"""
+
+import importlib.util
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone
+from sklearn.neighbors import kneighbors_graph
+
+from ulmus.backends.neighbors import approximate_neighbors
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.typing import Array, Rows, Seed
+
+__all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
+
+_LOG = logging.getLogger("ulmus")
+# Below this many rows an exact search is sooner done than an index is built.
+_EXACT_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """Λ of an affinity, as an operator: ``laplacian @ F`` for F of n rows.
+
+    Parameters
+    ----------
+    matrix : sparse matrix of shape (n, n)
+        D − W or I − D^(−½) W D^(−½).
+    power : int
+        How often the matrix is applied.
+    """
+
+    matrix: Any
+    power: int = 1
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def __matmul__(self, F: Array) -> Array:
+        for _ in range(self.power):
+            F = self.matrix @ F
+        return F
+
+
+def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
+    """The Laplacian of a symmetric affinity.
+
+    Parameters
+    ----------
+    W : sparse matrix of shape (n, n)
+        Symmetric, not negative. The diagonal is ignored.
+    normalized : bool, default=True
+        I − D^(−½) W D^(−½) rather than D − W.
+    power : int, default=1
+        Λ to this power, applied as often.
+
+    Returns
+    -------
+    laplacian : Laplacian
+        An operator; a row without neighbours has a row of zeros.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from ulmus.graphs import laplacian
+    >>> W = sp.csr_array(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]))
+    >>> laplacian(W) @ np.array([1.0, 2.0, 5.0])
+    array([-1.,  1.,  0.])
+    """
+    W = _checked(W)
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    if not normalized:
+        return Laplacian((sp.diags_array(degree) - W).tocsr(), power)
+    root = np.zeros_like(degree)
+    np.divide(1.0, np.sqrt(degree), out=root, where=degree > 0)
+    scale = sp.diags_array(root)
+    present = sp.diags_array((degree > 0).astype(float))
+    return Laplacian((present - scale @ W @ scale).tocsr(), power)
+
+
+class KNNGraph(BaseEstimator):
+    """The graph that joins each row to its nearest neighbours.
+
+    Two rows are joined if either is among the other's neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        How many neighbours a row chooses. With n rows or more asked for, all others
+        are taken.
+    weights : {"heat", "binary"}, default="heat"
+        exp(−dist² / 2t²), or 1 for every neighbour.
+    width : "mean" or float, default="mean"
+        t of the heat weights; "mean" is the mean distance to a neighbour.
+    metric : str or callable, default="euclidean"
+        Any of scikit-learn's distances; pynndescent knows most of them too.
+    normalized : bool, default=True
+        Whether the Laplacian is I − D^(−½) W D^(−½) or D − W.
+    power : int, default=1
+        The Laplacian's power.
+    method : {"auto", "exact", "pynndescent"}, default="auto"
+        How neighbours are found. "auto" searches exactly up to 20 000 rows and
+        beyond them uses pynndescent where it is installed (the extra
+        ``neighbors``); what it chose goes to the log ``ulmus`` and to ``search``.
+    random_state : int, RandomState instance or None, default=0
+        Seeds pynndescent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.graphs import KNNGraph
+    >>> X = np.array([[0.0], [1.0], [2.0], [10.0]])
+    >>> KNNGraph(n_neighbors=1, weights="binary").affinity(X).toarray()
+    array([[0., 1., 0., 0.],
+           [1., 0., 1., 0.],
+           [0., 1., 0., 1.],
+           [0., 0., 1., 0.]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        weights: str = "heat",
+        width: str | float = "mean",
+        metric: Any = "euclidean",
+        normalized: bool = True,
+        power: int = 1,
+        method: str = "auto",
+        random_state: Seed = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.width = width
+        self.metric = metric
+        self.normalized = normalized
+        self.power = power
+        self.method = method
+        self.random_state = random_state
+
+    def affinity(self, X: Rows) -> Any:
+        """W of these rows, as a symmetric CSR array."""
+        self._check_parameters()
+        if X.shape[0] < 2:
+            return sp.csr_array((X.shape[0], X.shape[0]))
+        return affinity_of(self._distances(X), self.weights, self.width)
+
+    def laplacian(self, X: Rows) -> Laplacian:
+        """Λ of these rows."""
+        return laplacian(self.affinity(X), self.normalized, self.power)
+
+    def search(self, X: Rows) -> str:
+        """How the neighbours of these rows are found: "exact" or "pynndescent"."""
+        if self.method != "auto":
+            return self.method
+        if X.shape[0] <= _EXACT_ROWS:
+            return "exact"
+        if importlib.util.find_spec("pynndescent") is None:
+            _LOG.info(
+                "%d rows are searched exactly, which is slow; pip install 'ulmus[neighbors]' for "
+                "an approximate search.",
+                X.shape[0],
+            )
+            return "exact"
+        _LOG.info("Neighbours of %d rows by pynndescent, which is approximate.", X.shape[0])
+        return "pynndescent"
+
+    def _distances(self, X: Rows) -> Any:
+        k = min(self.n_neighbors, X.shape[0] - 1)
+        if self.search(X) == "exact":
+            return sp.csr_array(
+                kneighbors_graph(X, k, mode="distance", metric=self.metric, include_self=False)
+            )
+        return approximate_neighbors(X, k, self.metric, self.random_state)
+
+    def _check_parameters(self) -> None:
+        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
+            raise InvalidParameterError(
+                f"n_neighbors={self.n_neighbors!r} must be a whole number of at least 1."
+            )
+        if not (isinstance(self.power, int | np.integer) and self.power >= 1):
+            raise InvalidParameterError(
+                f"power={self.power!r} must be a whole number of at least 1."
+            )
+        for name, known in (
+            ("weights", ("heat", "binary")),
+            ("method", ("auto", "exact", "pynndescent")),
+        ):
+            if getattr(self, name) not in known:
+                raise InvalidParameterError(
+                    f"{name}={getattr(self, name)!r} is unknown; use one of "
+                    f"{', '.join(map(repr, known))}."
+                )
+
+
+def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mean") -> Any:
+    """W from a graph of neighbours' distances, whose zeros are stored, not left out."""
+    D = sp.coo_array(distances)
+    away = D.row != D.col
+    row, column, distance = D.row[away], D.col[away], D.data[away].astype(float)
+    if weights == "binary":
+        data = np.ones_like(distance)
+    else:
+        t = float(distance.mean()) if width == "mean" and len(distance) else width
+        # All rows equal: every distance is zero, and every weight is one.
+        data = np.exp(-0.5 * (distance / t) ** 2) if t else np.ones_like(distance)
+    W = sp.csr_array((data, (row, column)), shape=D.shape)
+    return W.maximum(W.T).tocsr()
+
+
+def as_laplacian(graph: Any, X: Rows) -> Laplacian:
+    """The Laplacian that ``graph`` states for the rows X.
+
+    ``graph`` is None (a default `KNNGraph`), a `KNNGraph`, a `Laplacian`, a sparse
+    affinity, a sparse graph of distances in scikit-learn's format (its diagonal is
+    stored, and zero), or one of scikit-learn's neighbours transformers.
+    """
+    graph = KNNGraph() if graph is None else graph
+    if isinstance(graph, KNNGraph):
+        return graph.laplacian(X)
+    if hasattr(graph, "fit_transform"):
+        graph = clone(graph).fit_transform(X)
+    if isinstance(graph, Laplacian):
+        result = graph
+    elif sp.issparse(graph):
+        result = laplacian(affinity_of(graph) if _is_distances(graph) else graph)
+    else:
+        raise InvalidParameterError(
+            f"graph={graph!r} is no graph; use a KNNGraph, a Laplacian, a sparse matrix or a "
+            "neighbours transformer."
+        )
+    if len(result) != X.shape[0]:
+        raise InvalidInputError(
+            f"The graph has {len(result)} rows, and X has {X.shape[0]}; they must be the same rows."
+        )
+    return result
+
+
+def _is_distances(graph: Any) -> bool:
+    """Whether the diagonal is stored and zero, as in scikit-learn's graphs of distances."""
+    G = sp.coo_array(graph)
+    diagonal = G.data[G.row == G.col]
+    return len(diagonal) == G.shape[0] > 0 and not diagonal.any()
+
+
+def _checked(W: Any) -> Any:
+    """W as a symmetric float CSR array without self-loops, or an error that says why not."""
+    W = sp.csr_array(W, dtype=float)
+    if W.shape[0] != W.shape[1]:
+        raise InvalidInputError(f"The graph has shape {W.shape}; it must be square.")
+    if not np.isfinite(W.data).all():
+        raise InvalidInputError("The graph has weights that are not finite; leave such edges out.")
+    if W.nnz and W.data.min() < 0:
+        raise InvalidInputError(
+            "The graph has negative weights; use affinities, which are larger for rows that are "
+            "more alike."
+        )
+    gap = abs(W - W.T)
+    if gap.nnz and gap.data.max() > 1e-8 * W.data.max():
+        raise InvalidInputError("The graph is not symmetric; W.maximum(W.T) makes it so.")
+    W = W - sp.diags_array(W.diagonal())
+    W.eliminate_zeros()
+    return W.tocsr()
+
+

@@ -1,0 +1,68 @@
+"""Scores of a clustering against true classes."""
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+__all__ = ["clustering_accuracy", "purity"]
+
+
+def clustering_accuracy(labels_true, labels_pred):
+    """The accuracy under the best one-to-one naming of clusters by classes.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The classes.
+    labels_pred : array-like of shape (n_samples,)
+        The clusters. There may be more or fewer of them than classes.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1; the Hungarian method finds the naming.
+
+    Examples
+    --------
+    >>> from ulmus.metrics import clustering_accuracy
+    >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
+    0.75
+    """
+    counts = _counts(labels_true, labels_pred)
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    return float(counts[rows, columns].sum() / counts.sum())
+
+
+def purity(labels_true, labels_pred):
+    """The part of all rows that belong to their cluster's most frequent class.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        The classes.
+    labels_pred : array-like of shape (n_samples,)
+        The clusters.
+
+    Returns
+    -------
+    purity : float
+        Between 0 and 1; more clusters never lower it.
+
+    Examples
+    --------
+    >>> from ulmus.metrics import purity
+    >>> purity([0, 0, 1, 1], [0, 0, 0, 1])
+    0.75
+    """
+    counts = _counts(labels_true, labels_pred)
+    return float(counts.max(axis=0).sum() / counts.sum())
+
+
+def _counts(labels_true, labels_pred):
+    """Rows in each class (down) and cluster (across)."""
+    labels_true, labels_pred = column_or_1d(labels_true), column_or_1d(labels_pred)
+    check_consistent_length(labels_true, labels_pred)
+    if not len(labels_true):
+        raise ValueError("There are no labels to compare; both arrays are empty.")
+    return np.asarray(contingency_matrix(labels_true, labels_pred))

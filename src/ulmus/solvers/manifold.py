@@ -1,0 +1,104 @@
+"""The manifold penalty ½λ tr (Hβ)ᵀΛ(Hβ) in the coordinates where it is a sum of squares.
+
+Let M = HᵀΛH = V diag(w) Vᵀ. With β = V γ/√(1 + λw) the penalised problem
+
+    ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + ½λ tr βᵀMβ
+
+is a plain ridge in γ on the rows hᵢV/√(1 + λw). So one eigendecomposition serves every λ and
+every C, and everything ridge can do (leave-one-out, the dual, weights) is there at once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.backends.linalg import Gram, eigh, matmul
+from ulmus.graphs import Laplacian
+from ulmus.hidden import Hidden, block_rows, fits, row_blocks
+from ulmus.typing import Array
+
+__all__ = ["ManifoldBasis", "manifold_basis", "manifold_gram", "reduced_basis"]
+
+# Units handled together: their smoothed columns are the only n × … array besides H.
+_UNITS = 256
+# Rows whose products are summed in the input's precision before float64 takes over.
+_ROWS = 16384
+
+
+@dataclass(frozen=True)
+class ManifoldBasis:
+    """V (h × r), orthonormal, and w (r): VᵀHᵀΛHV = diag(w), and H V Vᵀ = H."""
+
+    basis: Array
+    values: Array
+
+    def scales(self, lam: float) -> Array:
+        """1/√(1 + λw)."""
+        return 1.0 / np.sqrt(1.0 + lam * self.values)
+
+
+def manifold_basis(H: Hidden, laplacian: Laplacian) -> ManifoldBasis:
+    """The coordinates described at the top of this file.
+
+    With fewer rows than units the work is done in the span of the rows.
+    """
+    if len(H) >= H.width:
+        w, V = eigh(manifold_gram(H, laplacian), overwrite=True)
+        return ManifoldBasis(V, np.maximum(w, 0.0))
+    span, rows = reduced_basis(H)
+    w, V = eigh(_symmetric(matmul(rows.T, laplacian @ rows)), overwrite=True)
+    return ManifoldBasis(matmul(span, V), np.maximum(w, 0.0))
+
+
+def reduced_basis(H: Hidden) -> tuple[Array, Array]:
+    """An orthonormal basis W (h × r) of the rows of H, and the rows in it, H W (n × r)."""
+    rows = np.asarray(H.all(), dtype=float)
+    products = Gram(len(rows), rows)
+    products.add(rows.T)
+    squares, U = eigh(products.total(), overwrite=True)
+    sound = squares > np.finfo(float).eps * len(squares) * max(float(squares[-1]), 0.0)
+    lengths = np.sqrt(squares[sound])
+    U = np.asfortranarray(U[:, sound])
+    return matmul(rows.T, U) / lengths, U * lengths
+
+
+def manifold_gram(H: Hidden, laplacian: Laplacian) -> Array:
+    """M = HᵀΛH (h × h, float64), some units at a time; nothing is n × n.
+
+    H is kept where it fits in scikit-learn's ``working_memory``, and made again for every
+    group of units where it does not.
+    """
+    n, h = len(H), H.width
+    kept = H.layer(H.X) if fits(n, h, H.itemsize) else None
+    matrix = laplacian.matrix.astype(H.layer.dtype)
+    operator = Laplacian(matrix, laplacian.power)
+    M = np.zeros((h, h), order="F")
+    # The layer leaves a constant out of H: M gets it back as in Problem.moments, with Λ for C.
+    smoothed_ones = (laplacian @ np.ones(n))[:, None]
+    slopes = np.zeros((h, 1))
+    for group in row_blocks(h, _UNITS):
+        columns = kept[:, group] if kept is not None else H.layer.units(group)(H.X)
+        smooth = operator @ columns
+        slopes[group] = _product(columns, smoothed_ones.astype(columns.dtype))
+        for rows in row_blocks(n, _ROWS):
+            if kept is not None:
+                M[: group.stop, group] += matmul(kept[rows, : group.stop].T, smooth[rows])
+            else:
+                first = H.layer.units(slice(0, group.stop))
+                for part in row_blocks(rows.stop - rows.start, block_rows(group.stop, H.itemsize)):
+                    here = slice(rows.start + part.start, rows.start + part.stop)
+                    M[: group.stop, group] += matmul(first(H.X[here]).T, smooth[here])
+    o = H.offset
+    M += o * (slopes + slopes.T) + o**2 * float(smoothed_ones.sum())
+    return _symmetric(M)
+
+
+def _product(A: Array, v: Array) -> Array:
+    """Aᵀv, summed over blocks in float64."""
+    return sum(matmul(A[rows].T, v[rows]).astype(float) for rows in row_blocks(len(A), _ROWS))
+
+
+def _symmetric(A: Array) -> Array:
+    """A whose upper triangle is right, with the lower one to match."""
+    upper = np.triu(A)
+    return np.asfortranarray(upper + np.triu(upper, 1).T)

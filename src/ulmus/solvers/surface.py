@@ -1,0 +1,174 @@
+"""Leave-one-out over the whole grid of C and λ, from one eigendecomposition."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.backends.linalg import eigh, matmul
+from ulmus.hidden import Hidden, ScaledColumns
+from ulmus.problem import Problem
+from ulmus.solvers.auto import solve
+from ulmus.solvers.manifold import ManifoldBasis
+from ulmus.solvers.spectrum import ridge
+from ulmus.targets import ClassTargets, coded, wrong
+from ulmus.typing import Array, Targets
+
+__all__ = ["Labelled", "Point", "Surface", "point", "surface"]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The rows that have a label, in the manifold's coordinates.
+
+    ``rows`` is H_l V, ``weight`` what each row weighs at C = 1.
+    """
+
+    basis: ManifoldBasis
+    rows: Array
+    targets: Targets
+    weight: Array
+
+    @property
+    def few(self) -> bool:
+        """Whether there are fewer of them than coordinates."""
+        return len(self.rows) < len(self.basis.values)
+
+    @property
+    def T(self) -> Array:
+        """Their targets."""
+        return coded(self.targets, slice(0, len(self.rows)), float)
+
+    def problem(self, lam: float) -> Problem:
+        """The plain ridge problem that λ leads to."""
+        H = Hidden(ScaledColumns(self.basis.scales(lam)), self.rows)
+        return Problem(H, self.targets, self.weight)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Errors for every λ (down) and C (across).
+
+    ``kind`` says what they were measured on: "loo" or "validation".
+    ``roughness`` is ‖β‖² per unit of fitted variance.
+    """
+
+    lam: np.ndarray
+    C: np.ndarray
+    squared_error: np.ndarray
+    error_rate: np.ndarray | None
+    roughness: np.ndarray
+    kind: str
+
+    @property
+    def best(self) -> tuple[int, int]:
+        """Least squared error; of classes, the smoothest of those with the least error rate.
+
+        With few labels many points name equally many rows wrong, and their
+        squared errors say more about the scale of f than about its sign.
+        """
+        score = self.squared_error
+        if self.error_rate is not None:
+            tied = self.error_rate <= self.error_rate.min() + 1e-12
+            score = np.where(tied, self.roughness, np.inf)
+        row, column = divmod(int(np.argmin(score)), len(self.C))
+        return row, column
+
+    def table(self) -> dict[str, np.ndarray]:
+        """The surface as arrays."""
+        arrays = {"lam": self.lam, "C": self.C, "squared_error": self.squared_error}
+        return arrays if self.error_rate is None else arrays | {"error_rate": self.error_rate}
+
+
+@dataclass(frozen=True)
+class Point:
+    """β for one C and λ, and the labelled rows' decision values, each row left out."""
+
+    coef: Array
+    loo: Array
+
+
+def surface(
+    labelled: Labelled,
+    lams: np.ndarray,
+    Cs: np.ndarray,
+    validation: tuple[Array, Targets] | None = None,
+) -> Surface:
+    """The error of every λ and C, on rows left out or on validation rows H_v V."""
+    slices = [
+        _few(labelled, lam, Cs, validation) if labelled.few else _many(labelled, lam, Cs, validation)
+        for lam in lams
+    ]
+    squared, rates, rough = (np.stack(parts) for parts in zip(*slices, strict=True))
+    classes = isinstance(labelled.targets, ClassTargets)
+    kind = "loo" if validation is None else "validation"
+    return Surface(lams, Cs, squared, rates if classes else None, rough, kind)
+
+
+def point(labelled: Labelled, lam: float, C: float) -> Point:
+    """β and left-out decision values for one λ and C."""
+    solution = solve(labelled.problem(lam), C, seed=0)
+    coef = matmul(labelled.basis.basis, solution.coef * labelled.basis.scales(lam)[:, None])
+    return Point(coef, solution.loo)
+
+
+def _few(
+    labelled: Labelled, lam: float, Cs: np.ndarray, validation: tuple[Array, Targets] | None
+) -> tuple[Array, Array, Array]:
+    """Errors and roughness for every C at one λ, from one l × l eigendecomposition.
+
+    With K = PDPᵀ, D = 1/(1 + λw), and √c K √c = U diag(κ) Uᵀ: α = U (κ + 1/C)⁻¹ Uᵀ √c T,
+    β = V D Pᵀ √c α, and a row that is left out has residual αᵢ / (√cᵢ dᵢ).
+    """
+    P, T = labelled.rows, labelled.T
+    root = np.sqrt(labelled.weight)[:, None]
+    D = labelled.basis.scales(lam) ** 2
+    B = root * P
+    K = matmul(B * D, B.T)
+    kappa, U = eigh(np.asfortranarray(K))
+    shrink = 1.0 / (np.maximum(kappa, 0.0)[:, None] + [ridge(kappa, C, 0.0) for C in Cs])
+    Z = matmul(U.T, root * T)
+    stacked = (shrink[:, :, None] * Z[:, None, :]).reshape(len(U), -1)
+    alpha = matmul(U, stacked)
+    shape = (-1, len(Cs), T.shape[1])
+    fitted = (matmul(K, alpha) / root).reshape(shape)
+    smooth = matmul(matmul(B * D**2, B.T), alpha).reshape(shape)
+    rough = np.sum(smooth * alpha.reshape(shape), axis=(0, 2)) / _spread(fitted)
+    if validation is None:
+        diagonal = matmul(U**2, shrink)[:, :, None]
+        F = T[:, None, :] - alpha.reshape(shape) / (diagonal * root[:, :, None])
+        return *_errors(T, F, labelled.weight), rough
+    rows, targets = validation
+    T = coded(targets, slice(0, len(rows)), float)
+    F = matmul(rows * D, matmul(B.T, alpha)).reshape(shape)
+    return *_errors(T, F, np.ones(len(rows))), rough
+
+
+def _many(
+    labelled: Labelled, lam: float, Cs: np.ndarray, validation: tuple[Array, Targets] | None
+) -> tuple[Array, Array, Array]:
+    """The same with more labelled rows than coordinates, where errors seldom tie."""
+    if validation is None:
+        path = solve(labelled.problem(lam), Cs, seed=0).path
+        assert path is not None
+        rate = path.squared_error if path.error_rate is None else path.error_rate
+        return path.squared_error, rate, path.squared_error
+    rows, targets = validation
+    T, scales = coded(targets, slice(0, len(rows)), float), labelled.basis.scales(lam)
+    coefs = [solve(labelled.problem(lam), float(C), seed=0).coef for C in Cs]
+    F = np.stack([matmul(rows * scales, coef) for coef in coefs], axis=1)
+    squared, rate = _errors(T, F, np.ones(len(rows)))
+    return squared, rate, squared
+
+
+def _errors(T: Array, F: Array, weight: Array) -> tuple[Array, Array]:
+    """Mean squared error, and part of rows named wrong, for every C (the middle axis of F)."""
+    T = T[:, None, :]
+    share = weight / weight.sum()
+    return share @ np.sum((T - F) ** 2, axis=2), share @ wrong(T, F)
+
+
+def _spread(F: Array) -> Array:
+    """Mean square of the decision values about each row's mean over classes."""
+    if F.shape[2] > 1:
+        F = F - F.mean(axis=2, keepdims=True)
+    return np.maximum(np.mean(np.sum(F**2, axis=2), axis=0), np.finfo(float).tiny)
