@@ -1,6 +1,7 @@
 """Each formula in naive NumPy, importing nothing from Ulmus."""
 
 import numpy as np
+import scipy.linalg
 
 
 def one_vs_rest(y, classes):
@@ -59,3 +60,50 @@ def generalised_cross_validation(H, T, C, intercept=False):
         H, penalty = np.column_stack([H, np.ones(n)]), np.r_[penalty, 0.0]
     hat = H @ np.linalg.solve(H.T @ H + np.diag(penalty), H.T)
     return np.sum((T - hat @ T) ** 2) / n / (1 - np.trace(hat) / n) ** 2
+
+
+def knn_affinity(X, k, heat=False):
+    """Each row to its k nearest others, either way round, by sorting every distance."""
+    D = np.sqrt(squared_distances(X, X))
+    np.fill_diagonal(D, np.inf)
+    chosen = np.zeros(D.shape, bool)
+    for i, row in enumerate(D):
+        chosen[i, np.argsort(row, kind="stable")[:k]] = True
+    t = D[chosen].mean()
+    W = np.where(chosen, np.exp(-(D**2) / (2 * t**2)) if heat else 1.0, 0.0)
+    return np.maximum(W, W.T)
+
+
+def laplacian(W, normalized, power=1):
+    """D − W or I − D^(−½) W D^(−½), to a power, dense."""
+    d = W.sum(axis=1)
+    if normalized:
+        r = np.where(d > 0, 1 / np.sqrt(np.where(d > 0, d, 1)), 0)
+        L = np.diag((d > 0).astype(float)) - r[:, None] * W * r
+    else:
+        L = np.diag(d) - W
+    return np.linalg.matrix_power(L, power)
+
+
+def semi_supervised(H, L, T, c, lam):
+    """Equation 16 of the SS-ELM paper: (I + HᵀCH + λHᵀLH)⁻¹ HᵀCT; c is zero without a label."""
+    A = np.eye(H.shape[1]) + H.T @ (c[:, None] * H) + lam * H.T @ L @ H
+    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+
+
+def semi_supervised_wide(H, L, T, c, lam):
+    """Equation 17, for more units than rows: Hᵀ(I + CHHᵀ + λLHHᵀ)⁻¹ CT."""
+    K = H @ H.T
+    A = np.eye(len(H)) + c[:, None] * K + lam * L @ K
+    return H.T @ np.linalg.solve(A, c[:, None] * T)
+
+
+def unsupervised(H, L, lam, k):
+    """Equation 20, (I + λHᵀLH) v = γ HᵀH v, by a general solver: the 2nd to (k+1)-th γ and v."""
+
+    A, B = np.eye(H.shape[1]) + lam * H.T @ L @ H, H.T @ H
+    gamma, V = scipy.linalg.eig(A, B)
+    gamma, V = gamma.real, V.real
+    order = np.argsort(np.where(np.isfinite(gamma) & (gamma > 0), gamma, np.inf))[1 : k + 1]
+    V = V[:, order]
+    return gamma[order], V / np.linalg.norm(H @ V, axis=0)

@@ -10,28 +10,49 @@ from typing import TYPE_CHECKING
 from ulmus.version import __version__
 
 if TYPE_CHECKING:
-    from ulmus.estimators import ELMClassifier, ELMRegressor
+    from ulmus.estimators.classifier import ELMClassifier
+    from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.regressor import ELMRegressor
+    from ulmus.estimators.semi_supervised import (
+        SemiSupervisedELMClassifier,
+        SemiSupervisedELMRegressor,
+    )
     from ulmus.features import RandomFeatures, RBFFeatures
+    from ulmus.graphs import KNNGraph
 
 __all__ = [
     "ELMClassifier",
+    "ELMEmbedding",
     "ELMRegressor",
+    "ELMSpectralClustering",
+    "KNNGraph",
     "RBFFeatures",
     "RandomFeatures",
+    "SemiSupervisedELMClassifier",
+    "SemiSupervisedELMRegressor",
     "__version__",
 ]
 
-_HOMES = ("ulmus.estimators", "ulmus.features")
+# Where each public name lives. It is imported when it is first asked for, so that a program
+# waits only for what it uses.
+_HOMES = {
+    "ELMClassifier": "ulmus.estimators.classifier",
+    "ELMEmbedding": "ulmus.estimators.embedding",
+    "ELMRegressor": "ulmus.estimators.regressor",
+    "ELMSpectralClustering": "ulmus.estimators.embedding",
+    "KNNGraph": "ulmus.graphs",
+    "RBFFeatures": "ulmus.features",
+    "RandomFeatures": "ulmus.features",
+    "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
+    "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
+}
 
 
 def __getattr__(name):
-    """A public name, imported when it is first asked for: `ulmus --help` need not wait."""
-    if name in __all__:
-        for home in map(import_module, _HOMES):
-            if name in home.__all__:
-                globals()[name] = getattr(home, name)
-                return globals()[name]
-    raise AttributeError(f"module 'ulmus' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ulmus' has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return globals()[name]
 
 
 def __dir__():

@@ -226,7 +226,9 @@ def as_laplacian(graph: Any, X: Rows) -> Laplacian:
     if isinstance(graph, KNNGraph):
         return graph.laplacian(X)
     if hasattr(graph, "fit_transform"):
-        graph = clone(graph).fit_transform(X)
+        graph = sp.csr_array(clone(graph).fit_transform(X))
+        # Each row names its own neighbours; being named by one side is enough.
+        graph = graph if _is_distances(graph) else graph.maximum(graph.T)
     if isinstance(graph, Laplacian):
         result = graph
     elif sp.issparse(graph):
@@ -268,5 +270,3 @@ def _checked(W: Any) -> Any:
     W = W - sp.diags_array(W.diagonal())
     W.eliminate_zeros()
     return W.tocsr()
-
-

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.linalg import matmul
+from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, DType, Targets
 
 __all__ = [
     "ClassTargets",
     "ValueTargets",
-    "balanced_weights",
+    "class_factors",
     "coded",
     "codes_of",
     "distinct",
@@ -104,8 +105,29 @@ def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.where(classes[codes] == y, codes, -1)
 
 
-def balanced_weights(totals: np.ndarray) -> np.ndarray:
-    """One factor per class that gives every class present the same total weight."""
-    shares = np.zeros(len(totals))
-    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=shares, where=totals > 0)
-    return shares
+def class_factors(
+    class_weight: dict[Any, float] | str | None, classes: np.ndarray, totals: np.ndarray | None
+) -> np.ndarray | None:
+    """One factor per class, or None for none; ``totals`` are the classes' weights, if known."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, dict):
+        factors = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise InvalidParameterError(
+                f"class_weight={class_weight!r} must hold positive numbers."
+            )
+        return factors
+    if class_weight != "balanced":
+        raise InvalidParameterError(
+            f"class_weight={class_weight!r} must be a dict, 'balanced' or None."
+        )
+    if totals is None:
+        raise InvalidParameterError(
+            "class_weight='balanced' needs all the labels at once, and these come in batches; "
+            "use a dict, or sample_weight."
+        )
+    # Every class that is present gets the same total.
+    factors = np.zeros(len(totals))
+    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=factors, where=totals > 0)
+    return factors

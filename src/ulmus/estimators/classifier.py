@@ -11,8 +11,8 @@ from ulmus.calibration import temperature
 from ulmus.estimators.atomic import atomic
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.targets import ClassTargets, balanced_weights, codes_of, distinct
+from ulmus.exceptions import InvalidInputError
+from ulmus.targets import ClassTargets, class_factors, codes_of, distinct
 
 __all__ = ["ELMClassifier"]
 
@@ -163,7 +163,7 @@ class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
         self._check_classes()
         codes = codes_of(y, self.classes_)
         totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        return self._targets(codes, weight, self._class_factors(totals))
+        return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
 
     def _encode_more(self, y, weight):
         if not hasattr(self, "classes_"):
@@ -172,7 +172,9 @@ class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
         if (codes < 0).any():
             self._grow(distinct(y[codes < 0]))
             codes = codes_of(y, self.classes_)
-        return self._targets(codes, weight, self._class_factors(getattr(self, "_totals", None)))
+        totals = getattr(self, "_totals", None)
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        return self._targets(codes, weight, factors)
 
     def _grow(self, labels):
         """Make room for labels that were not met before."""
@@ -206,28 +208,6 @@ class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
         weight = np.ones(len(codes)) if weight is None else weight
         factor = np.ones(len(codes)) if factors is None else factors[codes]
         return targets, weight * factor, np.minimum(weight, 1.0) * factor
-
-    def _class_factors(self, totals):
-        """One factor per class, or None for none."""
-        if self.class_weight is None:
-            return None
-        if isinstance(self.class_weight, dict):
-            factors = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
-            if not (np.isfinite(factors).all() and (factors > 0).all()):
-                raise InvalidParameterError(
-                    f"class_weight={self.class_weight!r} must hold positive numbers."
-                )
-            return factors
-        if self.class_weight != "balanced":
-            raise InvalidParameterError(
-                f"class_weight={self.class_weight!r} must be a dict, 'balanced' or None."
-            )
-        if totals is None:
-            raise InvalidParameterError(
-                "class_weight='balanced' needs all the labels at once, and these come in "
-                "batches; use a dict, or sample_weight."
-            )
-        return balanced_weights(totals)
 
     def _check_classes(self):
         if len(self.classes_) < 2:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from ulmus.estimators.atomic import atomic
 from ulmus.estimators.batches import is_batches, numbered, rewinds
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import layer_of, unfitted
+from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.hidden import Hidden
@@ -120,7 +120,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         X, y = self._validate_target(X, y, reset=True)
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)
-        self._fit_features(X, y, sample_weight)
+        self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
         for features in self._widths():
             H = Hidden(layer_of(features, X, self.dtype), X)
@@ -154,7 +154,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         self._survey(y, sample_weight)
         if first:
-            self._fit_features(X, y, sample_weight)
+            self.features_ = fitted_map(self, X, y, sample_weight)
         elif isinstance(self.features_, FeatureMap):
             self.features_.learn(X, sample_weight, more=True)
 
@@ -176,7 +176,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         targets, weight, unit = self._encode_more(y, sample_weight)
         if not hasattr(self, "features_"):
-            self._fit_features(X, y, sample_weight)
+            self.features_ = fitted_map(self, X, y, sample_weight)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         problem = Problem(H, targets, weight, unit, self._intercept)
         if first:
@@ -227,14 +227,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
         for name in [*fitted, "_moments", "_totals", "_declared", "_flat"]:
             vars(self).pop(name, None)
-
-    def _fit_features(self, X, y, weight):
-        features = unfitted(self.features, self.n_hidden, self.dtype, self.random_state)
-        if isinstance(features, FeatureMap):
-            features.check_parameters()
-            self.features_ = features.learn(X, weight)
-        else:
-            self.features_ = features.fit(X, y)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""

@@ -7,17 +7,29 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
+from ulmus.backends.namespace import floating, is_sparse
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import FeatureMap
 
-__all__ = ["TransformerLayer", "layer_of", "unfitted"]
+__all__ = ["TransformerLayer", "fitted_map", "layer_of", "scaled_rows"]
 
 
-def unfitted(features, n_hidden, dtype, random_state):
+def fitted_map(estimator, X, y=None, weight=None, default_width=1000):
+    """Stage one of an estimator, fitted to rows that are checked."""
+    features = _unfitted(estimator, default_width)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.learn(X, weight)
+    return features.fit(X, y)
+
+
+def _unfitted(estimator, default_width):
     """The map to fit: a copy of ``features``, or the default one."""
+    features, n_hidden = estimator.features, estimator.n_hidden
+    dtype, random_state = estimator.dtype, estimator.random_state
     if features is None:
-        width = 1000 if n_hidden in (None, "loo") else n_hidden
+        width = default_width if n_hidden in (None, "loo") else n_hidden
         return RandomFeatures(width, dtype=dtype, random_state=random_state)
     if n_hidden not in (None, "loo"):
         raise InvalidParameterError(
@@ -44,6 +56,19 @@ def layer_of(features, X, dtype=None):
         return features.layer(X, dtype)
     probe = _dense(features.transform(X[:1]))
     return TransformerLayer(features, probe.shape[1], np.dtype(dtype or probe.dtype))
+
+
+def scaled_rows(features, X):
+    """X as the map scales it, which is how far apart rows are to the graph too."""
+    if isinstance(features, FrozenEstimator):
+        features = features.estimator
+    if getattr(features, "scaling", None) != "auto":
+        return X
+    if is_sparse(X):
+        return features.scaling_.sparse(X, floating(X))
+    scaled = np.empty(X.shape, floating(X))
+    features.scaling_.dense(X, scaled)
+    return scaled
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from ulmus.estimators import ELMClassifier
+from ulmus.estimators.classifier import ELMClassifier
 from ulmus.features import RBFFeatures
 
 __all__ = ["compare", "contenders", "split"]

@@ -8,8 +8,9 @@ from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.solvers.spectrum import left_out, spectral, spectrum
+from ulmus.typing import Array
 
-__all__ = ["primal", "solve_moments"]
+__all__ = ["manifold_primal", "primal", "solve_moments"]
 
 
 def primal(problem: Problem, C: float, calibration: np.ndarray) -> Solution:
@@ -38,3 +39,15 @@ def solve_moments(
     leverage = frame.share + np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
     loo = left_out(problem, calibration, frame.level + matmul(H, coef), leverage)
     return Solution(coef, frame.intercept(coef), C, "primal", calibration, loo, moments=moments)
+
+
+def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
+    """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
+    frame = problem.frame(problem.moments())
+    factor = Cholesky(add_to_diagonal(frame.gram + (lam / C) * M, 1.0 / C), overwrite=True)
+    coef = factor.solve(frame.cross)
+    every = np.arange(len(problem.H))
+    H = np.asarray(problem.H.all(), dtype=float)
+    leverage = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    loo = left_out(problem, every, matmul(H, coef), leverage)
+    return Solution(coef, frame.intercept(coef), C, "direct", every, loo)

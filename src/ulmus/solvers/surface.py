@@ -95,7 +95,9 @@ def surface(
 ) -> Surface:
     """The error of every λ and C, on rows left out or on validation rows H_v V."""
     slices = [
-        _few(labelled, lam, Cs, validation) if labelled.few else _many(labelled, lam, Cs, validation)
+        _few(labelled, lam, Cs, validation)
+        if labelled.few
+        else _many(labelled, lam, Cs, validation)
         for lam in lams
     ]
     squared, rates, rough = (np.stack(parts) for parts in zip(*slices, strict=True))

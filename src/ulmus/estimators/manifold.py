@@ -1,0 +1,228 @@
+"""What the semi-supervised estimators share: a few labels, a graph, one solve."""
+
+from abc import ABCMeta, abstractmethod
+from copy import copy
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ulmus.backends.linalg import matmul
+from ulmus.estimators.atomic import atomic
+from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.graphs import KNNGraph, as_laplacian
+from ulmus.hidden import Hidden, fits
+from ulmus.problem import Problem
+from ulmus.solvers.iterative import (
+    conjugate_gradients,
+    manifold_operator,
+    nystrom_preconditioner,
+)
+from ulmus.solvers.manifold import manifold_basis, manifold_gram
+from ulmus.solvers.primal import manifold_primal
+from ulmus.solvers.surface import Labelled, point, surface
+from ulmus.targets import coded
+
+__all__ = ["SemiSupervisedELM"]
+
+_GRID = np.logspace(-6, 6, 13)
+_SOLVERS = ("auto", "spectral", "direct", "cg")
+_SKETCH = 100
+
+
+class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+    """What the classifier and the regressor share."""
+
+    @abstractmethod
+    def _labels(self, y):
+        """Which rows have a label, their targets, and what each of them weighs at C = 1."""
+
+    @abstractmethod
+    def _check_target(self, X, y):
+        """y as an array of one entry a row."""
+
+    @abstractmethod
+    def _validation_targets(self, y):
+        """Targets of validation rows, in the terms of the fitted ones."""
+
+    def _calibrate(self, targets, loo, weight):
+        """Learn from left-out decision values; nothing by default."""
+
+    def fit(self, X, y, *, validation=None):
+        """Fit to all rows, by the labels of some.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows, labelled and not.
+        y : array-like of shape (n_samples,)
+            The targets; −1 (NaN for numbers) marks a row without one.
+        validation : tuple (X, y), default=None
+            Further labelled rows to choose C and lam by, in place of leaving out
+            the labelled ones.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            self._forget_fit()
+            return self._fit(X, y, validation)
+
+    def relabel(self, y):
+        """The model for other labels on the same rows.
+
+        What depends on the rows alone, the graph and the factorisation, is used
+        again; C and lam are chosen anew.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The new targets; −1 (NaN for numbers) marks a row without one.
+
+        Returns
+        -------
+        model : object
+            A new estimator; this one stays as it is.
+        """
+        if not hasattr(self, "_rows"):
+            raise InvalidInputError("There are no rows to relabel; call fit first.")
+        model = copy(self)
+        y = model._check_target(self._rows, y)
+        if model._basis is None:
+            H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
+            model._basis = self._basis = manifold_basis(H, model._laplacian)
+        model.__dict__.pop("_given", None)
+        model._learn(y, None)
+        return model
+
+    def _fit(self, X, y, validation):
+        if y is None:
+            validate_data(self, X, y)  # says that y is required
+        Cs, lams = _grid("C", self.C, zero=False), _grid("lam", self.lam, zero=True)
+        if self.solver not in _SOLVERS:
+            raise InvalidParameterError(
+                f"solver={self.solver!r} is unknown; use one of {', '.join(map(repr, _SOLVERS))}."
+            )
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        y = self._check_target(X, y)
+        self.features_ = fitted_map(self, X, default_width=2000)
+        self._rows = X
+        self._labels(y)  # a wrong y should not wait for the graph
+        graph = KNNGraph(5) if self.graph is None else self.graph
+        self._laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        self.solver_, self.solver_reason_ = self._choose(H, Cs, lams, validation)
+        if self.solver_ == "spectral":
+            self._basis = manifold_basis(H, self._laplacian)
+            return self._learn(y, validation)
+        self._basis = None
+        return self._solve_one(H, y, float(Cs[0]), float(lams[0]))
+
+    def _choose(self, H, Cs, lams, validation):
+        """Which solver, and why."""
+        one = len(Cs) == len(lams) == 1
+        if not one and self.solver in ("direct", "cg"):
+            raise InvalidParameterError(
+                f"solver={self.solver!r} solves for one C and one lam; give both as numbers, or "
+                "use solver='spectral'."
+            )
+        if self.solver != "auto":
+            return self.solver, "asked for"
+        if not one:
+            return "spectral", "one eigendecomposition serves every C and lam"
+        if len(H) < H.width:
+            return "spectral", "fewer rows than units: the work is done in the span of the rows"
+        if not fits(H.width, H.width, 16):
+            return "cg", "the h × h matrices do not fit in working_memory"
+        return "direct", "one C and one lam: one Cholesky factorisation"
+
+    def _learn(self, y, validation):
+        """Choose C and λ on the surface, and solve there."""
+        Cs, lams = _grid("C", self.C, zero=False), _grid("lam", self.lam, zero=True)
+        known, targets, weight = self._labels(y)
+        labelled = Labelled(self._basis, self._coordinates(self._rows[known]), targets, weight)
+        row = column = 0
+        for name in ("surface_", "selection_"):
+            vars(self).pop(name, None)
+        self.selection_ = "fixed"
+        if len(Cs) * len(lams) > 1:
+            held = None if validation is None else self._held_out(validation)
+            found = surface(labelled, lams, Cs, held)
+            row, column = found.best
+            self.surface_, self.selection_ = found.table(), found.kind
+        self.C_, self.lam_ = float(Cs[column]), float(lams[row])
+        solved = point(labelled, self.lam_, self.C_)
+        return self._accept(y, targets, weight, solved.coef, solved.loo)
+
+    def _solve_one(self, H, y, C, lam):
+        """Solve for one C and one λ without an eigendecomposition."""
+        known, targets, weight = self._labels(y)
+        self.C_, self.lam_, self.selection_ = C, lam, "fixed"
+        labelled = Problem(H.take(np.flatnonzero(known)), targets, weight)
+        if self.solver_ == "direct":
+            solution = manifold_primal(labelled, manifold_gram(H, self._laplacian), C, lam)
+            return self._accept(y, targets, weight, solution.coef, solution.loo)
+        c = np.zeros(len(H))
+        c[known] = C * weight
+        apply = manifold_operator(H, self._laplacian, c, lam)
+        rows = np.asarray(labelled.H.all(), dtype=float)
+        T = coded(targets, slice(0, len(rows)), float)
+        found = conjugate_gradients(
+            apply,
+            matmul(rows.T, c[known, None] * T),
+            nystrom_preconditioner(apply, H.width, min(_SKETCH, H.width)),
+            self.tol,
+            self.max_iter,
+        )
+        steps = found.steps
+        # Its matrix is never there to leave rows out with: the fitted values must do.
+        return self._accept(y, targets, weight, found.coef, matmul(rows, found.coef), steps)
+
+    def _accept(self, y, targets, weight, coef, loo, steps=1):
+        self.coef_, self.n_iter_ = coef, steps
+        self.intercept_ = self._level(targets)
+        self.n_hidden_ = coef.shape[0]
+        self._given = y
+        self._calibrate(targets, loo, weight)
+        return self
+
+    def _level(self, targets):
+        """What the targets were short of."""
+        return np.zeros(targets.coding.shape[1])
+
+    def _coordinates(self, X):
+        """H V for these rows."""
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        return matmul(np.asarray(H.all(), dtype=float), self._basis.basis)
+
+    def _held_out(self, validation):
+        """Validation rows in the manifold's coordinates, and their targets."""
+        if not (isinstance(validation, tuple | list) and len(validation) == 2):
+            raise InvalidInputError("validation must be a pair (X, y).")
+        X = validate_data(self, validation[0], accept_sparse="csr", dtype="numeric", reset=False)
+        return self._coordinates(X), self._validation_targets(self._check_target(X, validation[1]))
+
+    def _forget_fit(self):
+        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+        for name in [*fitted, "_rows", "_laplacian", "_basis", "_given", "_mean", "_flat"]:
+            vars(self).pop(name, None)
+
+
+def _grid(name, value, zero):
+    """C or λ as the array of values to choose from."""
+    least = "zero or more" if zero else "positive"
+    if isinstance(value, str):
+        if value == "loo":
+            return _GRID
+        raise InvalidParameterError(f"{name}={value!r} must be 'loo', a number or a list of them.")
+    values = np.atleast_1d(np.asarray(value, dtype=float))
+    sound = np.isfinite(values) & (values >= 0 if zero else values > 0)
+    if values.ndim != 1 or not values.size or not sound.all():
+        raise InvalidParameterError(
+            f"{name}={value!r} must be 'loo', a number that is {least}, or a list of such numbers."
+        )
+    return values

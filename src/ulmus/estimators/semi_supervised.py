@@ -1,0 +1,362 @@
+"""SS-ELM: a few labels, many rows, and a model for new ones."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from ulmus.calibration import temperature
+from ulmus.estimators.manifold import SemiSupervisedELM
+from ulmus.estimators.outputs import ClassOutputs
+from ulmus.exceptions import InvalidInputError
+from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
+
+__all__ = ["SemiSupervisedELMClassifier", "SemiSupervisedELMRegressor"]
+
+
+class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedELM):
+    """SS-ELM: classes from a few labels and the shape of all rows.
+
+    Minimises ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ): the labelled rows should be
+    fitted, and neighbours in the graph should have like outputs. With ``lam=0`` and
+    every row labelled it is `ELMClassifier`.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 2000).
+    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
+        Who is whose neighbour; None is ``KNNGraph(5)``. A sparse matrix is an
+        affinity, or distances in scikit-learn's format. Rows are compared as the
+        map scales them.
+    C : "loo", float or array-like, default="loo"
+        How far to trust the labels against ‖β‖².
+    lam : "loo", float or array-like, default="loo"
+        How far to trust the graph. "loo" tries 13 values of each from 10⁻⁶ to 10⁶,
+        by leaving out each labelled row once.
+    class_weight : dict, "balanced" or None, default="balanced"
+        A factor for the labelled rows of each class.
+    solver : {"auto", "spectral", "direct", "cg"}, default="auto"
+        "spectral" serves all C and lam from one eigendecomposition, "direct" is one
+        Cholesky for one C and lam, "cg" never forms an h × h matrix.
+    tol : float, default=1e-2
+        Relative residual at which "cg" stops.
+    max_iter : int, default=200
+        Steps after which "cg" stops anyway.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    transduction_ : ndarray of shape (n_samples,)
+        A label for every row: the given one, or the predicted one.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Probabilities for every row.
+    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β.
+    C_, lam_ : float
+        The values in use.
+    surface_ : dict of ndarrays
+        "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where
+        they were chosen. Among the least error rates the smoothest solution wins.
+    selection_ : {"fixed", "loo", "validation"}
+        How C and lam were chosen.
+    solver_, solver_reason_ : str
+        How β was found, and why so.
+    n_iter_ : int
+        Steps that "cg" took; 1 for the other solvers.
+    temperature_ : float
+        What decision values are multiplied by before the softmax.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMClassifier : When every row has a label.
+    ELMSpectralClustering : When none has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from ulmus import SemiSupervisedELMClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> few = np.full(len(y), -1)
+    >>> few[:60] = y[:60]  # sixty labels, the other 1737 rows have none
+    >>> model = SemiSupervisedELMClassifier(random_state=0).fit(X, few)
+    >>> bool(np.mean(model.transduction_[60:] == y[60:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        graph=None,
+        C="loo",
+        lam="loo",
+        class_weight="balanced",
+        solver="auto",
+        tol=1e-2,
+        max_iter=200,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.graph = graph
+        self.C = C
+        self.lam = lam
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.random_state = random_state
+
+    @property
+    def transduction_(self):
+        """A label for every row: the given one, or the predicted one."""
+        F = self._map(self._rows)
+        codes = (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else F.argmax(axis=1)
+        known = _known_labels(self._given)
+        codes[known] = codes_of(self._given[known], self.classes_)
+        return self.classes_[codes]
+
+    @property
+    def label_distributions_(self):
+        """Probabilities for every row."""
+        return self.predict_proba(self._rows)
+
+    def _check_target(self, X, y):
+        y = np.asarray(y)
+        y = y if y.ndim == 1 else column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise InvalidInputError("y contains NaN or infinity; −1 marks a row without a label.")
+        known = _known_labels(y)
+        if y.dtype != object or all(isinstance(label, str) for label in y[known]):
+            check_classification_targets(y[known] if known.any() else y)
+        return y
+
+    def _labels(self, y):
+        known = _known_labels(y)
+        if not known.any():
+            raise InvalidInputError(
+                "No row has a label: every y is −1, which marks rows without one. At least two "
+                "classes need a labelled row each."
+            )
+        self.classes_ = distinct(y[known])
+        if len(self.classes_) < 2:
+            raise InvalidInputError(
+                f"Only one class is left, {self.classes_.tolist()[0]!r}, once the rows marked −1 "
+                "are taken as unlabelled; a classifier needs rows of at least two classes. "
+                "If −1 is one of your classes, give it another name, 0 for instance."
+            )
+        codes = codes_of(y[known], self.classes_)
+        totals = np.bincount(codes, minlength=len(self.classes_)).astype(float)
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        weight = np.ones(len(codes)) if factors is None else factors[codes]
+        return known, ClassTargets(codes, len(self.classes_)), weight
+
+    def _validation_targets(self, y):
+        codes = codes_of(y, self.classes_)
+        if (codes < 0).any():
+            raise InvalidInputError(
+                "The validation set has labels that no labelled row has: "
+                f"{distinct(y[codes < 0]).tolist()}."
+            )
+        return ClassTargets(codes, len(self.classes_))
+
+    def _calibrate(self, targets, loo, weight):
+        # A large set is left out as a sample; its rows are then not the targets' rows.
+        if len(loo) == len(targets):
+            self.temperature_ = temperature(loo, targets.codes, weight)
+
+
+class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
+    """SS-ELM for numbers: a few values, and the shape of all rows.
+
+    The targets' mean over the labelled rows is taken out first and added to every
+    prediction.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 2000).
+    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
+        Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
+    C : "loo", float or array-like, default="loo"
+        How far to trust the values against ‖β‖².
+    lam : "loo", float or array-like, default="loo"
+        How far to trust the graph.
+    solver : {"auto", "spectral", "direct", "cg"}, default="auto"
+        As in `SemiSupervisedELMClassifier`.
+    tol : float, default=1e-2
+        Relative residual at which "cg" stops.
+    max_iter : int, default=200
+        Steps after which "cg" stops anyway.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map.
+
+    Attributes
+    ----------
+    transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        A value for every row: the given one, or the predicted one.
+    coef_ : ndarray of shape (n_hidden, n_outputs)
+        The output weights β.
+    intercept_ : ndarray of shape (n_outputs,)
+        The mean that was taken out.
+    C_, lam_ : float
+        The values in use.
+    surface_ : dict of ndarrays
+        "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
+    selection_ : {"fixed", "loo", "validation"}
+        How C and lam were chosen.
+    solver_, solver_reason_ : str
+        How β was found, and why so.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMRegressor : When every row has a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import SemiSupervisedELMRegressor
+    >>> x = np.linspace(-3, 3, 200)
+    >>> y = np.full(200, np.nan)
+    >>> y[::10] = np.sinc(x[::10])  # every tenth value is known
+    >>> model = SemiSupervisedELMRegressor(random_state=0).fit(x[:, None], y)
+    >>> bool(np.abs(model.transduction_ - np.sinc(x)).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        graph=None,
+        C="loo",
+        lam="loo",
+        solver="auto",
+        tol=1e-2,
+        max_iter=200,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.graph = graph
+        self.C = C
+        self.lam = lam
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.random_state = random_state
+
+    @property
+    def transduction_(self):
+        """A value for every row: the given one, or the predicted one."""
+        F = self._map(self._rows)
+        known = ~np.isnan(self._given).any(axis=1)
+        F[known] = self._given[known]
+        return F[:, 0] if self._flat else F
+
+    def predict(self, X):
+        """Predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One value, or one row of values, for each.
+        """
+        F = self._outputs(X)
+        return F[:, 0] if self._flat else F
+
+    def _check_target(self, X, y):
+        try:
+            y = np.asarray(y, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"y must be numbers, with NaN for unknown ones. {error}"
+            ) from error
+        if y.ndim not in (1, 2):
+            raise InvalidInputError(f"y has {y.ndim} dimensions; it must have one or two.")
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if np.isinf(y).any():
+            raise InvalidInputError("y contains infinity; use NaN for values that are not known.")
+        self._flat = y.ndim == 1
+        return y.reshape(len(y), -1)
+
+    def _labels(self, y):
+        unknown = np.isnan(y)
+        if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
+            raise InvalidInputError(
+                "Some rows of y are NaN in part; a row must be known in every output or in none."
+            )
+        known = ~unknown.all(axis=1)
+        if not known.any():
+            raise InvalidInputError("No row has a value: every y is NaN, which marks unknown ones.")
+        self._mean = y[known].mean(axis=0)
+        return known, ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
+
+    def _validation_targets(self, y):
+        return ValueTargets(y - self._mean)
+
+    def _level(self, targets):
+        return self._mean
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _known_labels(y):
+    """Where y is neither −1 nor, among objects, None or NaN."""
+    if y.dtype == object:
+        return np.array(
+            [
+                not (label is None or (isinstance(label, Real) and (label == -1 or label != label)))
+                for label in y
+            ],
+            dtype=bool,
+        )
+    return y != -1 if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)

@@ -1,0 +1,188 @@
+"""Truths about the graph's part of the solve."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis.strategies import booleans, integers, sampled_from
+from numpy.testing import assert_allclose
+from sklearn import config_context
+from sklearn.datasets import load_iris
+
+import oracles
+from laws.problems import make_rows
+from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
+from ulmus.graphs import KNNGraph, laplacian
+from ulmus.hidden import Hidden
+from ulmus.problem import Problem
+from ulmus.solvers.embedding import embedding, smoothest
+from ulmus.solvers.iterative import (
+    conjugate_gradients,
+    manifold_operator,
+    nystrom_preconditioner,
+)
+from ulmus.solvers.manifold import manifold_basis, manifold_gram
+from ulmus.solvers.primal import manifold_primal
+from ulmus.solvers.surface import Labelled, point, surface
+from ulmus.targets import ClassTargets, ValueTargets, coded
+
+laws = settings(max_examples=25, deadline=None)
+seeds, LAMS, CS = integers(0, 10**6), np.array([0.0, 0.1, 10.0]), np.array([0.1, 1.0, 100.0])
+
+
+def world(seed, n, h, normalized=True, power=1, dtype=float):
+    """Hidden rows of a random data set, and its Laplacian, sparse and dense."""
+    X = make_rows(seed, n).astype(dtype)
+    activation = "sigmoid" if seed % 2 else "tanh"
+    layer = RandomFeatures(h, activation=activation, random_state=seed % 99).fit(X).layer(X)
+    L = KNNGraph(3, normalized=normalized, power=power).laplacian(X)
+    return Hidden(layer, X), L, L @ np.eye(n)
+
+
+def labels(seed, n, classes):
+    """l labelled rows, targets of two numbers or of classes, and uneven weights."""
+    rng = np.random.default_rng(seed)
+    known = np.sort(rng.choice(n, max(4, n // 3), replace=False))
+    weight = rng.uniform(0.5, 2.0, len(known))
+    if classes:
+        return known, ClassTargets(np.arange(len(known)) % classes, classes), weight
+    return known, ValueTargets(rng.standard_normal((len(known), 2))), weight
+
+
+def expand(known, n, T, c):
+    """Targets and weights over all rows, zero without a label."""
+    T_all, c_all = np.zeros((n, T.shape[1])), np.zeros(n)
+    T_all[known], c_all[known] = T, c
+    return T_all, c_all
+
+
+@laws
+@given(seed=seeds, h=integers(2, 40), normalized=booleans(), power=integers(1, 3))
+def test_the_manifold_gram_is_its_formula(seed, h, normalized, power):
+    H, L, dense = world(seed, 30, h, normalized, power)
+    expected = H.all().T @ dense @ H.all()
+    assert_allclose(manifold_gram(H, L), expected, atol=1e-9)
+    with config_context(working_memory=1e-3):  # H does not fit, and is made again
+        assert_allclose(manifold_gram(H, L), expected, atol=1e-9)
+
+
+@laws
+@given(seed=seeds, n=integers(12, 40), h=integers(2, 60), classes=sampled_from([0, 2, 3]))
+def test_every_point_of_the_surface_is_the_formula(seed, n, h, classes):
+    H, L, dense = world(seed, n, h)
+    known, targets, weight = labels(seed, n, classes)
+    basis = manifold_basis(H, L)
+    rows = H.all()[known] @ basis.basis
+    labelled = Labelled(basis, rows, targets, weight)
+    T = coded(targets, slice(0, len(known)), float)
+    for lam in LAMS:
+        for C in CS:
+            T_all, c_all = expand(known, n, T, C * weight)
+            expected = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
+            found = point(labelled, lam, C)
+            assert_allclose(found.coef, expected, rtol=1e-5, atol=1e-6)
+            wide = oracles.semi_supervised_wide(H.all(), dense, T_all, c_all, lam)
+            assert_allclose(wide, expected, rtol=1e-4, atol=1e-5)
+
+
+@laws
+@given(seed=seeds, n=integers(12, 30), h=integers(2, 60), classes=sampled_from([0, 2, 3]))
+def test_the_surface_is_l_refits_at_every_point(seed, n, h, classes):
+    H, L, dense = world(seed, n, h)
+    known, targets, weight = labels(seed, n, classes)
+    basis = manifold_basis(H, L)
+    labelled = Labelled(basis, H.all()[known] @ basis.basis, targets, weight)
+    T = coded(targets, slice(0, len(known)), float)
+    found = surface(labelled, LAMS, CS)
+    share = weight / weight.sum()
+    for i, lam in enumerate(LAMS):
+        for j, C in enumerate(CS):
+            F = np.empty_like(T)
+            for k in range(len(known)):
+                rest = C * weight
+                rest[k] = 0.0
+                T_all, c_all = expand(known, n, T, rest)
+                beta = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
+                F[k] = H.all()[known[k]] @ beta
+            assert_allclose(found.squared_error[i, j], share @ np.sum((T - F) ** 2, 1), rtol=1e-5)
+            assert_allclose(point(labelled, lam, C).loo, F, atol=1e-6)
+    assert (found.error_rate is None) == (classes == 0)
+
+
+@laws
+@given(seed=seeds, n=integers(20, 40), h=integers(2, 15), lam=sampled_from(LAMS))
+def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
+    H, L, dense = world(seed, n, h)
+    known, targets, weight = labels(seed, n, 3)
+    T = coded(targets, slice(0, len(known)), float)
+    T_all, c_all = expand(known, n, T, 5.0 * weight)
+    expected = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
+    problem = Problem(H.take(known), targets, weight)
+    direct = manifold_primal(problem, manifold_gram(H, L), 5.0, lam)
+    assert_allclose(direct.coef, expected, rtol=1e-6, atol=1e-8)
+    R = H.all().T @ (c_all[:, None] * T_all)
+    for memory in (1024, 1e-3):
+        with config_context(working_memory=memory):
+            apply = manifold_operator(H, L, c_all, lam)
+            solve = nystrom_preconditioner(apply, h, max(1, h // 2))
+            found = conjugate_gradients(apply, R, solve, 1e-10, 500)
+        assert_allclose(found.coef, expected, rtol=1e-5, atol=1e-6)
+
+
+@laws
+@given(seed=seeds, n=integers(15, 40), h=integers(8, 60), lam=sampled_from([0.1, 10.0]))
+def test_the_embedding_solves_the_generalised_problem(seed, n, h, lam):
+    H, L, dense = world(seed, n, h)
+    found = embedding(H, L, lam, 3)
+    A = np.eye(h) + lam * H.all().T @ dense @ H.all()
+    B = H.all().T @ H.all()
+    residual = A @ found.coef - found.values * (B @ found.coef)
+    assert np.abs(residual).max() <= 1e-6 * np.abs(A).max() * np.abs(found.coef).max()
+    E = H.all() @ found.coef
+    assert_allclose(E.T @ E, np.eye(3), atol=1e-5)
+    assert (np.diff(found.values) >= -1e-8 * found.values[-1]).all()
+    if h <= n - 3 and np.linalg.cond(B) < 1e8:
+        gamma, _ = oracles.unsupervised(H.all(), dense, lam, 3)
+        assert_allclose(found.values, gamma, rtol=1e-4)
+
+
+def test_the_ordinary_eigenproblem_is_something_else():
+    # A widely used package solves A v = γ v; on iris that clusters at about 0.6.
+    X, _ = load_iris(return_X_y=True)
+    layer = RandomFeatures(60, random_state=0).fit(X).layer(X)
+    H, L = Hidden(layer, X), KNNGraph(5, weights="binary", normalized=False).laplacian(X)
+    found = embedding(H, L, 0.1, 3).coef
+    ordinary = np.linalg.eigh(np.eye(60) + 0.1 * manifold_gram(H, L))[1][:, 1:4]
+    E, O = (np.linalg.qr(H.all() @ V)[0] for V in (found, ordinary))
+    assert np.linalg.svd(E.T @ O)[1].min() < 0.9
+
+
+@laws
+@given(seed=seeds, n=integers(20, 50), k=integers(1, 4))
+def test_lanczos_finds_what_a_dense_solver_finds(seed, n, k):
+    rng = np.random.default_rng(seed)
+    P, Q = rng.standard_normal((2, n, n))
+    A, B = P @ P.T + np.eye(n), Q[:, : n // 2] @ Q[:, : n // 2].T  # B is singular
+    gamma, V = smoothest(A.copy(), B, k)
+    whole, _ = smoothest(A.copy(), B, n)
+    assert_allclose(gamma, whole[:k], rtol=1e-8)
+    assert np.abs(A @ V - gamma * (B @ V)).max() <= 1e-8 * np.abs(A).max() * np.abs(V).max() * n
+
+
+@pytest.mark.parametrize("h", [10, 100])
+def test_without_a_graph_and_with_every_label_it_is_elm(h):
+    X, y = load_iris(return_X_y=True)
+    settings = {"n_hidden": h, "C": 3.0, "class_weight": "balanced", "random_state": 0}
+    plain = ELMClassifier(**settings).fit(X[:90], y[:90] // 1)
+    for solver in ("spectral", "direct"):
+        model = SemiSupervisedELMClassifier(**settings, lam=0.0, solver=solver)
+        assert_allclose(model.fit(X[:90], y[:90]).coef_, plain.coef_, rtol=1e-5, atol=1e-7)
+
+
+def test_a_graph_of_noise_only_adds_smoothness():
+    # Sparse graphs of any origin go in; an isolated row has no say in the penalty.
+    X, y = load_iris(return_X_y=True)
+    W = sp.random_array((150, 150), density=0.02, rng=np.random.default_rng(0), format="csr")
+    few = np.where(np.arange(150) % 10 == 0, y, -1)
+    model = SemiSupervisedELMClassifier(graph=laplacian(W.maximum(W.T)), random_state=0)
+    assert model.fit(X, few).score(X, y) > 0.75
