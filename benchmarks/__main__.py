@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choices, cold_import, fit, path
+from benchmarks import choices, cold_import, fit, manifold, path
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -78,6 +78,34 @@ def run_path(folder, rounds):
     return best, ratios, table(title, columns, rows)
 
 
+def run_manifold(folder, rounds):
+    """The grid of C and λ, eigenvectors, relabelling and memory."""
+    manifold.prepare(folder)
+    best = race("benchmarks.manifold", manifold.CONTENDERS, folder, rounds)
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    ratios = {
+        "a solve per point / one eigendecomposition": seconds["grid_by_a_solve_per_point"]
+        / seconds["grid_from_one_eigendecomposition"],
+        "eigh(subset) / Lanczos, 10 vectors": seconds["scipy_subset_10"] / seconds["lanczos_10"],
+        "eigh(subset) / Lanczos, 40 vectors": seconds["scipy_subset_40"] / seconds["lanczos_40"],
+        "relabel, milliseconds": 1000 * seconds["relabel_50000_rows"],
+        "relabel and predict all, milliseconds": 1000 * seconds["relabel_and_predict_50000_rows"],
+        "peak MB of a fit on 70 000 rows, 2000 units": best["fit_70000_rows"]["peak_mb"],
+    }
+    known = {"seconds", "cpu_seconds", "peak_mb"}
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.3f}",
+            f"{result['peak_mb']:.0f}",
+            ", ".join(f"{key} {value:.2g}" for key, value in result.items() if key not in known),
+        )
+        for name, result in best.items()
+    ]
+    title = "The graph's part: n = 20 000, h = 2000, 100 labels, unless the row says otherwise"
+    return best, ratios, table(title, ["contender", "s", "peak MB", "check"], rows)
+
+
 def run_import(folder, rounds):
     """Cold import against scikit-learn's."""
     own, peer = "from ulmus import ELMClassifier", "import sklearn.linear_model"
@@ -108,7 +136,13 @@ def table(title, columns, rows):
     return "\n".join(lines)
 
 
-RUNS = {"fit": run_fit, "path": run_path, "import": run_import, "choices": run_choices}
+RUNS = {
+    "fit": run_fit,
+    "path": run_path,
+    "manifold": run_manifold,
+    "import": run_import,
+    "choices": run_choices,
+}
 
 
 def main():

@@ -60,8 +60,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         y : array-like of shape (n_samples,)
             The targets; −1 (NaN for numbers) marks a row without one.
         validation : tuple (X, y), default=None
-            Further labelled rows to choose C and lam by, in place of leaving out
-            the labelled ones.
+            Further labelled rows to choose C and lam by, along with leaving out the
+            labelled ones.
 
         Returns
         -------

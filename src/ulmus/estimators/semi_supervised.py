@@ -251,11 +251,12 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
     --------
     >>> import numpy as np
     >>> from ulmus import SemiSupervisedELMRegressor
-    >>> x = np.linspace(-3, 3, 200)
-    >>> y = np.full(200, np.nan)
-    >>> y[::10] = np.sinc(x[::10])  # every tenth value is known
-    >>> model = SemiSupervisedELMRegressor(random_state=0).fit(x[:, None], y)
-    >>> bool(np.abs(model.transduction_ - np.sinc(x)).max() < 0.1)
+    >>> t = np.linspace(3, 14, 300)
+    >>> X = np.column_stack([t * np.cos(t), t * np.sin(t)])  # a spiral
+    >>> y = np.full(300, np.nan)
+    >>> y[::20] = t[::20]  # fifteen values are known
+    >>> model = SemiSupervisedELMRegressor(random_state=0).fit(X, y)
+    >>> bool(np.abs(model.transduction_ - t).mean() < 0.1)
     True
     """
 

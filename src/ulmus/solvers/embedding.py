@@ -2,22 +2,25 @@
 
 A = I + λHᵀΛH is positive definite always, and HᵀH often is not, so the problem is turned
 round: HᵀH v = μ A v for the largest μ = 1/γ. With A = LLᵀ that is an ordinary eigenproblem of
-L⁻¹HᵀHL⁻ᵀ, whose few largest vectors Lanczos finds.
+L⁻¹HᵀHL⁻ᵀ, whose few largest vectors block Lanczos finds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ulmus.backends.linalg import Cholesky, Gram, add_to_diagonal, eigh, matmul
+from ulmus.backends.linalg import Cholesky, Gram, add_to_diagonal, matmul
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.manifold import manifold_gram, reduced_basis
 from ulmus.typing import Array
 
-__all__ = ["Embedding", "embedding", "smoothest"]
+__all__ = ["Embedding", "embedding", "largest", "smoothest"]
+
+# Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
+_SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
 
 
 @dataclass(frozen=True)
@@ -49,26 +52,55 @@ def embedding(H: Hidden, laplacian: Laplacian, lam: float, n_components: int) ->
 
 def smoothest(A: Array, B: Array, k: int) -> tuple[Array, Array]:
     """The k smallest γ of A v = γ B v with A positive definite, ascending, and their v."""
-    factor = Cholesky(np.asfortranarray(A), overwrite=True)
-    L = np.asfortranarray(factor.factor)  # upper, A = LᵀL
+    U = Cholesky(np.asfortranarray(A), overwrite=True).factor  # A = UᵀU
 
-    def apply(v: Array) -> Array:
-        back = scipy.linalg.solve_triangular(L, v, check_finite=False)
-        return scipy.linalg.solve_triangular(L, B @ back, trans="T", check_finite=False)
+    def apply(Y: Array) -> Array:
+        back = scipy.linalg.solve_triangular(U, Y.T, check_finite=False)
+        product = matmul(back.T, B).T
+        return scipy.linalg.solve_triangular(U, product, trans="T", check_finite=False).T
 
-    n = len(B)
-    if k < n // 4:
-        # A start that is the same every time, and not orthogonal to anything by design.
-        start = np.random.RandomState(0).standard_normal(n)
-        operator = LinearOperator((n, n), matvec=apply, dtype=float)
-        mu, Y = eigsh(operator, k=k, which="LA", v0=start, ncv=min(n, max(3 * k, 40)))
-    else:
-        whole = apply(np.eye(n))
-        mu, Y = eigh(np.asfortranarray((whole + whole.T) / 2))
-        mu, Y = mu[-k:], Y[:, -k:]
-    order = np.argsort(mu)[::-1]
-    V = scipy.linalg.solve_triangular(L, Y[:, order], check_finite=False)
-    return 1.0 / np.maximum(mu[order], np.finfo(float).tiny), V
+    mu, Y = largest(apply, len(B), k)
+    V = scipy.linalg.solve_triangular(U, Y.T, check_finite=False)
+    return 1.0 / np.maximum(mu, np.finfo(float).tiny), V
+
+
+def largest(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a positive semi-definite operator, descending, and vectors.
+
+    Vectors are rows here, for ``apply`` and in the result. Block Lanczos with full
+    reorthogonalisation: a product with a block of vectors costs little more than with one, and
+    the start is the same every time. Where the spectrum does not decay, so that the subspace
+    would grow to half of all directions, the operator is written out.
+    """
+    block = max(_SMALLEST_BLOCK, 6 * (k // 10))
+    room = n // 2
+    K, SK = np.empty((room, n)), np.empty((room, n))
+    Q = np.random.RandomState(0).standard_normal((block, n))
+    size, check = 0, 5 * block
+    while size + block <= room:
+        for _ in range(2 if size else 0):  # twice is enough
+            Q = Q - matmul(matmul(Q, K[:size].T), K[:size])
+        Q = scipy.linalg.qr(Q.T, mode="economic", check_finite=False)[0].T
+        K[size : size + block], SK[size : size + block] = Q, apply(Q)
+        size += block
+        if size >= max(check, k + block):
+            mu, Y = _ritz(K[:size], SK[:size], k)
+            residual = matmul(Y, SK[:size]) - mu[:, None] * matmul(Y, K[:size])
+            if (np.linalg.norm(residual, axis=1) <= _TOLERANCE * mu).all():
+                return mu, matmul(Y, K[:size])
+            check = size + max(block, size // 8)
+        Q = SK[size - block : size]
+    whole = np.eye(n)
+    return _ritz(whole, apply(whole), k)
+
+
+def _ritz(K: Array, SK: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of K S Kᵀ, descending, and their vectors as rows."""
+    T, size = matmul(K, SK.T), len(K)
+    mu, Y = scipy.linalg.eigh(
+        (T + T.T) / 2, subset_by_index=(size - k, size - 1), check_finite=False
+    )
+    return mu[::-1], np.ascontiguousarray(Y.T[::-1])
 
 
 def _gram(H: Hidden) -> Array:
