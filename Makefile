@@ -27,7 +27,7 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed-plot  ## Fit digits, print one table, draw one picture
+demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one picture
 	@$(BIN)/ulmus demo
 
 test: $(VENV)/.installed-test  ## Run every test

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choices, cold_import, fit, manifold, path
+from benchmarks import choices, cold_import, fit, manifold, path, tables
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -116,6 +116,36 @@ def run_import(folder, rounds):
     return best, ratios, table("Cold import", ["statement", "s"], rows)
 
 
+def run_tables(folder, rounds):
+    """The first paper's tables; errors and accuracies in per cent, mean ± standard deviation."""
+    found = {"few labels": tables.few_labels(), "no labels": tables.no_labels()}
+    rows = []
+    for name, cells in found["few labels"].items():
+        for part in ("U", "T"):
+            row = [name, part, _cell(cells["paper"][part])]
+            for kind in ("validation", "loo"):
+                row += [_cell(cells[seed][kind][part]) for seed in cells if seed != "paper"]
+            rows.append(row)
+    columns = ["data", "rows", "paper"]
+    columns += [f"{kind}, seed {seed}" for kind in ("validation", "LOO") for seed in (0, 1)]
+    page = table("SS-ELM, error (%): Table II", columns, rows)
+    rows = []
+    for name, cells in found["no labels"].items():
+        mean, deviation, best = cells["paper"]
+        row = [name, _cell((mean, deviation)), f"{best:.2f}"]
+        for seed in ("seed 0", "seed 1"):
+            cell = cells[seed]
+            row += [_cell((cell["mean"], cell["deviation"])), f"{cell['best']:.2f}"]
+        rows.append(row)
+    columns = ["data", "paper", "best", "seed 0", "best", "seed 1", "best"]
+    page += "\n\n" + table("US-ELM, clustering accuracy (%): Table V", columns, rows)
+    return found, {}, page
+
+
+def _cell(pair):
+    return f"{pair[0]:.2f} ± {pair[1]:.2f}"
+
+
 def run_choices(folder, rounds):
     """The defaults beside what they replaced."""
     found = choices.measure()
@@ -142,6 +172,7 @@ RUNS = {
     "manifold": run_manifold,
     "import": run_import,
     "choices": run_choices,
+    "tables": run_tables,
 }
 
 

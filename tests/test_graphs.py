@@ -105,6 +105,7 @@ def test_the_search_is_chosen_and_seen(caplog):
     assert "20001 rows" in caplog.text
 
 
+@pytest.mark.slow  # its package compiles itself on first use
 def test_an_approximate_search_finds_most_neighbours():
     pytest.importorskip("pynndescent", reason="the extra 'neighbors' is not installed")
     X, _ = make_blobs(2000, 8, centers=20, random_state=0)

@@ -31,10 +31,8 @@ def test_twenty_labels_are_enough_for_two_moons():
     model = small(n_hidden=300).fit(X, FEW)
     assert model.selection_ == "loo"
     assert np.mean(model.transduction_ == y) > 0.93
-    plain = ELMClassifier(n_hidden=300, random_state=0).fit(X[:20], y[:20])
-    assert np.mean(model.transduction_ == y) > plain.score(X, y)
     new, truth = make_moons(300, noise=0.08, random_state=1)
-    assert model.score(new, truth) > 0.92
+    assert model.score(new, truth) > 0.9
 
 
 def test_the_weights_are_equation_16_in_the_maps_own_scale():
@@ -156,7 +154,7 @@ def test_all_rows_labelled_and_a_class_with_one_label():
 
 def test_digits_with_five_labels_a_class():
     rows, truth = load_digits(return_X_y=True)
-    scores = []
+    scores, plain = [], []
     for seed in range(3):
         rng = np.random.default_rng(seed)
         few = np.full(len(truth), -1)
@@ -164,7 +162,10 @@ def test_digits_with_five_labels_a_class():
             few[rng.choice(np.flatnonzero(truth == label), 5, replace=False)] = label
         model = SemiSupervisedELMClassifier(n_hidden=1000, random_state=seed).fit(rows, few)
         scores.append(np.mean(model.transduction_[few < 0] == truth[few < 0]))
+        supervised = ELMClassifier(random_state=seed).fit(rows[few >= 0], truth[few >= 0])
+        plain.append(supervised.score(rows[few < 0], truth[few < 0]))
     assert np.mean(scores) > 0.92
+    assert np.mean(scores) > np.mean(plain) + 0.08
 
 
 # ---------------------------------------------------------------- numbers

@@ -25,7 +25,7 @@ def _parser():
     )
     parser.add_argument("--version", action="version", version=f"ulmus {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="fit digits, print one table, draw one picture")
+    demo = commands.add_parser("demo", help="fit digits, print three tables, draw one picture")
     demo.add_argument(
         "--picture", default="ulmus-demo.png", help="where the picture goes (default: %(default)s)"
     )

@@ -12,8 +12,12 @@ __all__ = ["draw_digits"]
 INK, QUIET, ACCENT = "#1b2a1f", "#8a958c", "#2f7d4f"
 
 
-def draw_digits(model, X, y, path):
-    """The images the model is least sure of, and its error for every C; written atomically."""
+def draw_digits(model, X, y, few_model, plane, few, truth, path):
+    """The doubtful digits, the curve over C, and the map of all rows; written atomically.
+
+    ``model`` has all labels and is judged on X, y. ``few_model`` knows the labels ``few`` alone,
+    and colours the points of ``plane``, whose true labels are ``truth``.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -21,11 +25,47 @@ def draw_digits(model, X, y, path):
             "Drawing needs matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
         ) from error
 
-    figure = Figure(figsize=(11, 5.2), layout="constrained", facecolor="white")
-    left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1))
+    figure = Figure(figsize=(13, 9.6), layout="constrained", facecolor="white")
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1))
+    left, right = top.subfigures(1, 2, width_ratios=(1.25, 1))
     _doubtful(left, model, X, y)
     _curve(right, model)
+    _map(bottom, few_model, plane, few, truth)
     _write(figure, Path(path))
+
+
+def _map(figure, model, plane, few, truth):
+    """Every row where the embedding puts it, in the colour of the label it was given."""
+    from matplotlib import colormaps
+
+    palette = colormaps["tab10"]
+    labels = model.transduction_
+    wrong = labels != truth
+    axes = figure.subplots()
+    for digit in np.unique(truth):
+        rows = labels == digit
+        axes.scatter(*plane[rows].T, s=9, color=palette(digit), alpha=0.55, linewidths=0)
+        spot = np.median(plane[truth == digit], axis=0)
+        axes.annotate(
+            str(digit), spot, fontsize=15, weight="bold", color=INK, ha="center", va="center"
+        )
+    axes.scatter(*plane[wrong].T, s=22, marker="x", color=INK, linewidths=0.9, label="wrong")
+    known = few >= 0
+    axes.scatter(
+        *plane[known].T, s=46, facecolors="none", edgecolors=INK, linewidths=1.1, label="labelled"
+    )
+    right = np.mean(~wrong[~known])
+    axes.set_title(
+        f"All {len(truth)} digits, mapped without labels; colours from {known.sum()} labels "
+        f"({right:.1%} of the others are right)",
+        fontsize=11,
+        color=INK,
+    )
+    axes.legend(frameon=False, fontsize=9)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for side in axes.spines.values():
+        side.set_visible(False)
 
 
 def _doubtful(figure, model, X, y):

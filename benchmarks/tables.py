@@ -1,0 +1,40 @@
+"""Tables II and V of the first paper, beside what is measured here.
+
+Run by ``python -m benchmarks tables``; the data files come from ULMUS_DATA.
+"""
+
+import numpy as np
+
+from ulmus.experiments import clustering, semi_supervised
+
+
+def few_labels(seeds=(0, 1)):
+    """Error with few labels: twelve splits for each seed, C and λ by validation and by LOO."""
+    found = {}
+    for name, problem in semi_supervised.PROBLEMS.items():
+        for seed in seeds:
+            errors = semi_supervised.evaluate(problem, seed=seed)
+            found.setdefault(name, {"paper": problem.paper})[f"seed {seed}"] = {
+                kind: {part: _mean_and_deviation(values) for part, values in parts.items()}
+                for kind, parts in errors.items()
+            }
+    return found
+
+
+def no_labels(seeds=(0, 1)):
+    """Clustering accuracy: 100 runs of k-means for each seed of the hidden layer."""
+    found = {}
+    for name, problem in clustering.PROBLEMS.items():
+        for seed in seeds:
+            runs = clustering.evaluate(problem, seed=seed)
+            mean, deviation = _mean_and_deviation(runs)
+            found.setdefault(name, {"paper": problem.paper})[f"seed {seed}"] = {
+                "mean": mean,
+                "deviation": deviation,
+                "best": max(runs),
+            }
+    return found
+
+
+def _mean_and_deviation(values):
+    return float(np.mean(values)), float(np.std(values, ddof=1))
