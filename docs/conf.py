@@ -17,7 +17,14 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build", "examples/**/*.ipynb", "sg_execution_times.rst"]
+# The tables are included by the pages that speak of them.
+TABLES = ["fit", "path", "manifold", "import", "choices", "tables"]
+exclude_patterns = [
+    *(f"benchmarks/{name}.md" for name in TABLES),
+    "_build",
+    "examples/**/*.ipynb",
+    "sg_execution_times.rst",
+]
 
 templates_path = ["_templates"]
 autosummary_generate = True

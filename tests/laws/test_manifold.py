@@ -119,7 +119,7 @@ def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
     expected = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
     problem = Problem(H.take(known), targets, weight)
     direct = manifold_primal(problem, manifold_gram(H, L), 5.0, lam)
-    assert_allclose(direct.coef, expected, rtol=1e-6, atol=1e-8)
+    assert_allclose(direct.coef, expected, rtol=1e-5, atol=1e-6)
     R = H.all().T @ (c_all[:, None] * T_all)
     for memory in (1024, 1e-3):
         with config_context(working_memory=memory):

@@ -15,7 +15,7 @@ from ulmus.typing import Array, Targets
 
 __all__ = ["Labelled", "Point", "Surface", "point", "surface"]
 
-_SLACK = 0.02
+_FEW = 50
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Labelled:
 class Surface:
     """Errors for every λ (down) and C (across).
 
-    ``kind`` says what they were measured on: "loo" or "validation". ``roughness`` is ‖β‖² per
-    unit of fitted variance.
+    ``kind`` says what they were measured on, "loo" or "validation", and ``rows`` is how many rows
+    were left out. ``roughness`` is ‖β‖² per unit of fitted variance.
     """
 
     lam: np.ndarray
@@ -60,6 +60,12 @@ class Surface:
     error_rate: np.ndarray | None
     roughness: np.ndarray
     kind: str
+    rows: int
+
+    @property
+    def slack(self) -> float:
+        """The error rate that one labelled row makes, if that is little."""
+        return 1.0 / self.rows if self.rows >= _FEW else 0.0
 
     @property
     def best(self) -> tuple[int, int]:
@@ -68,11 +74,12 @@ class Surface:
         With few labels many points name equally many rows wrong, and their squared errors say
         more about the scale of f than about its sign. A row that is left out keeps its place in the
         graph, so its neighbours tell more of it than they would of a new row, and that favours
-        rough solutions: without a validation set, two in a hundred more wrong count as equal.
+        rough solutions: without a validation set one row more counts as equal, once there are
+        fifty rows and it is not too much.
         """
         score = self.squared_error
         if self.error_rate is not None:
-            slack = _SLACK if self.kind == "loo" else 0.0
+            slack = self.slack if self.kind == "loo" else 0.0
             tied = self.error_rate <= self.error_rate.min() + slack + 1e-12
             score = np.where(tied, self.roughness, np.inf)
         row, column = divmod(int(np.argmin(score)), len(self.C))
@@ -112,7 +119,7 @@ def surface(
     squared, rates, rough = (np.stack(parts) for parts in zip(*slices, strict=True))
     classes = isinstance(labelled.targets, ClassTargets)
     kind = "loo" if validation is None else "validation"
-    return Surface(lams, Cs, squared, rates if classes else None, rough, kind)
+    return Surface(lams, Cs, squared, rates if classes else None, rough, kind, len(labelled.rows))
 
 
 def point(labelled: Labelled, lam: float, C: float) -> Point:
