@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -11,9 +10,7 @@ from ulmus.cli import main
 
 
 def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
-    start = time.perf_counter()
     assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0
-    assert time.perf_counter() - start < 60
     printed = capsys.readouterr().out
     tables = printed.split("\n\n")
     rows = [dict(re.findall(r"^(\S.*?) {2,}(0\.\d+)", text, re.MULTILINE)) for text in tables]

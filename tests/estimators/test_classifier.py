@@ -77,6 +77,14 @@ def test_the_number_of_units_can_be_chosen():
     assert model.loo_score_ == pytest.approx(max(scores), abs=1.001 / len(y))
 
 
+@pytest.mark.parametrize("h", [64, 1024])
+def test_the_number_of_units_can_be_chosen_for_one_C(h):
+    model = ELMClassifier(RandomFeatures(h, random_state=0), n_hidden="loo", C=1.0).fit(X, y)
+    assert model.C_ == 1.0
+    assert model.selection_ == "loo"
+    assert model.n_hidden_ in [h >> k for k in range(8)]
+
+
 def test_the_likeliest_class_is_the_predicted_one():
     for target in (y, PAIR):
         model = ELMClassifier(n_hidden=60, random_state=0).fit(X[::2], target[::2])

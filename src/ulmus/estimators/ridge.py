@@ -117,6 +117,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
         grid = ridge_grid(self.C)
+        if self.n_hidden == "loo":
+            grid = np.atleast_1d(grid)  # one C has an error too, to compare widths by
         X, y = self._validate_target(X, y, reset=True)
         X, y, sample_weight = self._weighted(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)

@@ -7,7 +7,7 @@ where the fit passes through every row.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def dual(problem: Problem, C: float) -> Solution:
         factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
     except NotPositiveDefinite:
         # 1/C is below K's rounding; the eigenbasis holds it there.
-        return _spectral(rows, K, lift, problem, np.array([C]))
+        return replace(_spectral(rows, K, lift, problem, np.array([C])), path=None)
     alpha = factor.solve(rows.S)
     residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
@@ -169,8 +169,7 @@ def _spectral(
     # Where w is zero Bᵀu is too; only its rounding, magnified by C, would reach β.
     sound = w > _ROUNDING * len(w) * w[-1]
     coef = rows.coef(matmul(U, Z * (shrink[:, best] * sound)[:, None]))
-    curve = path if len(grid) > 1 else None
-    return _solution(rows, coef, float(grid[best]), "spectral", residual, curve)
+    return _solution(rows, coef, float(grid[best]), "spectral", residual, path)
 
 
 def _solution(
