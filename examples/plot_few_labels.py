@@ -3,14 +3,15 @@ Ten labels and two moons
 ========================
 
 Ten labelled points, three hundred without a label. The supervised model sees the ten; the
-semi-supervised one sees the shape as well.
+semi-supervised one sees the shape as well. In a plane the hidden units should be local, to bend as
+the shape does: radial units of a small width.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from ulmus import ELMClassifier, SemiSupervisedELMClassifier
+from ulmus import ELMClassifier, RBFFeatures, SemiSupervisedELMClassifier
 
 X, y = make_moons(310, noise=0.09, random_state=4)
 few = np.full(len(y), -1)
@@ -19,9 +20,9 @@ for label in (0, 1):
 known = few >= 0
 
 models = {
-    "ELM, ten labels": ELMClassifier(random_state=0).fit(X[known], y[known]),
+    "ELM, ten labels": ELMClassifier(RBFFeatures(), random_state=0).fit(X[known], y[known]),
     "SS-ELM, ten labels and the rest": SemiSupervisedELMClassifier(
-        C=100.0, lam=1.0, random_state=0
+        RBFFeatures(width=0.2), C=100.0, lam=1.0, random_state=0
     ).fit(X, few),
 }
 a, b = np.meshgrid(np.linspace(-1.6, 2.6, 150), np.linspace(-1.1, 1.6, 120))

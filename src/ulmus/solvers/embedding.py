@@ -76,14 +76,14 @@ def largest(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Arr
     room = n // 2
     K, SK = np.empty((room, n)), np.empty((room, n))
     Q = np.random.RandomState(0).standard_normal((block, n))
-    size, check = 0, 5 * block
+    size, check = 0, 6 * k
     while size + block <= room:
         for _ in range(2 if size else 0):  # twice is enough
             Q = Q - matmul(matmul(Q, K[:size].T), K[:size])
         Q = scipy.linalg.qr(Q.T, mode="economic", check_finite=False)[0].T
         K[size : size + block], SK[size : size + block] = Q, apply(Q)
         size += block
-        if size >= max(check, k + block):
+        if size >= check:
             mu, Y = _ritz(K[:size], SK[:size], k)
             residual = matmul(Y, SK[:size]) - mu[:, None] * matmul(Y, K[:size])
             if (np.linalg.norm(residual, axis=1) <= _TOLERANCE * mu).all():
