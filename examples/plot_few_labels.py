@@ -36,5 +36,5 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.scatter(*X[~known].T, s=8, color="grey")
     ax.scatter(*X[known].T, c=y[known], s=60, cmap="coolwarm", edgecolors="black")
     right = np.mean(model.predict(X[~known]) == y[~known])
-    ax.set_title(f"{name}: {right:.0%} of the others right")
+    ax.set_title(f"{name}\n{right:.0%} of the others right")
 plt.show()
