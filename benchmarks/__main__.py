@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choices, cold_import, fit, manifold, path, tables
+from benchmarks import choices, cold_import, fit, manifold, path, readings, tables
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -146,15 +146,24 @@ def _cell(pair):
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
 
 
+def run_readings(folder, rounds):
+    """Other readings of the first paper."""
+    return _cases(readings.measure(), "Other readings")
+
+
 def run_choices(folder, rounds):
     """The defaults beside what they replaced."""
-    found = choices.measure()
+    return _cases(choices.measure(), "Choices")
+
+
+def _cases(found, title):
+    """A table of nested cases."""
     rows = []
     for choice, cases in found.items():
         for case, value in cases.items():
             values = value.items() if isinstance(value, dict) else [("", value)]
             rows += [(choice, f"{case} {name}".strip(), f"{v:.3g}") for name, v in values]
-    page = table("Choices", ["choice", "case", "figure"], rows)
+    page = table(title, ["choice", "case", "figure"], rows)
     return found, {}, page
 
 
@@ -173,6 +182,7 @@ RUNS = {
     "import": run_import,
     "choices": run_choices,
     "tables": run_tables,
+    "readings": run_readings,
 }
 
 
