@@ -17,6 +17,7 @@ from ulmus.typing import Array, DType, Targets
 __all__ = [
     "ClassTargets",
     "ValueTargets",
+    "chosen",
     "class_factors",
     "coded",
     "codes_of",
@@ -74,11 +75,14 @@ def coded(targets: Targets, rows: Any, dtype: DType) -> Array:
     return matmul(targets.block(rows, dtype), np.asarray(targets.coding, dtype=dtype))
 
 
+def chosen(F: Array) -> Array:
+    """The class that decision values, or ±1 targets, F (… × m) name."""
+    return (F[..., 0] > 0).astype(np.intp) if F.shape[-1] == 1 else F.argmax(axis=-1)
+
+
 def wrong(T: Array, F: Array) -> Array:
     """Where the decision values F (… × m) name another class than the ±1 targets T do."""
-    if T.shape[-1] == 1:
-        return (F[..., 0] > 0) != (T[..., 0] > 0)
-    return F.argmax(axis=-1) != T.argmax(axis=-1)
+    return chosen(F) != chosen(T)
 
 
 def distinct(y: np.ndarray) -> np.ndarray:

@@ -152,6 +152,16 @@ def test_all_rows_labelled_and_a_class_with_one_label():
     assert small().fit(X, lone).score(X, y) > 0.8
 
 
+@pytest.mark.parametrize("solver", ["spectral", "direct", "cg"])
+def test_many_labels_are_calibrated_too(solver):
+    # With more labels than units, a sample of them is left out.
+    rows = np.random.default_rng(0).standard_normal((800, 3))
+    truth = (rows[:, 0] > 0).astype(int)
+    model = small(n_hidden=50, C=1.0, lam=0.1, solver=solver).fit(rows, truth)
+    P = model.predict_proba(rows)
+    assert_array_equal(P.argmax(axis=1), model.predict(rows))
+
+
 def test_digits_with_five_labels_a_class():
     rows, truth = load_digits(return_X_y=True)
     scores, plain = [], []

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-__all__ = ["atomic"]
+__all__ = ["atomic", "forget_fit"]
 
 
 @contextmanager
@@ -18,3 +18,10 @@ def atomic(estimator):
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+def forget_fit(estimator, *private):
+    """Drop what an earlier fit left, so that no part of it outlives the next."""
+    fitted = [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]
+    for name in (*fitted, *private):
+        vars(estimator).pop(name, None)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ulmus.backends.linalg import matmul
-from ulmus.estimators.atomic import atomic
+from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -47,7 +47,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _validation_targets(self, y):
         """Targets of validation rows, in the terms of the fitted ones."""
 
-    def _calibrate(self, targets, loo, weight):
+    def _calibrate(self, targets, loo, rows, weight):
         """Learn from left-out decision values; nothing by default."""
 
     def fit(self, X, y, *, validation=None):
@@ -69,7 +69,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         with atomic(self):
-            self._forget_fit()
+            forget_fit(self, "_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
             return self._fit(X, y, validation)
 
     def relabel(self, y):
@@ -156,7 +156,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             self.surface_, self.selection_ = found.table(), found.kind
         self.C_, self.lam_ = float(Cs[column]), float(lams[row])
         solved = point(labelled, self.lam_, self.C_)
-        return self._accept(y, targets, weight, solved.coef, solved.loo)
+        return self._accept(y, targets, weight, solved.coef, solved.loo, solved.rows)
 
     def _solve_one(self, H, y, C, lam):
         """Solve for one C and one λ without an eigendecomposition."""
@@ -165,7 +165,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         labelled = Problem(H.take(np.flatnonzero(known)), targets, weight)
         if self.solver_ == "direct":
             solution = manifold_primal(labelled, manifold_gram(H, self._laplacian), C, lam)
-            return self._accept(y, targets, weight, solution.coef, solution.loo)
+            loo, rows = solution.loo, solution.loo_rows
+            return self._accept(y, targets, weight, solution.coef, loo, rows)
         c = np.zeros(len(H))
         c[known] = C * weight
         apply = manifold_operator(H, self._laplacian, c, lam)
@@ -180,14 +181,15 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         )
         steps = found.steps
         # Its matrix is never there to leave rows out with: the fitted values must do.
-        return self._accept(y, targets, weight, found.coef, matmul(rows, found.coef), steps)
+        fitted, every = matmul(rows, found.coef), np.arange(len(rows))
+        return self._accept(y, targets, weight, found.coef, fitted, every, steps)
 
-    def _accept(self, y, targets, weight, coef, loo, steps=1):
+    def _accept(self, y, targets, weight, coef, loo, loo_rows, steps=1):
         self.coef_, self.n_iter_ = coef, steps
         self.intercept_ = self._level(targets)
         self.n_hidden_ = coef.shape[0]
         self._given = y
-        self._calibrate(targets, loo, weight)
+        self._calibrate(targets, loo, loo_rows, weight)
         return self
 
     def _level(self, targets):
@@ -205,11 +207,6 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             raise InvalidInputError("validation must be a pair (X, y).")
         X = validate_data(self, validation[0], accept_sparse="csr", dtype="numeric", reset=False)
         return self._coordinates(X), self._validation_targets(self._check_target(X, validation[1]))
-
-    def _forget_fit(self):
-        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
-        for name in [*fitted, "_rows", "_laplacian", "_basis", "_given", "_mean", "_flat"]:
-            vars(self).pop(name, None)
 
 
 def _grid(name, value, zero):

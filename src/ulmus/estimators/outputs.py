@@ -7,6 +7,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.calibration import probabilities
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
+from ulmus.targets import chosen
 
 __all__ = ["ClassOutputs", "HiddenOutputs"]
 
@@ -67,8 +68,7 @@ class ClassOutputs(HiddenOutputs):
         y : ndarray of shape (n_samples,)
             The label with the largest decision value.
         """
-        F = self._outputs(X)
-        codes = (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else F.argmax(axis=1)
+        codes = chosen(self._outputs(X))
         return self.classes_[codes]
 
     def predict_proba(self, X):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
-from ulmus.estimators.atomic import atomic
+from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
@@ -78,9 +78,9 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         with atomic(self):
+            forget_fit(self, "_moments", "_totals", "_declared", "_flat")
             if y is None and is_batches(X):
                 return self._fit_batches(X)
-            self._forget_fit()
             return self._fit_rows(X, y, sample_weight)
 
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
@@ -138,7 +138,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     def _fit_batches(self, batches):
         """Fit rows that come and go."""
-        self._forget_fit()
         if rewinds(batches):
             for number, *batch in numbered(batches):
                 with _named(number):
@@ -223,12 +222,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             self.loo_path_ = path.table()
             self.loo_score_ = self._score_of(path, problem)
         self._calibrate(problem, solution)
-
-    def _forget_fit(self):
-        """Drop what an earlier fit left, so that no part of it outlives the next."""
-        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
-        for name in [*fitted, "_moments", "_totals", "_declared", "_flat"]:
-            vars(self).pop(name, None)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""

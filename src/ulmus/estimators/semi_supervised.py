@@ -11,7 +11,7 @@ from ulmus.calibration import temperature
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
+from ulmus.targets import ClassTargets, ValueTargets, chosen, class_factors, codes_of, distinct
 
 __all__ = ["SemiSupervisedELMClassifier", "SemiSupervisedELMRegressor"]
 
@@ -133,8 +133,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
-        F = self._map(self._rows)
-        codes = (F[:, 0] > 0).astype(int) if F.shape[1] == 1 else F.argmax(axis=1)
+        codes = chosen(self._map(self._rows))
         known = _known_labels(self._given)
         codes[known] = codes_of(self._given[known], self.classes_)
         return self.classes_[codes]
@@ -184,10 +183,8 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
             )
         return ClassTargets(codes, len(self.classes_))
 
-    def _calibrate(self, targets, loo, weight):
-        # A large set is left out as a sample; its rows are then not the targets' rows.
-        if len(loo) == len(targets):
-            self.temperature_ = temperature(loo, targets.codes, weight)
+    def _calibrate(self, targets, loo, rows, weight):
+        self.temperature_ = temperature(loo, targets.codes[rows], weight[rows])
 
 
 class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):

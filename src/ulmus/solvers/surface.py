@@ -93,10 +93,14 @@ class Surface:
 
 @dataclass(frozen=True)
 class Point:
-    """β for one C and λ, and the labelled rows' decision values, each row left out."""
+    """β for one C and λ, and decision values ``loo`` of the labelled rows ``rows``, each left out.
+
+    Of very many labelled rows ``rows`` are a sample.
+    """
 
     coef: Array
     loo: Array
+    rows: Array
 
 
 def surface(
@@ -126,7 +130,7 @@ def point(labelled: Labelled, lam: float, C: float) -> Point:
     """β and left-out decision values for one λ and C."""
     solution = solve(labelled.problem(lam), C, seed=0)
     coef = matmul(labelled.basis.basis, solution.coef * labelled.basis.scales(lam)[:, None])
-    return Point(coef, solution.loo)
+    return Point(coef, solution.loo, solution.loo_rows)
 
 
 def _few(
