@@ -4,20 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from ulmus.calibration import temperature
 from ulmus.estimators.atomic import atomic
+from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import ClassTargets, class_factors, codes_of, distinct
+from ulmus.targets import class_factors, codes_of, distinct
 
 __all__ = ["ELMClassifier"]
 
 
-class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
+class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
@@ -152,19 +150,6 @@ class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
             )
         self.classes_, self._declared = classes, True
 
-    def _validate_target(self, X, y, reset):
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric", reset=reset)
-        if y.dtype != object or all(isinstance(label, str) for label in y):
-            check_classification_targets(y)
-        return X, y
-
-    def _encode(self, y, weight):
-        self.classes_ = distinct(y)
-        self._check_classes()
-        codes = codes_of(y, self.classes_)
-        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
-
     def _encode_more(self, y, weight):
         if not hasattr(self, "classes_"):
             self.classes_ = distinct(y)
@@ -200,32 +185,6 @@ class ELMClassifier(ClassOutputs, ClassifierMixin, RidgeELM):
         ).astype(float)
         self._totals[codes_of(known, self.classes_)] += totals
 
-    def _targets(self, codes, weight, factors):
-        """The targets, their weights, and what a row loses when it is left out."""
-        targets = ClassTargets(codes, len(self.classes_))
-        if weight is None and factors is None:
-            return targets, None, None
-        weight = np.ones(len(codes)) if weight is None else weight
-        factor = np.ones(len(codes)) if factors is None else factors[codes]
-        return targets, weight * factor, np.minimum(weight, 1.0) * factor
-
-    def _check_classes(self):
-        if len(self.classes_) < 2:
-            raise InvalidInputError(
-                f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs rows "
-                "of at least two."
-            )
-
-    def _score_of(self, path, problem):
-        return None if path.error_rate is None else 1.0 - path.score[0]
-
     def _solve_sums(self, problem, forgotten=False):
         self._check_classes()
         super()._solve_sums(problem, forgotten)
-
-    def _calibrate(self, problem, solution):
-        rows = solution.loo_rows
-        if len(rows) == 0:
-            return  # rows that were taken out say nothing about those that stay
-        weight = None if problem.weight is None else problem.weight[rows]
-        self.temperature_ = temperature(solution.loo, problem.targets.codes[rows], weight)

@@ -1,17 +1,15 @@
 """ELM for numbers."""
 
-import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
 
+from ulmus.estimators.labels import ValueLabels
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import ValueTargets
 
 __all__ = ["ELMRegressor"]
 
 
-class ELMRegressor(RegressorMixin, RidgeELM):
+class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     """Extreme learning machine for one or several numeric targets.
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT, about the means.
@@ -94,50 +92,6 @@ class ELMRegressor(RegressorMixin, RidgeELM):
         self.dtype = dtype
         self.random_state = random_state
 
-    def predict(self, X):
-        """Predicted values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One value, or one row of values, for each.
-        """
-        F = self._outputs(X)
-        return F[:, 0] if self._flat else F
-
-    @property
-    def _intercept(self):
-        return bool(self.fit_intercept)
-
-    def _validate_target(self, X, y, reset):
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype="numeric",
-            multi_output=True,
-            y_numeric=True,
-            reset=reset,
-        )
-        y = np.asarray(y)
-        return X, y if y.dtype.kind == "f" else y.astype(float)
-
-    def _score_of(self, path, problem):
-        T = problem.targets.values
-        spread = np.average((T - np.average(T, 0, problem.weight)) ** 2, 0, problem.weight).sum()
-        return 1.0 - path.score[1] / spread if path.kind == "loo" and spread > 0 else None
-
-    def _encode(self, y, weight):
-        self._flat = y.ndim == 1
-        unit = None if weight is None else np.minimum(weight, 1.0)
-        return ValueTargets(y.reshape(len(y), -1)), weight, unit
-
     def _encode_more(self, y, weight):
         known = hasattr(self, "_moments")
         outputs = 1 if y.ndim == 1 else y.shape[1]
@@ -147,8 +101,3 @@ class ELMRegressor(RegressorMixin, RidgeELM):
                 f"{self._moments.cross.shape[1]}."
             )
         return self._encode(y, weight)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

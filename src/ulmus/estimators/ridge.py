@@ -7,10 +7,10 @@ from numbers import Real
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
+from ulmus.estimators.labels import weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
@@ -28,32 +28,17 @@ _NARROWEST = 16
 
 
 class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
-    """Fit, stream and predict; a subclass says what its targets are."""
+    """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
 
     @abstractmethod
-    def _encode(self, y, weight):
-        """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
-
-    @abstractmethod
     def _encode_more(self, y, weight):
-        """The same for a batch, and take the sums so far along if the targets grew."""
-
-    @abstractmethod
-    def _validate_target(self, X, y, reset):
-        """X and y, checked."""
-
-    @abstractmethod
-    def _score_of(self, path, problem):
-        """What `score` would be on left-out rows, at the best C of the path."""
+        """`_encode` for a batch, that takes the sums so far along if the targets grew."""
 
     def _survey(self, y, weight):
         """Note a batch's targets before the first batch is fitted; nothing by default."""
-
-    def _calibrate(self, problem, solution):
-        """Learn from left-out decision values; nothing by default."""
 
     # ------------------------------------------------------------------ fitting
     def fit(self, X, y=None, sample_weight=None):
@@ -120,7 +105,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         if self.n_hidden == "loo":
             grid = np.atleast_1d(grid)  # one C has an error too, to compare widths by
         X, y = self._validate_target(X, y, reset=True)
-        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        X, y, sample_weight = weighted_rows(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)
         self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
@@ -152,7 +137,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Learn a batch's scale and targets, and fit nothing yet."""
         first = not hasattr(self, "features_")
         X, y = self._validate_target(X, y, reset=first)
-        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        X, y, sample_weight = weighted_rows(X, y, sample_weight)
         self._survey(y, sample_weight)
         if first:
             self.features_ = fitted_map(self, X, y, sample_weight)
@@ -174,7 +159,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Add a batch's moments to the sums, or take them away."""
         first = not hasattr(self, "_moments")
         X, y = self._validate_target(X, y, reset=first and not hasattr(self, "features_"))
-        X, y, sample_weight = self._weighted(X, y, sample_weight)
+        X, y, sample_weight = weighted_rows(X, y, sample_weight)
         targets, weight, unit = self._encode_more(y, sample_weight)
         if not hasattr(self, "features_"):
             self.features_ = fitted_map(self, X, y, sample_weight)
@@ -235,17 +220,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         width = self.features_.n_hidden
         ladder = [width >> k for k in range(width.bit_length()) if width >> k >= _NARROWEST]
         return [self.features_.truncate(k) for k in ladder or [width]]
-
-    def _weighted(self, X, y, sample_weight):
-        """The rows that have a weight, and the weights if they differ."""
-        if sample_weight is None:
-            return X, y, None
-        weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
-        if not weight.any():
-            raise InvalidInputError("All sample weights are zero; at least one row must count.")
-        if not weight.all():
-            X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-        return X, y, weight
 
     def _seed(self):
         return int(check_random_state(self.random_state).randint(2**31 - 2))

@@ -1,0 +1,129 @@
+"""What a supervised estimator makes of y: classes, or numbers."""
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ulmus.calibration import temperature
+from ulmus.exceptions import InvalidInputError
+from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
+
+__all__ = ["ClassLabels", "ValueLabels", "weighted_rows"]
+
+
+class ClassLabels:
+    """y as labels, for an estimator with ``class_weight``."""
+
+    def _validate_target(self, X, y, reset):
+        """X and y, checked."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric", reset=reset)
+        if y.dtype != object or all(isinstance(label, str) for label in y):
+            check_classification_targets(y)
+        return X, y
+
+    def _encode(self, y, weight):
+        """Learn the classes; give targets, weight and unit (see Problem)."""
+        self.classes_ = distinct(y)
+        self._check_classes()
+        codes = codes_of(y, self.classes_)
+        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
+        return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
+
+    def _targets(self, codes, weight, factors):
+        """The targets, their weights, and what a row loses when it is left out."""
+        targets = ClassTargets(codes, len(self.classes_))
+        if weight is None and factors is None:
+            return targets, None, None
+        weight = np.ones(len(codes)) if weight is None else weight
+        factor = np.ones(len(codes)) if factors is None else factors[codes]
+        return targets, weight * factor, np.minimum(weight, 1.0) * factor
+
+    def _check_classes(self):
+        if len(self.classes_) < 2:
+            raise InvalidInputError(
+                f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs rows "
+                "of at least two."
+            )
+
+    def _score_of(self, path, problem):
+        """What `score` would be on left-out rows, at the best C of the path."""
+        return None if path.error_rate is None else 1.0 - path.score[0]
+
+    def _calibrate(self, problem, solution):
+        """Learn the temperature from left-out decision values."""
+        rows = solution.loo_rows
+        if len(rows) == 0:
+            return  # rows that were taken out say nothing about those that stay
+        weight = None if problem.weight is None else problem.weight[rows]
+        self.temperature_ = temperature(solution.loo, problem.targets.codes[rows], weight)
+
+
+class ValueLabels:
+    """y as numbers, one column or several, for an estimator with ``fit_intercept``."""
+
+    @property
+    def _intercept(self):
+        return bool(self.fit_intercept)
+
+    def predict(self, X):
+        """Predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One value, or one row of values, for each.
+        """
+        F = self._outputs(X)
+        return F[:, 0] if self._flat else F
+
+    def _validate_target(self, X, y, reset):
+        """X and y, checked."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype="numeric",
+            multi_output=True,
+            y_numeric=True,
+            reset=reset,
+        )
+        y = np.asarray(y)
+        return X, y if y.dtype.kind == "f" else y.astype(float)
+
+    def _encode(self, y, weight):
+        """Targets, weight and unit (see Problem)."""
+        self._flat = y.ndim == 1
+        unit = None if weight is None else np.minimum(weight, 1.0)
+        return ValueTargets(y.reshape(len(y), -1)), weight, unit
+
+    def _score_of(self, path, problem):
+        """R² on left-out rows, at the best C of the path."""
+        T = problem.targets.values
+        spread = np.average((T - np.average(T, 0, problem.weight)) ** 2, 0, problem.weight).sum()
+        return 1.0 - path.score[1] / spread if path.kind == "loo" and spread > 0 else None
+
+    def _calibrate(self, problem, solution):
+        """Numbers need no calibration."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def weighted_rows(X, y, sample_weight):
+    """The rows that have a weight, and the weights if they differ."""
+    if sample_weight is None:
+        return X, y, None
+    weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+    if not weight.any():
+        raise InvalidInputError("All sample weights are zero; at least one row must count.")
+    if not weight.all():
+        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+    return X, y, weight
