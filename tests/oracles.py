@@ -107,3 +107,59 @@ def unsupervised(H, L, lam, k):
     order = np.argsort(np.where(np.isfinite(gamma) & (gamma > 0), gamma, np.inf))[1 : k + 1]
     V = V[:, order]
     return gamma[order], V / np.linalg.norm(H @ V, axis=0)
+
+
+def kernel_values(name, X, Z, gamma=1.0, coef0=1.0, degree=3, spread=1.0):
+    """Each kernel by its formula, one pair at a time."""
+    K = np.empty((len(X), len(Z)))
+    for i, x in enumerate(X):
+        for j, z in enumerate(Z):
+            K[i, j] = _kernel_value(name, x, z, gamma, coef0, degree, spread)
+    return K
+
+
+def _kernel_value(name, x, z, gamma, coef0, degree, spread):
+    if name == "linear":
+        return x @ z
+    if name == "poly":
+        return (gamma * x @ z + coef0) ** degree
+    if name == "rbf":
+        return np.exp(-gamma * np.sum((x - z) ** 2))
+    if name == "laplacian":
+        return np.exp(-gamma * np.sum(np.abs(x - z)))
+    if name == "arcsine":
+        u, v, w = (coef0 + gamma * a @ b for a, b in ((x, z), (x, x), (z, z)))
+        return 2 / np.pi * np.arcsin(2 * u / np.sqrt((1 + 2 * v) * (1 + 2 * w)))
+    node, center = 0.5 / gamma, spread**2
+    near, far = 2 * node + node**2 / center, 2 * center + node
+    return np.exp(-(x @ x + z @ z) / (2 * far) - np.sum((x - z) ** 2) / (2 * near))
+
+
+def kernel_ridge(K, T, C, weight=None, intercept=False):
+    """Dual coefficients and constant: stationary points of ½Σc(t − Ka − b)² + aᵀKa/2C."""
+    n, c = len(K), np.ones(len(K)) if weight is None else weight
+    A = K + np.diag(1 / (C * c))
+    if not intercept:
+        return np.linalg.solve(A, T), np.zeros(T.shape[1])
+    bordered = np.block([[A, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+    solution = np.linalg.solve(bordered, np.vstack([T, np.zeros((1, T.shape[1]))]))
+    return solution[:n], solution[n]
+
+
+def kernel_left_out(K, T, C, weight=None, intercept=False):
+    """Each row's prediction by the model refitted without it."""
+    F, c = np.empty_like(T), np.ones(len(K)) if weight is None else weight
+    for i in range(len(K)):
+        rest = np.delete(np.arange(len(K)), i)
+        a, b = kernel_ridge(K[np.ix_(rest, rest)], T[rest], C, c[rest], intercept)
+        F[i] = K[i, rest] @ a + b
+    return F
+
+
+def randomized_inverse(K, T, C, omega):
+    """Algorithm 3 of the randomized ELM paper, step by step, with its random matrix given."""
+    Q, _ = np.linalg.qr(K @ omega)
+    U, D, _ = np.linalg.svd(Q.T @ K @ Q)
+    G = Q @ U * np.sqrt(D)
+    inner = np.linalg.inv(np.eye(len(D)) / C + G.T @ G)
+    return C * (T - G @ (inner @ (G.T @ T))), G

@@ -12,12 +12,13 @@ from ulmus.version import __version__
 if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
     from ulmus.estimators.regressor import ELMRegressor
     from ulmus.estimators.semi_supervised import (
         SemiSupervisedELMClassifier,
         SemiSupervisedELMRegressor,
     )
-    from ulmus.features import RandomFeatures, RBFFeatures
+    from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
 
 __all__ = [
@@ -26,6 +27,9 @@ __all__ = [
     "ELMRegressor",
     "ELMSpectralClustering",
     "KNNGraph",
+    "KernelELMClassifier",
+    "KernelELMRegressor",
+    "KernelFeatures",
     "RBFFeatures",
     "RandomFeatures",
     "SemiSupervisedELMClassifier",
@@ -41,6 +45,9 @@ _HOMES = {
     "ELMRegressor": "ulmus.estimators.regressor",
     "ELMSpectralClustering": "ulmus.estimators.embedding",
     "KNNGraph": "ulmus.graphs",
+    "KernelELMClassifier": "ulmus.estimators.kernel",
+    "KernelELMRegressor": "ulmus.estimators.kernel",
+    "KernelFeatures": "ulmus.features",
     "RBFFeatures": "ulmus.features",
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",

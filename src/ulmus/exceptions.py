@@ -7,7 +7,8 @@
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
-    └── IllConditionedWarning                an answer was found, by a safer and slower way
+    ├── IllConditionedWarning                an answer was found, by a safer and slower way
+    └── LowRankWarning                       a kernel has fewer directions than were asked for
 
 A message says what was wrong, then what to do.
 """
@@ -17,6 +18,7 @@ __all__ = [
     "IllConditionedWarning",
     "InvalidInputError",
     "InvalidParameterError",
+    "LowRankWarning",
     "MissingExtraError",
     "UlmusError",
     "UlmusWarning",
@@ -49,3 +51,7 @@ class UlmusWarning(UserWarning):
 
 class IllConditionedWarning(UlmusWarning):
     """An answer was found, but by a safer and slower way than asked."""
+
+
+class LowRankWarning(UlmusWarning):
+    """A low-rank factor has fewer columns than were asked for, for there are no more."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from ulmus.backends.linalg import Gram, matmul
 from ulmus.backends.namespace import eps
-from ulmus.hidden import Hidden
 from ulmus.typing import Array, DType, Targets
 
 __all__ = ["Frame", "Moments", "Path", "Problem", "RowMoments", "Solution"]
@@ -110,13 +109,16 @@ class RowMoments:
 class Problem:
     """Fit targets from hidden rows: ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖².
 
+    H is a ``Hidden``, or a ``KernelMatrix`` where rows are known by their kernel alone: the dual
+    needs the same of either.
+
     ``weight`` is c, positive, or None for ones. ``unit`` is how much of its
     weight a row loses when it is left out, or None for all of it: a row of weight
     two stands for two rows, and only one of them leaves. ``intercept`` says
     whether there is a b; it is not penalised.
     """
 
-    H: Hidden
+    H: Any
     targets: Targets
     weight: Array | None = None
     unit: Array | None = None

@@ -10,16 +10,22 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["exceptions", "typing", "version", "backends"],
-    ["targets", "calibration", "graphs", "metrics"],
-    ["hidden", "problem"],
+    ["targets", "calibration", "graphs", "kernels", "metrics"],
+    ["hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
     ["experiments"],
     ["cli"],
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-# Within layer 2 a problem is stated over hidden rows.
-BESIDE = {("problem", "hidden"), ("backends", "typing"), ("backends", "exceptions")}
+# Within layer 2 a kernel matrix may be a hidden layer's, and a factor is one of a kernel matrix.
+BESIDE = {
+    ("problem", "hidden"),
+    ("kernel_matrix", "hidden"),
+    ("lowrank", "kernel_matrix"),
+    ("backends", "typing"),
+    ("backends", "exceptions"),
+}
 
 
 def part(path):

@@ -8,7 +8,7 @@ from ulmus.calibration import temperature
 from ulmus.exceptions import InvalidInputError
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
 
-__all__ = ["ClassLabels", "ValueLabels", "weighted_rows"]
+__all__ = ["ClassLabels", "ValueLabels", "record", "weighted_rows"]
 
 
 class ClassLabels:
@@ -115,6 +115,22 @@ class ValueLabels:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def record(estimator, problem, solution):
+    """How C was chosen and what leaving rows out said, as fitted attributes."""
+    estimator.C_, estimator.solver_ = solution.C, solution.method
+    path = solution.path
+    if path is None:
+        estimator.selection_ = "fixed"
+        for name in ("loo_path_", "loo_score_"):
+            vars(estimator).pop(name, None)
+    else:
+        partial = path.kind == "loo" and path.rows < len(problem.H)
+        estimator.selection_ = "loo-sample" if partial else path.kind
+        estimator.loo_path_ = path.table()
+        estimator.loo_score_ = estimator._score_of(path, problem)
+    estimator._calibrate(problem, solution)
 
 
 def weighted_rows(X, y, sample_weight):

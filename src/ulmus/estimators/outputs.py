@@ -36,7 +36,7 @@ class HiddenOutputs:
         return tags
 
 
-class ClassOutputs(HiddenOutputs):
+class ClassOutputs:
     """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
 
     def decision_function(self, X):

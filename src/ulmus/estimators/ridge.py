@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
-from ulmus.estimators.labels import weighted_rows
+from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
@@ -193,20 +193,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _accept(self, problem, solution):
         """Turn a solution into fitted attributes."""
         self.coef_, self.intercept_ = solution.coef, solution.intercept
-        self.C_ = solution.C
         self.n_hidden_ = solution.coef.shape[0]
-        self.solver_ = solution.method
-        path = solution.path
-        if path is None:
-            self.selection_ = "fixed"
-            for name in ("loo_path_", "loo_score_"):
-                vars(self).pop(name, None)
-        else:
-            partial = path.kind == "loo" and path.rows < len(problem.H)
-            self.selection_ = "loo-sample" if partial else path.kind
-            self.loo_path_ = path.table()
-            self.loo_score_ = self._score_of(path, problem)
-        self._calibrate(problem, solution)
+        record(self, problem, solution)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""

@@ -90,7 +90,7 @@ class FeatureMap(
         drawn from all of them alike.
         """
         self.n_features_in_ = X.shape[1]
-        columns = ColumnStatistics.of(X, weight) if self.scaling == "auto" else None
+        columns = ColumnStatistics.of(X, weight) if self._rescales else None
         if more and columns is not None and self._columns is not None:
             columns = self._columns.merge(columns)
         self._columns = columns
@@ -135,11 +135,19 @@ class FeatureMap(
             raise InvalidParameterError(
                 f"n_hidden={self.n_hidden!r} must be a whole number of at least 1."
             )
+        self._check_scaling()
+
+    def _check_scaling(self) -> None:
         if self.scaling not in ("auto", None):
             raise InvalidParameterError(
                 f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
                 "they are."
             )
+
+    @property
+    def _rescales(self) -> bool:
+        """Whether the inputs are scaled."""
+        return self.scaling == "auto"
 
     def _precision(self, like: Rows, dtype: DType) -> DType:
         return floating(like, self.dtype if dtype is None else dtype)

@@ -3,9 +3,11 @@
 With B = √c H, S = √c T and K = BBᵀ: α = (K + I/C)⁻¹ S and β = Bᵀα, the same β as the
 primal's. With r = 1/C and dᵢ = [(K + rI)⁻¹]ᵢᵢ, a row's residual is rαᵢ/√cᵢ and its leverage
 1 − r dᵢ, so a row that is left out has residual αᵢ/(√cᵢ dᵢ): free of cancellation even
-where the fit passes through every row.
+where the fit passes through every row. None of it needs H itself, so a problem over a kernel
+is solved by the same lines.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +22,9 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
+from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
+from ulmus.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, RowMoments, Solution
 from ulmus.solvers.path import Tally
 from ulmus.solvers.spectrum import ridge
@@ -30,45 +34,40 @@ from ulmus.typing import Array
 __all__ = ["dual", "dual_path"]
 
 _ROUNDING = float(np.finfo(float).eps)
+# An eigenvalue this far below zero, beside the largest one, cannot be rounding.
+_INDEFINITE = 1e-4
 
 
 @dataclass(frozen=True)
-class RowSpace:
-    """A problem with fewer rows than units, its rows whole.
+class RowSpace(ABC):
+    """A problem seen from its rows.
 
-    ``root`` is √c, ``part`` the part of c a row loses when it is left out, T the
-    targets and ``Y`` their basis; ``center`` and ``level`` are the means of h and t
-    where there is an intercept, and zero otherwise.
+    ``root`` is √c, ``part`` the part of c a row loses when it is left out, T the targets and ``Y``
+    their basis; ``level`` is the mean of t where there is an intercept, and zero otherwise.
     """
 
-    H: Array
     root: Array
     part: Array
     T: Array
     Y: Array
-    center: Array
     level: Array
     intercept: bool
 
-    @classmethod
-    def of(cls, problem: Problem) -> "RowSpace":
-        """The rows of a problem."""
-        every, H = slice(0, len(problem.H)), problem.H.all()
-        weight = np.ones(len(H)) if problem.weight is None else problem.weight
-        T = coded(problem.targets, every, float)
-        center, level = np.zeros(H.shape[1]), np.zeros(T.shape[1])
-        if problem.intercept:
-            center, level = (np.average(A, axis=0, weights=weight) for A in (H, T))
-        return cls(
-            H,
-            np.sqrt(weight)[:, None],
-            problem.unit_weight(every) / weight,
-            T,
-            problem.targets.block(every, float),
-            center,
-            level,
-            problem.intercept,
-        )
+    @abstractmethod
+    def products(self) -> Array:
+        """K = BBᵀ in float64, about the means where there is an intercept."""
+
+    @abstractmethod
+    def coef(self, alpha: Array) -> Array:
+        """β = Bᵀα, or what stands for it."""
+
+    @abstractmethod
+    def center(self, coef: Array) -> Array:
+        """What the mean row maps to."""
+
+    def moments(self) -> RowMoments | None:
+        """What to add further rows to, where that can be done."""
+        return None
 
     @property
     def S(self) -> Array:
@@ -81,26 +80,16 @@ class RowSpace:
         return self.intercept * self.root[:, 0] ** 2 / float(np.sum(self.root**2))
 
     def kernel(self) -> tuple[Array, float]:
-        """K = BBᵀ in float64, and what was added to it along √c.
+        """K, and what was added to it along √c.
 
         About the means, K√c = 0: the intercept has taken that direction. Lifting it to K's
         own size keeps it out of the inverse, where 1/C would make it large.
         """
-        products = Gram(len(self.H), self.H)
-        for _, B in self._columns():
-            products.add(B.T)
-        K = products.total()
+        K = self.products()
         lift = float(np.trace(K)) * self.intercept
         if lift:
             K += lift * (self.root @ self.root.T) / float(np.sum(self.root**2))
         return K, lift
-
-    def coef(self, alpha: Array) -> Array:
-        """β = Bᵀα."""
-        beta = np.empty((self.H.shape[1], alpha.shape[1]))
-        for units, B in self._columns():
-            beta[units] = matmul(B.T, alpha)
-        return beta
 
     def left_out(
         self, alpha: Array, diagonal: Array, ridge: Array, lift: float, block: Any = ...
@@ -115,21 +104,99 @@ class RowSpace:
         rest = np.maximum(rest, _ROUNDING * diagonal)
         return alpha / rest[..., None] / self.root[block].reshape(-1, *[1] * (alpha.ndim - 1))
 
+
+@dataclass(frozen=True)
+class HiddenRows(RowSpace):
+    """Fewer rows than units: the hidden rows whole, and their mean."""
+
+    H: Array
+    mean: Array
+
+    def products(self) -> Array:
+        """BBᵀ, some units at a time."""
+        products = Gram(len(self.H), self.H)
+        for _, B in self._columns():
+            products.add(B.T)
+        return products.total()
+
+    def coef(self, alpha: Array) -> Array:
+        """β = Bᵀα."""
+        beta = np.empty((self.H.shape[1], alpha.shape[1]))
+        for units, B in self._columns():
+            beta[units] = matmul(B.T, alpha)
+        return beta
+
+    def center(self, coef: Array) -> Array:
+        """The mean hidden row times β."""
+        return self.mean @ coef
+
     def moments(self) -> RowMoments:
-        """What to add further rows to."""
+        """The rows themselves."""
         B = np.multiply(self.H, self.root, dtype=self.H.dtype)
         return RowMoments(B, self.root * self.Y, self.root)
 
     def _columns(self) -> Iterator[tuple[slice, Array]]:
-        """B = √c (H − center) in float64, some units at a time."""
+        """B = √c (H − mean) in float64, some units at a time."""
         n, h = self.H.shape
         for units in row_blocks(h, block_rows(n, 8)):
-            yield units, (self.H[:, units] - self.center[units]) * self.root
+            yield units, (self.H[:, units] - self.mean[units]) * self.root
+
+
+@dataclass(frozen=True)
+class KernelRows(RowSpace):
+    """Rows known by their kernel alone; β is stated by its dual coefficients √c α."""
+
+    K: Array
+    mean: Array
+
+    def products(self) -> Array:
+        """√c K √c. Takes K's memory."""
+        K = self.K
+        if self.intercept:
+            share = self.root[:, 0] ** 2 / float(np.sum(self.root**2))
+            K -= self.mean
+            K -= self.mean[:, None] - float(share @ self.mean)
+        K *= self.root
+        K *= self.root.T
+        return K
+
+    def coef(self, alpha: Array) -> Array:
+        """√c α: about the means they sum to zero, so they serve the rows as they are."""
+        return self.root * alpha
+
+    def center(self, coef: Array) -> Array:
+        """The mean row's kernel with every row, times the coefficients."""
+        return self.mean @ coef
+
+
+def row_space(problem: Problem) -> RowSpace:
+    """The rows of a problem."""
+    every = slice(0, len(problem.H))
+    weight = np.ones(len(problem.H)) if problem.weight is None else problem.weight
+    T = coded(problem.targets, every, float)
+    level = np.zeros(T.shape[1])
+    if problem.intercept:
+        level = np.average(T, axis=0, weights=weight)
+    rows = (
+        np.sqrt(weight)[:, None],
+        problem.unit_weight(every) / weight,
+        T,
+        problem.targets.block(every, float),
+        level,
+        problem.intercept,
+    )
+    whole = problem.H.all()
+    mean = np.zeros(whole.shape[1])
+    if problem.intercept:
+        mean = np.average(whole, axis=0, weights=weight)
+    if isinstance(problem.H, KernelMatrix):
+        return KernelRows(*rows, whole, mean)
+    return HiddenRows(*rows, whole, mean)
 
 
 def dual(problem: Problem, C: float) -> Solution:
     """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once."""
-    rows = RowSpace.of(problem)
+    rows = row_space(problem)
     K, lift = rows.kernel()
     try:
         factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
@@ -143,7 +210,7 @@ def dual(problem: Problem, C: float) -> Solution:
 
 def dual_path(problem: Problem, grid: np.ndarray) -> Solution:
     """The best C of the grid by leaving out every row once, from one eigendecomposition."""
-    rows = RowSpace.of(problem)
+    rows = row_space(problem)
     return _spectral(rows, *rows.kernel(), problem, grid)
 
 
@@ -151,6 +218,12 @@ def _spectral(
     rows: RowSpace, K: Array, lift: float, problem: Problem, grid: np.ndarray
 ) -> Solution:
     w, U = eigh(K, overwrite=True)
+    if w[0] < -_INDEFINITE * w[-1]:
+        raise InvalidInputError(
+            f"The kernel is not positive semi-definite: its eigenvalues go from {w[0]:.2g} to "
+            f"{w[-1]:.2g}. Use a kernel that is, or clip the negative eigenvalues of a precomputed "
+            "one."
+        )
     Z = matmul(U.T, rows.S)
     ridges = np.array([ridge(w, C, 0.0) for C in grid])
     shrink = 1.0 / (np.maximum(w, 0.0)[:, None] + ridges)
@@ -181,5 +254,5 @@ def _solution(
     path: Path | None = None,
 ) -> Solution:
     every = np.arange(len(residual))
-    intercept = rows.level - rows.center @ coef
+    intercept = rows.level - rows.center(coef)
     return Solution(coef, intercept, C, method, every, rows.T - residual, path, rows.moments())

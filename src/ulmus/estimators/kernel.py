@@ -1,0 +1,289 @@
+"""Kernel ELM for labels and for numbers."""
+
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from ulmus.estimators.kernel_ridge import KernelELM
+from ulmus.estimators.labels import ClassLabels, ValueLabels
+from ulmus.estimators.outputs import ClassOutputs
+
+__all__ = ["KernelELMClassifier", "KernelELMRegressor"]
+
+
+class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM):
+    """Kernel extreme learning machine for two or more classes.
+
+    Solves (K + I/C) α = T on targets of ±1: the ELM whose hidden layer is the kernel's.
+    Large problems use a low-rank factor of K, which is never whole in memory.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default="rbf"
+        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
+        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
+        rows that gives the block between them.
+    gamma : "mean", "loo" or float, default="mean"
+        γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
+        among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        The constant in "poly", and the bias' variance in "arcsine".
+    method : str, default="auto"
+        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
+        "rpcholesky" past that, or where ``rank`` or ``tol`` is given.
+    rank : int, float or None, default=None
+        The most columns of the factor. A float is a part of the rows. None is 2000, or no
+        limit where ``tol`` is given.
+    tol : float or None, default=None
+        Stop as soon as the part of the kernel's trace that is missing is this small.
+    project : bool, default=True
+        Whether new rows are taken to the low-rank space first, so that fitted and new rows are
+        treated alike. False is the randomized ELM paper's equation 20: the factor serves
+        the inverse alone, and what it misses of a new row is multiplied by C.
+    oversampling : int, default=10
+        Further columns of the sketch of "halko".
+    power_steps : int, default=0
+        Further passes of "halko".
+    C : "loo", float or array-like, default="loo"
+        How far to trust the data. "loo" chooses it by exact leave-one-out from 25
+        values; a list is chosen from in the same way.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the rows of each class; "balanced" gives every class the same total.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
+    dtype : dtype, default=None
+        Precision of the kernel values; None follows the input. Sums and factorisations are in
+        float64 always.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the choice of landmarks and the samples of rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    kernel_ : kernel
+        The kernel with its parameters.
+    landmarks_ : array of shape (n_landmarks, n_features)
+        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
+        precomputed.
+    dual_coef_ : ndarray of shape (n_landmarks, n_outputs)
+        What their kernel values are multiplied by.
+    intercept_ : ndarray of shape (n_outputs,)
+        The constant; zero.
+    C_ : float
+        The C in use.
+    method_ : str
+        The method in use.
+    rank_ : int
+        Columns of the factor, or the number of rows where it is exact.
+    approximation_error_ : float
+        The part of the kernel's trace that the factor misses.
+    gamma_path_ : dict of ndarrays
+        "gamma" and the errors at each, where it was chosen.
+    loo_path_ : dict of ndarrays
+        The mean errors over left-out rows for every C, where C was chosen. The landmarks
+        stay as they are while a row is left out.
+    loo_score_ : float
+        Accuracy on left-out rows at that C.
+    selection_ : {"fixed", "loo", "loo-sample"}
+        How C was chosen: given, leaving out every row, or leaving out a random sample of
+        10 000 rows when there are more than 20 000.
+    solver_ : {"primal", "dual", "spectral"}
+        How the coefficients were found.
+    temperature_ : float
+        What decision values are multiplied by before the softmax, learned from left-out rows.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    KernelFeatures : The low-rank space alone, for any other estimator.
+    ELMClassifier : Random hidden units in place of the kernel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import KernelELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelELMClassifier().fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.97
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="mean",
+        degree=3,
+        coef0=1.0,
+        method="auto",
+        rank=None,
+        tol=None,
+        project=True,
+        oversampling=10,
+        power_steps=0,
+        C="loo",
+        class_weight=None,
+        scaling="auto",
+        dtype=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.method = method
+        self.rank = rank
+        self.tol = tol
+        self.project = project
+        self.oversampling = oversampling
+        self.power_steps = power_steps
+        self.C = C
+        self.class_weight = class_weight
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+
+class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
+    """Kernel extreme learning machine for one or several numeric targets.
+
+    Solves (K + I/C) α = T about the means. Large problems use a low-rank factor of K, which is
+    never whole in memory.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default="rbf"
+        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
+        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
+        rows that gives the block between them.
+    gamma : "mean", "loo" or float, default="mean"
+        γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
+        among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        The constant in "poly", and the bias' variance in "arcsine".
+    method : str, default="auto"
+        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
+        "rpcholesky" past that, or where ``rank`` or ``tol`` is given.
+    rank : int, float or None, default=None
+        The most columns of the factor. A float is a part of the rows. None is 2000, or no
+        limit where ``tol`` is given.
+    tol : float or None, default=None
+        Stop as soon as the part of the kernel's trace that is missing is this small.
+    project : bool, default=True
+        Whether new rows are taken to the low-rank space first, so that fitted and new rows are
+        treated alike. False is the randomized ELM paper's equation 20: the factor serves
+        the inverse alone, and what it misses of a new row is multiplied by C.
+    oversampling : int, default=10
+        Further columns of the sketch of "halko".
+    power_steps : int, default=0
+        Further passes of "halko".
+    C : "loo", float or array-like, default="loo"
+        How far to trust the data. "loo" chooses it by exact leave-one-out from 25
+        values; a list is chosen from in the same way.
+    fit_intercept : bool, default=True
+        Whether to add a constant that is not penalised. False is the papers' form.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
+    dtype : dtype, default=None
+        Precision of the kernel values; None follows the input. Sums and factorisations are in
+        float64 always.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the choice of landmarks and the samples of rows.
+
+    Attributes
+    ----------
+    kernel_ : kernel
+        The kernel with its parameters.
+    landmarks_ : array of shape (n_landmarks, n_features)
+        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
+        precomputed.
+    dual_coef_ : ndarray of shape (n_landmarks, n_outputs)
+        What their kernel values are multiplied by.
+    intercept_ : ndarray of shape (n_outputs,)
+        The constant.
+    C_ : float
+        The C in use.
+    method_ : str
+        The method in use.
+    rank_ : int
+        Columns of the factor, or the number of rows where it is exact.
+    approximation_error_ : float
+        The part of the kernel's trace that the factor misses.
+    gamma_path_ : dict of ndarrays
+        "gamma" and the errors at each, where it was chosen.
+    loo_path_ : dict of ndarrays
+        The mean errors over left-out rows for every C, where C was chosen. The landmarks
+        stay as they are while a row is left out.
+    loo_score_ : float
+        R² on left-out rows at that C.
+    selection_ : {"fixed", "loo", "loo-sample"}
+        How C was chosen: given, leaving out every row, or leaving out a random sample of
+        10 000 rows when there are more than 20 000.
+    solver_ : {"primal", "dual", "spectral"}
+        How the coefficients were found.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    KernelFeatures : The low-rank space alone, for any other estimator.
+    ELMRegressor : Random hidden units in place of the kernel.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from ulmus import KernelELMRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KernelELMRegressor().fit(X[:300], y[:300])
+    >>> round(model.score(X[300:], y[300:]), 2)
+    0.51
+    """
+
+    def __init__(
+        self,
+        kernel="rbf",
+        *,
+        gamma="mean",
+        degree=3,
+        coef0=1.0,
+        method="auto",
+        rank=None,
+        tol=None,
+        project=True,
+        oversampling=10,
+        power_steps=0,
+        C="loo",
+        fit_intercept=True,
+        scaling="auto",
+        dtype=None,
+        random_state=None,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.method = method
+        self.rank = rank
+        self.tol = tol
+        self.project = project
+        self.oversampling = oversampling
+        self.power_steps = power_steps
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state

@@ -1,0 +1,246 @@
+"""The ridge solve in the space of a kernel, exact or low-rank."""
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import floating
+from ulmus.backends.random import sample_rows
+from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.labels import record, weighted_rows
+from ulmus.estimators.ridge import ridge_grid
+from ulmus.exceptions import InvalidParameterError
+from ulmus.features.kernel import check_rank, most_columns, rank_warning
+from ulmus.features.kernel_choice import (
+    check_kernel,
+    check_precomputed,
+    kernel_of,
+    landmarks_like,
+    scaled_for_kernel,
+    scales_inputs,
+)
+from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.hidden import Hidden, ScaledColumns, block_rows, row_blocks
+from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.lowrank import METHODS, low_rank
+from ulmus.problem import Problem
+from ulmus.solvers.auto import solve
+from ulmus.solvers.dual import dual, dual_path
+from ulmus.targets import coded
+
+__all__ = ["KernelELM"]
+
+# Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
+_EXACT = 2000
+# γ is chosen among these multiples of the one that the mean distance gives, on so many rows.
+_WIDTHS = 2.0 ** np.arange(-6, 7, 2)
+_WIDTH_ROWS = 2000
+
+
+class KernelELM(BaseEstimator, metaclass=ABCMeta):
+    """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
+
+    _intercept = False
+
+    @abstractmethod
+    def _encode(self, y, weight):
+        """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the dual coefficients.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; with ``kernel="precomputed"`` the kernel between them, n_samples square.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            forget_fit(self, "_flat")
+            return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight):
+        self._check_parameters()
+        grid = ridge_grid(self.C)
+        X, y = self._validate_target(X, y, reset=True)
+        names = np.arange(X.shape[0])
+        if self.kernel == "precomputed":
+            check_precomputed(X)
+        _, names, _ = weighted_rows(X, names, sample_weight)
+        X, y, sample_weight = weighted_rows(X, y, sample_weight)
+        targets, weight, unit = self._encode(y, sample_weight)
+        self.scaling_ = Scaling.none(X.shape[1])
+        if self._rescales:
+            self.scaling_ = Scaling.auto(ColumnStatistics.of(X, sample_weight))
+        rng = check_random_state(self.random_state)
+        self._width_seed, self._solve_seed = rng.randint(2**31 - 2, size=2)
+        rows = scaled_for_kernel(X, self.scaling_, self._rescales, floating(X, self.dtype))
+        problem = Problem(None, targets, weight, unit, self._intercept)
+        factor = (
+            self._best_width(rows, problem, grid, sample_weight) if self.gamma == "loo" else 1.0
+        )
+        self.kernel_ = self._kernel(rows, factor, sample_weight)
+        K = GivenKernel(rows[:, names]) if self._given else EvaluatedKernel(self.kernel_, rows)
+        self._solve(K, names if self._given else rows, problem, grid, rng)
+        return self
+
+    def _solve(self, K, rows, problem, grid, rng):
+        """Solve over K, whose rows (or their names) are ``rows``."""
+        n = len(K)
+        self.method_ = self._method(n)
+        if self.method_ == "exact":
+            problem = replace(problem, H=K)
+            solution = self._exact(problem, grid)
+            self.landmarks_, self.dual_coef_ = rows, solution.coef
+            self.rank_, self.approximation_error_ = n, 0.0
+        else:
+            rank = most_columns(self.rank, self.tol, n, _EXACT)
+            found = low_rank(
+                K,
+                self.method_,
+                rank,
+                0.0 if self.tol is None else float(self.tol),
+                rng,
+                int(self.oversampling),
+                int(self.power_steps),
+                literal=not self.project,
+            )
+            rank_warning(found, rank, self.rank, self.tol)
+            H = Hidden(ScaledColumns(np.ones(found.rank, found.F.dtype)), found.F)
+            problem = replace(problem, H=H)
+            solution = solve(problem, grid, self._solve_seed)
+            if self.project:
+                self.landmarks_ = rows if found.rows is None else rows[found.rows]
+                self.dual_coef_ = matmul(found.W, solution.coef)
+            else:
+                self.landmarks_, self.dual_coef_ = rows, _residual_coef(problem, solution)
+            self.rank_, self.approximation_error_ = found.rank, found.error
+        self.intercept_ = solution.intercept
+        record(self, problem, solution)
+
+    def _exact(self, problem, grid):
+        """Solve over the whole of K."""
+        if isinstance(grid, np.ndarray):
+            return dual_path(problem, grid)
+        if isinstance(self.kernel, str) and not self._given:
+            return dual(problem, grid)
+        # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
+        return replace(dual_path(problem, np.array([grid])), path=None)
+
+    def _best_width(self, rows, problem, grid, count):
+        """What to multiply the typical γ by, chosen by leaving out rows; of many, a sample."""
+        n = rows.shape[0]
+        if n > _WIDTH_ROWS:
+            chosen = np.sort(sample_rows(self._width_seed, _WIDTH_ROWS, n))
+            rows, problem = rows[chosen], _part(problem, chosen)
+            count = None if count is None else count[chosen]
+        kernels = [self._kernel(rows, factor, count) for factor in _WIDTHS]
+        problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
+        paths = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
+        scores = [path.score for path in paths]
+        rates, squared = zip(*scores, strict=True)
+        gammas = np.array([kernel.gamma for kernel in kernels])
+        self.gamma_path_ = {"gamma": gammas, "squared_error": np.array(squared)}
+        if paths[0].error_rate is not None:
+            self.gamma_path_["error_rate"] = np.array(rates)
+        return float(_WIDTHS[min(range(len(scores)), key=scores.__getitem__)])
+
+    def _kernel(self, rows, factor, count):
+        arguments = self.kernel, self.gamma, self.degree, self.coef0
+        return kernel_of(*arguments, rows, self._width_seed, factor, count)
+
+    def _method(self, n):
+        if self.method != "auto":
+            return self.method
+        asked = self.rank is not None or self.tol is not None
+        return "rpcholesky" if asked or n > _EXACT else "exact"
+
+    @property
+    def _given(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    @property
+    def _rescales(self):
+        return scales_inputs(self.kernel, self.scaling)
+
+    def _check_parameters(self):
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.gamma == "loo" and self.kernel not in (
+            "rbf",
+            "laplacian",
+            "infinite_rbf",
+            "poly",
+            "arcsine",
+        ):
+            raise InvalidParameterError(
+                f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
+                "choose; use 'rbf', 'laplacian', 'infinite_rbf', 'poly' or 'arcsine'."
+            )
+        if self.method not in ("auto", "exact", *METHODS):
+            known = ", ".join(map(repr, ("auto", "exact", *METHODS)))
+            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        if self.method == "exact" and (self.rank is not None or self.tol is not None):
+            raise InvalidParameterError(
+                "method='exact' uses the whole kernel; leave rank and tol out, or choose another "
+                "method."
+            )
+        if self.scaling not in ("auto", None):
+            raise InvalidParameterError(
+                f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
+                "they are."
+            )
+        check_rank(self.rank, self.tol)
+
+    def _outputs(self, X):
+        """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        dtype = floating(X, self.dtype)
+        landmarks = self.landmarks_
+        if not self._given:
+            shift = self.scaling_.center * self.scaling_.factor
+            landmarks = landmarks_like(landmarks, X, dtype, shift)
+        coef = np.asarray(self.dual_coef_, dtype=dtype)
+        F = np.empty((X.shape[0], coef.shape[1]), dtype)
+        for part in row_blocks(len(F), block_rows(len(coef), 8, X.shape[1])):
+            rows = scaled_for_kernel(X[part], self.scaling_, self._rescales, dtype)
+            matmul(self.kernel_(rows, landmarks), coef, F[part])
+        F += self.intercept_
+        return F
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._given
+        tags.input_tags.sparse = not self._given
+        return tags
+
+
+def _residual_coef(problem, solution):
+    """α = Cc(t − f): the inverse of FFᵀ + I/Cc applied to the targets, by Woodbury."""
+    F, every = problem.H.X, slice(0, len(problem.H))
+    T = coded(problem.targets, every, float)
+    residual = T - matmul(F.astype(float, copy=False), solution.coef) - solution.intercept
+    weight = 1.0 if problem.weight is None else problem.weight[:, None]
+    return solution.C * weight * residual
+
+
+def _part(problem, chosen):
+    """The problem of some of the rows."""
+    targets = problem.targets
+    field = "codes" if hasattr(targets, "codes") else "values"
+    targets = replace(targets, **{field: getattr(targets, field)[chosen]})
+    weight, unit = (None if v is None else v[chosen] for v in (problem.weight, problem.unit))
+    return replace(problem, targets=targets, weight=weight, unit=unit)

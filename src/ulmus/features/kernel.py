@@ -1,0 +1,327 @@
+"""The space of a kernel, cut to few columns, as a hidden layer."""
+
+import warnings
+from copy import copy
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import from_numpy
+from ulmus.backends.random import sample_rows
+from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
+from ulmus.features.base import FeatureMap
+from ulmus.features.kernel_choice import (
+    KernelName,
+    check_kernel,
+    check_precomputed,
+    kernel_of,
+    landmarks_like,
+    scaled_for_kernel,
+    scales_inputs,
+)
+from ulmus.features.scaling import Scaling
+from ulmus.hidden import fits
+from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
+from ulmus.kernels import Kernel, Precomputed
+from ulmus.lowrank import METHODS, LowRank, low_rank
+from ulmus.typing import Array, DType, Rows, Seed
+
+__all__ = ["KernelFeatures", "KernelLayer", "check_rank", "most_columns", "rank_warning"]
+
+_DEFAULT_RANK = 1000
+# Landmarks are looked for among as many rows as leave room for this many columns of each.
+_ROOM = 2000
+
+
+@dataclass(frozen=True)
+class KernelLayer:
+    """H = k(x, landmarks) W for one precision and device."""
+
+    kernel: Kernel
+    landmarks: Any
+    W: Array
+    scaling: Scaling
+    scales: bool
+
+    @property
+    def width(self) -> int:
+        """Columns of H."""
+        return int(self.W.shape[1])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of H."""
+        return self.W.dtype
+
+    @property
+    def offset(self) -> float:
+        """Nothing is left out."""
+        return 0.0
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows."""
+        rows = scaled_for_kernel(X, self.scaling, self.scales, self.dtype)
+        return matmul(self.kernel(rows, self.landmarks), self.W, out)
+
+    def units(self, columns: slice) -> "KernelLayer":
+        """Some of the columns, as a layer of their own."""
+        return replace(self, W=np.ascontiguousarray(self.W[:, columns]))
+
+
+class KernelFeatures(FeatureMap):
+    """The low-rank space of a kernel: rows φ(x) with φ(x)ᵀφ(z) ≈ k(x, z).
+
+    Any estimator of Ulmus takes it as ``features=``, and so is a kernel method.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default="rbf"
+        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
+        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
+        rows that gives the block between them.
+    rank : int, float or None, default=None
+        The most columns. A float is a part of the rows. None is 1000, or no limit where
+        ``tol`` is given.
+    tol : float or None, default=None
+        Stop as soon as the part of the kernel's trace that is missing is this small.
+    gamma : "mean" or float, default="mean"
+        γ of the kernel. "mean" takes it from the rows: 1/2σ² with σ their mean distance for
+        "rbf" and the units of "infinite_rbf", 1/σ for "laplacian", and one over the mean
+        squared length for "poly" and "arcsine".
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        The constant in "poly", and the bias' variance in "arcsine".
+    method : {"rpcholesky", "nystrom", "halko", "eig"}, default="rpcholesky"
+        Randomly pivoted Cholesky; uniformly drawn landmarks; a random sketch (two passes
+        over the kernel matrix, by blocks); or the exact eigenvectors, which alone hold n × n.
+    oversampling : int, default=10
+        Further columns of the sketch of "halko".
+    power_steps : int, default=0
+        Further passes of "halko", each of which sharpens the sketch.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
+    dtype : dtype, default=None
+        Precision of the result; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the choice of landmarks.
+
+    Attributes
+    ----------
+    kernel_ : kernel
+        The kernel with its parameters.
+    landmarks_ : array of shape (n_landmarks, n_features)
+        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
+        precomputed. All rows for "halko" and "eig".
+    weights_ : ndarray of shape (n_landmarks, rank)
+        What their kernel values are multiplied by.
+    rank_ : int
+        Number of columns.
+    approximation_error_ : float
+        The part of the kernel's trace that is missing. Past what working memory holds it
+        is measured, and the landmarks are looked for, on a random sample of the rows.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    RBFFeatures : Units around random centres, without the whitening.
+    KernelELMClassifier : The kernel solve, exact where that is possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import KernelFeatures
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> phi = KernelFeatures(tol=1e-6, random_state=0).fit(X)
+    >>> H = phi.transform(X)
+    >>> rows = (X - phi.scaling_.center) * phi.scaling_.factor
+    >>> bool(np.abs(H @ H.T - phi.kernel_(rows, rows)).max() < 1e-3)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: KernelName = "rbf",
+        rank: int | float | None = None,
+        *,
+        tol: float | None = None,
+        gamma: str | float = "mean",
+        degree: int = 3,
+        coef0: float = 1.0,
+        method: str = "rpcholesky",
+        oversampling: int = 10,
+        power_steps: int = 0,
+        scaling: str | None = "auto",
+        dtype: DType = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.rank = rank
+        self.tol = tol
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.method = method
+        self.oversampling = oversampling
+        self.power_steps = power_steps
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+    @property
+    def n_hidden(self) -> int:  # type: ignore[override]
+        """Number of columns, once they are found."""
+        return self.rank_
+
+    def layer(self, like: Rows, dtype: DType = None) -> KernelLayer:
+        """The map as a function of rows that live where ``like`` lives."""
+        dtype = self._precision(like, dtype)
+        landmarks = self.landmarks_
+        if self.kernel != "precomputed":
+            shift = self.scaling_.center * self.scaling_.factor
+            landmarks = landmarks_like(landmarks, like, dtype, shift)
+        W = from_numpy(self.weights_, like, dtype)
+        return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales)
+
+    def truncate(self, n_hidden: int) -> Self:
+        """The same map with only its first columns."""
+        narrow = copy(self)
+        narrow.weights_ = self.weights_[:, :n_hidden]
+        if self.method in ("rpcholesky", "nystrom"):
+            # The first columns need the first landmarks alone.
+            narrow.weights_ = np.ascontiguousarray(narrow.weights_[:n_hidden])
+            narrow.landmarks_ = self.landmarks_[:n_hidden]
+        narrow.rank_ = narrow.weights_.shape[1]
+        return narrow
+
+    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+        dtype, n = self._precision(X, None), X.shape[0]
+        seed = rng.randint(np.iinfo(np.int32).max)
+        if self.kernel == "precomputed":
+            check_precomputed(X)
+            self.kernel_: Kernel = Precomputed()
+            K: KernelMatrix = GivenKernel(X.astype(dtype, copy=False))
+            rows: Any = np.arange(n)
+        else:
+            candidates = _candidates(n, dtype, seed)
+            X = X if candidates is None else X[candidates]
+            rows = scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
+            self.kernel_ = kernel_of(
+                self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
+            )
+            K = EvaluatedKernel(self.kernel_, rows)
+        found = self.factor(K, rng)
+        self.landmarks_ = rows if found.rows is None else rows[found.rows]
+        self.weights_, self.rank_ = found.W, found.rank
+        self.approximation_error_ = found.error
+
+    def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> LowRank:
+        """K ≈ FFᵀ as the arguments ask for."""
+        rank = most_columns(self.rank, self.tol, len(K), _DEFAULT_RANK)
+        found = low_rank(
+            K,
+            self.method,
+            rank,
+            0.0 if self.tol is None else float(self.tol),
+            rng,
+            int(self.oversampling),
+            int(self.power_steps),
+        )
+        rank_warning(found, rank, self.rank, self.tol)
+        return found
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        self._check_scaling()
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.gamma == "loo":
+            raise InvalidParameterError(
+                "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
+            )
+        if self.method not in METHODS:
+            known = ", ".join(map(repr, METHODS))
+            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        check_rank(self.rank, self.tol)
+        for name in ("oversampling", "power_steps"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 0:
+                raise InvalidParameterError(f"{name}={value!r} must be a whole number from 0 up.")
+
+    @property
+    def _rescales(self) -> bool:
+        return scales_inputs(self.kernel, self.scaling)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.rank_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+
+def check_rank(rank: Any, tol: Any) -> None:
+    """Refuse a rank or tolerance that cannot be met."""
+    if rank is not None:
+        if isinstance(rank, Integral):
+            sound = not isinstance(rank, bool) and int(rank) >= 1
+        else:
+            sound = isinstance(rank, Real) and 0 < float(rank) <= 1
+        if not sound:
+            raise InvalidParameterError(
+                f"rank={rank!r} must be a whole number of at least 1, or a part of the rows above "
+                "0 and at most 1.0."
+            )
+    if tol is not None and not (isinstance(tol, Real) and 0 < float(tol) < 1):
+        raise InvalidParameterError(
+            f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
+            "missing."
+        )
+
+
+def most_columns(rank: Any, tol: Any, n: int, default: int) -> int:
+    """``rank`` as a number of columns."""
+    if rank is None:
+        return n if tol is not None else min(default, n)
+    if isinstance(rank, Integral):
+        return min(int(rank), n)
+    return max(1, min(round(float(rank) * n), n))
+
+
+def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:
+    """Say so when there are fewer columns than were asked for, and ``tol`` is not the reason."""
+    if found.rank == 0:
+        raise InvalidInputError(
+            "The kernel is zero for every pair of rows, so it has no features; check its "
+            "parameters and the rows."
+        )
+    enough = tol is not None and found.error <= tol
+    wanted = int(asked) if isinstance(asked, Integral) else rank
+    if asked is not None and found.rank < wanted and not enough:
+        warnings.warn(
+            f"The kernel has {found.rank} directions between these rows, to rounding, so there are "
+            f"{found.rank} columns and not {wanted}. A smaller rank, or tol=, avoids this.",
+            LowRankWarning,
+            stacklevel=2,
+        )
+
+
+def _candidates(n: int, dtype: DType, seed: int) -> np.ndarray | None:
+    """The rows to look for landmarks among, or None for all of them."""
+    itemsize = 4 if str(dtype).endswith("32") else 8
+    if fits(n, _ROOM, itemsize):
+        return None
+    most = n
+    while not fits(most, _ROOM, itemsize):
+        most //= 2
+    return np.sort(sample_rows(seed + 2, max(most, 1), n))

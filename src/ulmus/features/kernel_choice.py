@@ -1,0 +1,178 @@
+"""Which kernel an estimator's arguments name, and the rows it sees."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.namespace import eps, floating, from_numpy, is_numpy, is_sparse
+from ulmus.backends.random import sample_rows
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.scaling import Scaling
+from ulmus.kernels import (
+    RBF,
+    Arcsine,
+    InfiniteRBF,
+    Kernel,
+    Laplacian,
+    Linear,
+    Pairwise,
+    Polynomial,
+    Precomputed,
+    Shifted,
+    mean_distance,
+    mean_square,
+)
+from ulmus.typing import Array, DType, Rows
+
+__all__ = [
+    "KernelName",
+    "check_kernel",
+    "check_precomputed",
+    "kernel_of",
+    "landmarks_like",
+    "scaled_for_kernel",
+    "scales_inputs",
+]
+
+KernelName = str | Kernel | Callable[..., Any]
+
+_NAMES = ("rbf", "linear", "poly", "laplacian", "infinite_rbf", "arcsine", "precomputed")
+# The mean distance is taken over at most this many rows: its error is then far below what any
+# width is sensitive to.
+_WIDTH_ROWS = 2000
+# How far a precomputed kernel may be from its transpose, in units of its largest entry's rounding.
+_ASYMMETRY = 1e5
+
+
+def scales_inputs(kernel: KernelName, scaling: str | None) -> bool:
+    """Whether the inputs are scaled: only for kernels known by name, which act on columns."""
+    return scaling == "auto" and isinstance(kernel, str) and kernel != "precomputed"
+
+
+def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Refuse arguments that name no kernel."""
+    if isinstance(kernel, str) and kernel not in _NAMES:
+        known = ", ".join(map(repr, _NAMES))
+        raise InvalidParameterError(
+            f"kernel={kernel!r} is unknown; use one of {known}, or a function of two sets of rows."
+        )
+    if not isinstance(kernel, str) and not callable(kernel):
+        raise InvalidParameterError(
+            f"kernel={kernel!r} is neither a name nor a function of two sets of rows."
+        )
+    if isinstance(gamma, str):
+        sound = gamma in ("mean", "loo")
+    else:
+        sound = isinstance(gamma, Real) and 0 < float(gamma) < np.inf
+    if not sound:
+        raise InvalidParameterError(
+            f"gamma={gamma!r} must be 'mean' (from the mean distance between rows) or a positive "
+            "number."
+        )
+    if not isinstance(degree, Integral) or int(degree) < 1:
+        raise InvalidParameterError(f"degree={degree!r} must be a whole number of at least 1.")
+    if not (isinstance(coef0, Real) and 0 <= float(coef0) < np.inf):
+        raise InvalidParameterError(
+            f"coef0={coef0!r} must be zero or more, or the kernel would not be positive definite."
+        )
+
+
+def kernel_of(
+    kernel: KernelName,
+    gamma: str | float,
+    degree: int,
+    coef0: float,
+    rows: Rows,
+    seed: int,
+    factor: float = 1.0,
+    weight: np.ndarray | None = None,
+) -> Kernel:
+    """The kernel, its scale learned from (scaled) rows where ``gamma`` is not a number.
+
+    ``factor`` multiplies a learned γ; a row counts as often as its weight says.
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if not isinstance(kernel, str):
+        return Pairwise(kernel)
+    if kernel == "precomputed":
+        return Precomputed()
+    if kernel == "linear":
+        return Linear()
+    n = rows.shape[0]
+    if n > _WIDTH_ROWS:
+        sample = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
+        rows, weight = rows[sample], None if weight is None else weight[sample]
+    g = factor * _typical(kernel, rows, weight) if isinstance(gamma, str) else float(gamma)
+    if kernel == "rbf":
+        return RBF(g)
+    if kernel == "laplacian":
+        return Laplacian(g)
+    if kernel == "poly":
+        return Polynomial(g, float(coef0), int(degree))
+    if kernel == "arcsine":
+        return Arcsine(g, float(coef0))
+    # Centres spread in every direction as far as the rows reach in all.
+    return InfiniteRBF(g, float(np.sqrt(mean_square(rows, weight))))
+
+
+def _typical(kernel: str, rows: Rows, weight: np.ndarray | None) -> float:
+    """γ by the rows' mean distance σ, 1/2σ² or 1/σ, or 1 over their mean squared length."""
+    if kernel == "laplacian":
+        return 1.0 / mean_distance(rows, weight, city=True)
+    if kernel in ("poly", "arcsine"):
+        return 1.0 / mean_square(rows, weight)
+    return 0.5 / mean_distance(rows, weight) ** 2
+
+
+def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> Any:
+    """The rows as the kernel sees them: scaled, and sparse ones as they are but for the scale."""
+    if not scales:
+        if isinstance(X, np.ndarray) or is_sparse(X):
+            return X if X.dtype == dtype else X.astype(dtype)
+        return X
+    if is_sparse(X):
+        shift = scaling.center * scaling.factor
+        return Shifted(scaling.sparse(X, dtype), shift.astype(dtype))
+    if is_numpy(X):
+        rows = np.empty(X.shape, dtype)
+        scaling.dense(X, rows)
+        return rows
+    rows = X * 1.0
+    scaling.dense(X, rows)
+    return rows
+
+
+def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) -> Any:
+    """Landmarks where ``like`` lives, and stated as its rows will be: centred, or only scaled."""
+    if is_sparse(like):
+        if isinstance(landmarks, Shifted):
+            return Shifted(landmarks.rows.astype(dtype), landmarks.shift.astype(dtype))
+        if is_sparse(landmarks):
+            return landmarks.astype(dtype)
+        if shift.any():
+            return Shifted((landmarks + shift).astype(dtype), shift.astype(dtype))
+        return landmarks.astype(dtype)
+    if isinstance(landmarks, Shifted):
+        landmarks = landmarks.rows.toarray() - landmarks.shift
+    if is_sparse(landmarks):
+        landmarks = landmarks.toarray()
+    return from_numpy(landmarks, like, dtype)
+
+
+def check_precomputed(K: Array) -> None:
+    """Refuse a matrix that is no kernel between rows of one set."""
+    n, m = K.shape
+    if n != m:
+        raise InvalidInputError(
+            f"kernel='precomputed' needs the square matrix of the kernel between all training "
+            f"rows, and X has shape {(n, m)}."
+        )
+    apart, largest = float(np.max(np.abs(K - K.T))), float(np.max(np.abs(K)))
+    if apart > _ASYMMETRY * eps(floating(K)) * largest:
+        raise InvalidInputError(
+            f"The precomputed kernel is not symmetric: K and its transpose differ by {apart:.2g}. "
+            "If that is rounding, use (K + K.T) / 2."
+        )

@@ -1,0 +1,263 @@
+"""K ≈ FFᵀ with few columns, and the map that takes new rows to the same columns.
+
+Every method gives F (n × k) and W such that F = K[:, rows] W, so that a new row maps to
+k(x, rows) W. ``rank`` is the most columns, ``tol`` the part of K's trace that may be missing;
+whichever comes first ends the search, so with ``tol`` the rank is found, not guessed.
+
+Partial Cholesky needs the chosen columns of K alone. Pivots drawn in proportion to what is
+missing of each row's k(x, x) (randomly pivoted Cholesky) come within a small factor of the
+best k columns there are; drawn uniformly they are the classical Nyström method. Blocks of
+pivots are drawn at once and thinned by rejection, which leaves their distribution as if they
+had been drawn one by one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import scipy.linalg
+
+from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.namespace import eps
+from ulmus.exceptions import InvalidInputError
+from ulmus.kernel_matrix import KernelMatrix
+from ulmus.typing import Array, DType
+
+__all__ = ["METHODS", "LowRank", "low_rank"]
+
+# Pivots proposed together: enough for a fast matrix product, few beside the rank.
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
+# A direction this small beside the largest k(x, x), in units of rounding, is noise.
+_NOISE = 1000.0
+_LEAST_NOISE = 1e-12
+# A pivot smaller than this beside the largest one there is, in units of √rounding, would magnify
+# rounding in the rest.
+_SMALLEST_PIVOT = 100.0
+# A residual this far below zero cannot be rounding.
+_INDEFINITE = 1e-3
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """F, the rows it is spanned by (None: all of them), W, and the part of the trace missing."""
+
+    F: Array
+    rows: np.ndarray | None
+    W: Array
+    error: float
+
+    @property
+    def rank(self) -> int:
+        """Columns of F."""
+        return int(self.F.shape[1])
+
+
+def low_rank(
+    K: KernelMatrix,
+    method: str,
+    rank: int,
+    tol: float,
+    rng: np.random.RandomState,
+    oversampling: int = 10,
+    power: int = 0,
+    literal: bool = False,
+) -> LowRank:
+    """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`."""
+    if method == "halko":
+        return _halko(K, rank, tol, rng, oversampling, power, literal)
+    if method == "eig":
+        return _eig(K, rank, tol)
+    draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
+    return _partial_cholesky(K, rank, tol, rng, draw)
+
+
+METHODS = ("rpcholesky", "nystrom", "halko", "eig")
+
+Draw = Callable[[Array, int, np.random.RandomState], np.ndarray]
+
+
+def _by_residual(missing: Array, size: int, rng: np.random.RandomState) -> np.ndarray:
+    """Rows in proportion to what is missing of them; the same one may come twice."""
+    edges = np.cumsum(missing)
+    return np.searchsorted(edges, edges[-1] * rng.random_sample(size), side="right")
+
+
+def _uniformly(n: int, rng: np.random.RandomState) -> Draw:
+    """Rows in a random order, each once."""
+    order = iter(rng.permutation(n))
+
+    def draw(missing: Array, size: int, _: np.random.RandomState) -> np.ndarray:
+        return np.fromiter(islice(order, size), dtype=np.intp)
+
+    return draw
+
+
+def _partial_cholesky(
+    K: KernelMatrix, rank: int, tol: float, rng: np.random.RandomState, draw: Draw
+) -> LowRank:
+    n, dtype = len(K), K.dtype
+    whole = _sound_diagonal(K)
+    missing = whole.copy()
+    noise = _noise(dtype) * float(whole.max())
+    smallest = _SMALLEST_PIVOT * eps(dtype) ** 0.5
+    limit = max(tol, eps(dtype)) * float(whole.sum())
+    thinned = draw is _by_residual
+    block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
+    F = np.empty((n, min(rank, 4 * block)), dtype)
+    pivots: list[int] = []
+    while len(pivots) < rank and missing.sum() > limit:
+        proposed = draw(missing, min(block, rank - len(pivots)), rng)
+        if len(proposed) == 0 or missing.max() <= noise:
+            break
+        k = len(pivots)
+        inner = K.among(proposed)
+        inner -= matmul(F[proposed, :k], F[proposed, :k].T)
+        least = max(noise, smallest * float(missing.max()))
+        accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
+        if len(accepted) == 0:
+            continue
+        chosen = proposed[accepted]
+        F = _room(F, k + len(chosen), rank)
+        fresh = K.columns(chosen)
+        fresh -= matmul(F[:, :k], np.ascontiguousarray(F[chosen, :k]).T)
+        F[:, k : k + len(chosen)] = _solved(fresh, L.astype(dtype))
+        new = F[:, k : k + len(chosen)]
+        explained = np.einsum("ij,ij->j", new, new, dtype=float)
+        short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
+        kept = len(chosen) if not len(short) else int(short[0]) + 1
+        missing -= np.einsum("ij,ij->i", new[:, :kept], new[:, :kept], dtype=float)
+        if missing.min() < -_INDEFINITE * whole.max():
+            raise _indefinite("what is left of it after some columns has a negative diagonal")
+        missing[chosen[:kept]] = 0.0
+        np.maximum(missing, 0.0, out=missing)
+        pivots += chosen[:kept].tolist()
+    rows, F = np.array(pivots, dtype=np.intp), F[:, : len(pivots)]
+    # The pivots' own rows of F are K's Cholesky factor among them.
+    factor = np.tril(F[rows].astype(float))
+    W = scipy.linalg.solve_triangular(factor, np.eye(len(rows)), lower=True).T
+    return LowRank(F, rows, W, _share(missing.sum(), whole.sum()))
+
+
+def _thinned_cholesky(
+    A: Array, least: float, rng: np.random.RandomState | None
+) -> tuple[np.ndarray, Array]:
+    """Which of the proposed pivots stand, and the Cholesky factor of A among them.
+
+    A pivot is kept with the chance that what the earlier ones have left of it gives. Without
+    ``rng`` all are kept but those of which nothing is left.
+    """
+    b = len(A)
+    drawn = np.diagonal(A).copy()
+    L = np.zeros((b, b))
+    accepted: list[int] = []
+    for i in range(b):
+        k = len(accepted)
+        left = A[i:, i] - L[i:, :k] @ L[i, :k]
+        chance = 0.0 if rng is None else rng.random_sample()
+        if left[0] <= least or left[0] < chance * drawn[i]:
+            continue
+        L[i:, k] = left / np.sqrt(left[0])
+        accepted.append(i)
+    kept = np.array(accepted, dtype=np.intp)
+    return kept, L[kept, : len(kept)]
+
+
+def _room(F: Array, width: int, most: int) -> Array:
+    """F with at least ``width`` columns of memory, doubled each time it grows."""
+    if width <= F.shape[1]:
+        return F
+    wider = np.empty((len(F), min(max(width, 2 * F.shape[1]), max(most, width))), F.dtype)
+    wider[:, : F.shape[1]] = F
+    return wider
+
+
+def _solved(B: Array, L: Array) -> Array:
+    """B L⁻ᵀ."""
+    return scipy.linalg.solve_triangular(L, B.T, lower=True, overwrite_b=True, check_finite=False).T
+
+
+def _halko(
+    K: KernelMatrix,
+    rank: int,
+    tol: float,
+    rng: np.random.RandomState,
+    oversampling: int,
+    power: int,
+    literal: bool,
+) -> LowRank:
+    """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
+
+    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ: ``literal``. The same
+    Q gives F = KQUD^(−½) for nothing more, which is never farther from K, and to which new rows
+    map as the old ones do. K is applied by blocks: each pass makes its n² entries anew.
+    """
+    n, trace = len(K), float(_sound_diagonal(K).sum())
+    width = min(rank + oversampling, n)
+    block = width if tol <= 0 else int(np.clip(width // 8, 32, _LARGEST_BLOCK))
+    Q, KQ, captured = np.empty((n, 0)), np.empty((n, 0)), 0.0
+    while Q.shape[1] < width and trace - captured > max(tol, 0.0) * trace:
+        Y = K.times(rng.standard_normal((n, min(block, width - Q.shape[1]))))
+        for _ in range(power):
+            Y = K.times(_orthonormal(Y, Q))
+        fresh = _orthonormal(Y, Q)
+        applied = K.times(fresh)
+        captured += float(np.sum(fresh * applied))
+        Q, KQ = np.hstack([Q, fresh]), np.hstack([KQ, applied])
+    T = matmul(np.ascontiguousarray(Q.T), KQ)
+    d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), rank, tol, trace, K.dtype)
+    W = matmul(Q, U / np.sqrt(d))
+    F = matmul(Q, U * np.sqrt(d)) if literal else matmul(KQ, U / np.sqrt(d))
+    return LowRank(F, None, W, _share(max(trace - float(np.sum(F**2)), 0.0), trace))
+
+
+def _orthonormal(Y: Array, Q: Array) -> Array:
+    """An orthonormal basis of what Y adds to Q."""
+    for _ in range(2):  # once leaves rounding behind
+        Y = Y - matmul(Q, matmul(np.ascontiguousarray(Q.T), Y))
+    basis: Array = scipy.linalg.qr(Y, mode="economic", overwrite_a=True, check_finite=False)[0]
+    return basis
+
+
+def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
+    """The best F of its rank there is. Holds all of K."""
+    whole = K.all()
+    trace = float(np.trace(whole))
+    d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
+    return LowRank(U * np.sqrt(d), None, U / np.sqrt(d), _share(max(trace - d.sum(), 0.0), trace))
+
+
+def _leading(
+    w: Array, U: Array, rank: int, tol: float, trace: float, dtype: DType
+) -> tuple[Array, Array]:
+    """The largest eigenvalues that ``rank`` and ``tol`` ask for, descending; none is noise."""
+    if len(w) and w[0] < -_INDEFINITE * max(float(w[-1]), 0.0):
+        raise _indefinite(f"its eigenvalues go from {w[0]:.2g} to {w[-1]:.2g}")
+    w, U = w[::-1], U[:, ::-1]
+    k = min(rank, int(np.sum(w > _noise(dtype) * w.max(initial=0.0))))
+    enough = np.flatnonzero(trace - np.cumsum(w[:k]) <= tol * trace)
+    k = int(enough[0]) + 1 if tol > 0 and len(enough) else k
+    U = np.ascontiguousarray(U[:, :k])
+    return w[:k].copy(), U * np.sign(U[np.argmax(np.abs(U), axis=0), np.arange(k)] if k else 1.0)
+
+
+def _sound_diagonal(K: KernelMatrix) -> Array:
+    diagonal = K.diagonal()
+    if diagonal.min() < 0:
+        raise _indefinite(f"k(x, x) is {diagonal.min():.2g} for a row")
+    return diagonal
+
+
+def _noise(dtype: DType) -> float:
+    return max(_NOISE * eps(dtype), _LEAST_NOISE)
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else 0.0
+
+
+def _indefinite(why: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"The kernel is not positive semi-definite: {why}. Use a kernel that is, or clip the "
+        "negative eigenvalues of a precomputed one."
+    )

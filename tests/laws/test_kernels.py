@@ -1,0 +1,202 @@
+"""Kernels are what their formulas say, on every kind of rows, by blocks or at once."""
+
+import array_api_strict
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import erf
+from sklearn import config_context
+
+import oracles
+from laws.problems import make_problem, make_rows
+from ulmus.exceptions import InvalidInputError
+from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
+from ulmus.kernels import (
+    RBF,
+    Arcsine,
+    InfiniteRBF,
+    Laplacian,
+    Linear,
+    Pairwise,
+    Polynomial,
+    Shifted,
+    mean_distance,
+    mean_square,
+)
+
+KERNELS = {
+    "linear": Linear(),
+    "poly": Polynomial(0.7, 1.3, 3),
+    "rbf": RBF(0.7),
+    "laplacian": Laplacian(0.7),
+    "infinite_rbf": InfiniteRBF(0.7, 1.6),
+    "arcsine": Arcsine(0.7, 1.3),
+}
+
+
+def expected(name, X, Z):
+    return oracles.kernel_values(name, X, Z, gamma=0.7, coef0=1.3, degree=3, spread=1.6)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@given(st.integers(0, 10**6))
+def test_a_block_is_the_formula(name, seed):
+    X, Z = make_rows(seed, 5, 3), make_rows(seed + 1, 4, 3)
+    K = KERNELS[name](X, Z)
+    np.testing.assert_allclose(K, expected(name, X, Z), rtol=1e-10, atol=1e-12)
+    out = np.empty_like(K)
+    assert KERNELS[name](X, Z, out) is out
+    np.testing.assert_array_equal(out, K)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_diagonal_is_the_blocks_own(name):
+    X = make_rows(1, 20)
+    own = np.diagonal(KERNELS[name](X, X))
+    np.testing.assert_allclose(KERNELS[name].diagonal(X), own, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("sparse_landmarks", [False, True])
+def test_sparse_rows_give_what_dense_ones_do(name, sparse_landmarks):
+    X, Z, shift = make_rows(1, 9), make_rows(2, 7), make_rows(3, 1)[0]
+    X[X < 0] = 0
+    rows = sp.csr_array(X)
+    others = sp.csr_array(Z) if sparse_landmarks else Z
+    np.testing.assert_allclose(KERNELS[name](rows, others), KERNELS[name](X, Z), atol=1e-12)
+    moved = KERNELS[name](Shifted(rows, shift), Shifted(others, shift))
+    np.testing.assert_allclose(moved, KERNELS[name](X - shift, Z - shift), atol=1e-11)
+    np.testing.assert_allclose(
+        KERNELS[name].diagonal(Shifted(rows, shift)), KERNELS[name].diagonal(X - shift), atol=1e-11
+    )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_any_array_library_gives_the_same_block(name):
+    X, Z = make_rows(1, 70), make_rows(2, 6)
+    theirs = KERNELS[name](array_api_strict.asarray(X), array_api_strict.asarray(Z))
+    assert isinstance(theirs, type(array_api_strict.asarray(X)))
+    np.testing.assert_allclose(np.asarray(theirs), KERNELS[name](X, Z), atol=1e-12)
+    own = KERNELS[name].diagonal(array_api_strict.asarray(X))
+    np.testing.assert_allclose(np.asarray(own), KERNELS[name].diagonal(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_float32_rows_give_float32_blocks(name):
+    X = make_rows(1, 30)
+    K = KERNELS[name](X.astype(np.float32), X[:5].astype(np.float32))
+    assert K.dtype == np.float32
+    np.testing.assert_allclose(K, KERNELS[name](X, X[:5]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_positive_semi_definite(name):
+    X = make_rows(4, 60)
+    X[:10] = X[10:20]
+    w = np.linalg.eigvalsh(KERNELS[name](X, X))
+    assert w[0] > -1e-12 * w[-1]
+
+
+def gaussian_units(X, h, rng, gamma=0.5, spread=1.5):
+    V = spread * rng.standard_normal((h, X.shape[1]))
+    return np.exp(-gamma * oracles.squared_distances(X, V))
+
+
+def erf_units(X, h, rng, gamma=0.7, coef0=0.5):
+    V = np.sqrt(gamma) * rng.standard_normal((h, X.shape[1]))
+    return erf(X @ V.T + np.sqrt(coef0) * rng.standard_normal(h))
+
+
+def printed_gaussian(X, node=1.0, center=1.5**2):
+    """The low-rank ELM paper's constants, as printed."""
+    e2, s2 = (center + node) / (center * node), 2 * center + node**2 / center
+    m2, q = 2 * center + node, np.sum(X**2, axis=1)
+    return (e2 / center) ** (X.shape[1] / 2) * np.exp(
+        -(q[:, None] + q) / (2 * m2) - oracles.squared_distances(X, X) / (2 * s2)
+    )
+
+
+def printed_arcsine(X, gamma=0.7, coef0=0.5):
+    G = coef0 + gamma * X @ X.T
+    g = 1 + np.diagonal(G)
+    return 2 / np.pi * np.arcsin(G / np.sqrt(np.outer(g, g)))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "units", "printed"),
+    [
+        (InfiniteRBF(0.5, 1.5, normalized=False), gaussian_units, printed_gaussian),
+        (Arcsine(0.7, 0.5), erf_units, printed_arcsine),
+    ],
+)
+def test_wide_random_layers_tend_to_the_infinite_kernel(kernel, units, printed):
+    X, rng = make_rows(0, 6, 2), np.random.default_rng(0)
+    K = kernel(X, X)
+
+    def error(h):
+        draws = [units(X, h, rng) for _ in range(20)]
+        return np.sqrt(np.mean([np.mean((H @ H.T / h - K) ** 2) for H in draws]))
+
+    narrow, wide = error(100), error(6400)
+    assert 6 < narrow / wide < 11  # √64 is 8
+    assert wide < 0.02 * K.max()
+    assert np.abs(printed(X) - K).max() > 0.1 * K.max()
+
+
+def test_normalising_only_divides_by_the_value_at_the_origin():
+    X, plain = make_rows(0, 8), InfiniteRBF(0.4, 1.2, normalized=False)
+    zero = np.zeros((1, 3))
+    normalized = plain(X, X) / plain(zero, zero)
+    np.testing.assert_allclose(InfiniteRBF(0.4, 1.2)(X, X), normalized, rtol=1e-12)
+
+
+def test_means_count_a_row_as_often_as_its_weight_says():
+    X, count = make_rows(5, 12), np.array([1, 2, 3] * 4)
+    repeated = np.repeat(X, count, axis=0)
+    D = np.sqrt(oracles.squared_distances(repeated, repeated))
+    assert np.isclose(mean_distance(X, count), D.mean())
+    city = np.abs(repeated[:, None] - repeated[None]).sum(axis=2).mean()
+    assert np.isclose(mean_distance(X, count, city=True), city)
+    assert np.isclose(mean_square(X, count), np.mean(np.sum(repeated**2, axis=1)))
+    assert mean_distance(np.ones((5, 2))) == 1.0
+    assert mean_square(np.zeros((5, 2))) == 1.0
+
+
+def parts(matrix, K, chosen):
+    """Every way to ask for a part of K."""
+    np.testing.assert_allclose(matrix.diagonal(), np.diagonal(K), rtol=1e-10)
+    np.testing.assert_allclose(matrix.columns(chosen), K[:, chosen], rtol=1e-9, atol=1e-12)
+    inner = K[np.ix_(chosen, chosen)]
+    np.testing.assert_allclose(matrix.among(chosen), inner, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(matrix.take(chosen).all(), inner, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(matrix.all(), K, rtol=1e-9, atol=1e-12)
+    stacked = np.vstack([block.copy() for _, block in matrix.rows()])
+    np.testing.assert_allclose(stacked, K, rtol=1e-9, atol=1e-12)
+    V = make_rows(9, len(K), 4)
+    np.testing.assert_allclose(matrix.times(V), K @ V, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("memory", [0.001, 1024])
+def test_parts_of_a_kernel_matrix_are_parts_of_the_whole(memory):
+    X, chosen = make_rows(2, 150), np.array([3, 140, 7, 8])
+    rbf, H = RBF(0.3), make_problem(3, 150, 20).H
+    K = rbf(X, X)
+    with config_context(working_memory=memory):
+        parts(EvaluatedKernel(rbf, X), K, chosen)
+        parts(GivenKernel(K), K, chosen)
+        whole = H.all()
+        parts(HiddenKernel(H), whole @ whole.T, chosen)
+
+
+def test_a_function_must_give_one_finite_number_per_pair():
+    X = make_rows(0, 5)
+    for wrong in (lambda A, B: A, lambda A, B: (A @ B.T)[:, :-1], lambda A, B: 3.0):
+        with pytest.raises(InvalidInputError, match="one number for each pair"):
+            Pairwise(wrong)(X, X)
+    with pytest.raises(InvalidInputError, match="not finite"):
+        Pairwise(lambda A, B: np.full((len(A), len(B)), np.nan))(X, X)
+    np.testing.assert_allclose(
+        Pairwise(Linear()).diagonal(make_rows(1, 99)), np.sum(make_rows(1, 99) ** 2, 1)
+    )
