@@ -344,10 +344,7 @@ def _city_blocks(X: Rows, Z: Rows) -> Array:
     if is_numpy(X):
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
     xp = namespace(X)
-    parts = [
-        xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2)
-        for rows in _few(X.shape[0])
-    ]
+    parts = [xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2) for rows in _few(X.shape[0])]
     return xp.concat(parts)
 
 

@@ -89,10 +89,8 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         self._width_seed, self._solve_seed = rng.randint(2**31 - 2, size=2)
         rows = scaled_for_kernel(X, self.scaling_, self._rescales, floating(X, self.dtype))
         problem = Problem(None, targets, weight, unit, self._intercept)
-        factor = (
-            self._best_width(rows, problem, grid, sample_weight) if self.gamma == "loo" else 1.0
-        )
-        self.kernel_ = self._kernel(rows, factor, sample_weight)
+        find = self._best_kernel if self.gamma == "loo" else self._typical_kernel
+        self.kernel_ = find(rows, problem, grid, sample_weight)
         K = GivenKernel(rows[:, names]) if self._given else EvaluatedKernel(self.kernel_, rows)
         self._solve(K, names if self._given else rows, problem, grid, rng)
         return self
@@ -140,8 +138,12 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
         return replace(dual_path(problem, np.array([grid])), path=None)
 
-    def _best_width(self, rows, problem, grid, count):
-        """What to multiply the typical γ by, chosen by leaving out rows; of many, a sample."""
+    def _typical_kernel(self, rows, problem, grid, count):
+        """The kernel whose γ is given, or typical of the rows."""
+        return self._kernel(rows, 1.0, count)
+
+    def _best_kernel(self, rows, problem, grid, count):
+        """The best multiple of the typical γ by leaving out rows; of many, a sample."""
         n = rows.shape[0]
         if n > _WIDTH_ROWS:
             chosen = np.sort(sample_rows(self._width_seed, _WIDTH_ROWS, n))
@@ -156,7 +158,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         self.gamma_path_ = {"gamma": gammas, "squared_error": np.array(squared)}
         if paths[0].error_rate is not None:
             self.gamma_path_["error_rate"] = np.array(rates)
-        return float(_WIDTHS[min(range(len(scores)), key=scores.__getitem__)])
+        return kernels[min(range(len(scores)), key=scores.__getitem__)]
 
     def _kernel(self, rows, factor, count):
         arguments = self.kernel, self.gamma, self.degree, self.coef0
@@ -202,7 +204,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
                 f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
                 "they are."
             )
-        check_rank(self.rank, self.tol)
+        check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
     def _outputs(self, X):
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""

@@ -249,11 +249,7 @@ class KernelFeatures(FeatureMap):
         if self.method not in METHODS:
             known = ", ".join(map(repr, METHODS))
             raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
-        check_rank(self.rank, self.tol)
-        for name in ("oversampling", "power_steps"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 0:
-                raise InvalidParameterError(f"{name}={value!r} must be a whole number from 0 up.")
+        check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
     @property
     def _rescales(self) -> bool:
@@ -270,8 +266,11 @@ class KernelFeatures(FeatureMap):
         return tags
 
 
-def check_rank(rank: Any, tol: Any) -> None:
-    """Refuse a rank or tolerance that cannot be met."""
+def check_rank(rank: Any, tol: Any, oversampling: Any, power_steps: Any) -> None:
+    """Refuse a rank, a tolerance or a sketch that cannot be."""
+    for name, value in (("oversampling", oversampling), ("power_steps", power_steps)):
+        if not isinstance(value, Integral) or int(value) < 0:
+            raise InvalidParameterError(f"{name}={value!r} must be a whole number from 0 up.")
     if rank is not None:
         if isinstance(rank, Integral):
             sound = not isinstance(rank, bool) and int(rank) >= 1
