@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choices, cold_import, fit, manifold, path, readings, tables
+from benchmarks import choices, cold_import, fit, kernel, manifold, path, readings, tables
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -106,6 +106,45 @@ def run_manifold(folder, rounds):
     return best, ratios, table(title, ["contender", "s", "peak MB", "check"], rows)
 
 
+def run_kernel(folder, rounds):
+    """Low-rank kernels against Algorithm 3 and Nystroem + Ridge; the exact path."""
+    kernel.prepare(folder)
+    best = race("benchmarks.kernel", kernel.CONTENDERS, folder, rounds)
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        f"Algorithm 3 / rpcholesky, rank {rank} (seconds)": seconds[f"algorithm_3_{rank}"]
+        / seconds[f"rpcholesky_{rank}"]
+        for rank in kernel.RANKS
+    }
+    for rank in (1000, 2000):
+        for ours in (f"ulmus_rank_{rank}", f"ulmus_rank_{rank}_loo"):
+            what = "one C" if ours.endswith("0") else "C='loo'"
+            ratios[f"rank {rank}, {what} / Nystroem + Ridge (CPU seconds)"] = (
+                cpu[ours] / cpu[f"nystroem_ridge_{rank}"]
+            )
+    ratios["exact, 31 C with leave-one-out / one C (seconds)"] = (
+        seconds["exact_31_C"] / seconds["exact_one_C"]
+    )
+    ratios["peak MB, rank 1000"] = best["ulmus_rank_1000_loo"]["peak_mb"]
+    known = {"seconds", "cpu_seconds", "peak_mb"}
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            ", ".join(f"{key} {value:.4g}" for key, value in result.items() if key not in known),
+        )
+        for name, result in best.items()
+    ]
+    title = (
+        "Kernels: n = 5000 for rpcholesky and Algorithm 3, 50 000 × 100 for Nystroem + Ridge, "
+        "n = 3000 for the exact path"
+    )
+    return best, ratios, table(title, ["contender", "s", "CPU s", "peak MB", "check"], rows)
+
+
 def run_import(folder, rounds):
     """Cold import against scikit-learn's."""
     own, peer = "from ulmus import ELMClassifier", "import sklearn.linear_model"
@@ -178,6 +217,7 @@ def table(title, columns, rows):
 RUNS = {
     "fit": run_fit,
     "path": run_path,
+    "kernel": run_kernel,
     "manifold": run_manifold,
     "import": run_import,
     "choices": run_choices,

@@ -18,7 +18,7 @@ from itertools import islice
 import numpy as np
 import scipy.linalg
 
-from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.linalg import eigh, matmul, subtract_product
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernel_matrix import KernelMatrix
@@ -104,35 +104,37 @@ def _partial_cholesky(
     limit = max(tol, eps(dtype)) * float(whole.sum())
     thinned = draw is _by_residual
     block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
-    F = np.empty((n, min(rank, 4 * block)), dtype)
+    # Fᵀ: columns are added one after the other, and what is there stays in one piece.
+    P = np.empty((rank if tol <= 0 else min(rank, 4 * block), n), dtype)
     pivots: list[int] = []
     while len(pivots) < rank and missing.sum() > limit:
         proposed = draw(missing, min(block, rank - len(pivots)), rng)
         if len(proposed) == 0 or missing.max() <= noise:
             break
         k = len(pivots)
-        inner = K.among(proposed)
-        inner -= matmul(F[proposed, :k], F[proposed, :k].T)
+        known = np.ascontiguousarray(P[:k, proposed])
+        inner = K.among(proposed) - matmul(known.T, known)
         least = max(noise, smallest * float(missing.max()))
         accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
         if len(accepted) == 0:
             continue
         chosen = proposed[accepted]
-        F = _room(F, k + len(chosen), rank)
+        P = _room(P, k + len(chosen), rank)
         fresh = K.columns(chosen)
-        fresh -= matmul(F[:, :k], np.ascontiguousarray(F[chosen, :k]).T)
-        F[:, k : k + len(chosen)] = _solved(fresh, L.astype(dtype))
-        new = F[:, k : k + len(chosen)]
-        explained = np.einsum("ij,ij->j", new, new, dtype=float)
-        short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
+        subtract_product(fresh, P[:k].T, np.ascontiguousarray(known[:, accepted]))
+        inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
+        new = matmul(inverse.astype(dtype), fresh.T, P[k : k + len(chosen)])
+        squares = new * new
+        explained = np.cumsum(np.sum(squares, axis=1, dtype=float))
+        short = np.flatnonzero(missing.sum() - explained <= limit)
         kept = len(chosen) if not len(short) else int(short[0]) + 1
-        missing -= np.einsum("ij,ij->i", new[:, :kept], new[:, :kept], dtype=float)
+        missing -= np.sum(squares[:kept], axis=0, dtype=float)
         if missing.min() < -_INDEFINITE * whole.max():
             raise _indefinite("what is left of it after some columns has a negative diagonal")
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
-    rows, F = np.array(pivots, dtype=np.intp), F[:, : len(pivots)]
+    rows, F = np.array(pivots, dtype=np.intp), P[: len(pivots)].T
     # The pivots' own rows of F are K's Cholesky factor among them.
     factor = np.tril(F[rows].astype(float))
     W = scipy.linalg.solve_triangular(factor, np.eye(len(rows)), lower=True).T
@@ -163,18 +165,13 @@ def _thinned_cholesky(
     return kept, L[kept, : len(kept)]
 
 
-def _room(F: Array, width: int, most: int) -> Array:
-    """F with at least ``width`` columns of memory, doubled each time it grows."""
-    if width <= F.shape[1]:
-        return F
-    wider = np.empty((len(F), min(max(width, 2 * F.shape[1]), max(most, width))), F.dtype)
-    wider[:, : F.shape[1]] = F
-    return wider
-
-
-def _solved(B: Array, L: Array) -> Array:
-    """B L⁻ᵀ."""
-    return scipy.linalg.solve_triangular(L, B.T, lower=True, overwrite_b=True, check_finite=False).T
+def _room(P: Array, height: int, most: int) -> Array:
+    """P with at least ``height`` rows of memory, doubled each time it grows."""
+    if height <= len(P):
+        return P
+    taller = np.empty((min(max(height, 2 * len(P)), max(most, height)), P.shape[1]), P.dtype)
+    taller[: len(P)] = P
+    return taller
 
 
 def _halko(

@@ -26,6 +26,7 @@ __all__ = [
     "eigh",
     "elementwise",
     "matmul",
+    "subtract_product",
 ]
 
 # Columns of a symmetric matrix that are handled together when only half of it is wanted.
@@ -63,6 +64,19 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     if not np.shares_memory(product, C):
         C[...] = product.T
     return C
+
+
+def subtract_product(C: Array, A: Array, B: Array) -> None:
+    """C −= A B, in place."""
+    if not is_numpy(C) or 0 in (*C.shape, A.shape[1]):
+        C -= A @ B
+        return
+    (gemm,) = get_blas_funcs(("gemm",), (C,))
+    a, trans_a = _column_major(B.T)
+    b, trans_b = _column_major(A.T)
+    rest = gemm(-1.0, a, b, beta=1.0, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
+    if not np.shares_memory(rest, C):
+        C[...] = rest.T
 
 
 def _column_major(A: np.ndarray) -> tuple[np.ndarray, int]:

@@ -1,0 +1,147 @@
+"""Kernel ELM: low-rank factors against Algorithm 3 and Nystroem + Ridge, and the exact path.
+
+Each function sets a contender up and returns the work that is measured.
+"""
+
+import numpy as np
+
+SMALL, LARGE, TEST, EXACT = 5000, 50_000, 10_000, 3000
+RANKS = (100, 300, 1000)
+GRID = np.logspace(-4, 8, 31)
+CONTENDERS = [
+    *(f"rpcholesky_{rank}" for rank in RANKS),
+    *(f"algorithm_3_{rank}" for rank in RANKS),
+    "ulmus_rank_1000",
+    "ulmus_rank_1000_loo",
+    "nystroem_ridge_1000",
+    "ulmus_rank_2000",
+    "ulmus_rank_2000_loo",
+    "nystroem_ridge_2000",
+    "exact_one_C",
+    "exact_31_C",
+]
+
+
+def prepare(folder):
+    """Write the data once for all contenders."""
+    from benchmarks.data import mixture
+
+    X, y = mixture(LARGE + TEST)
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", y)
+
+
+def _load(folder, n_rows):
+    X, y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+    return X[:n_rows], y[:n_rows], X[LARGE:], y[LARGE:]
+
+
+def _small(folder):
+    """5000 float64 rows, their ±1 targets, and the γ of their mean distance."""
+    from ulmus.kernels import mean_distance
+
+    X, y, X_test, y_test = _load(folder, SMALL)
+    X, X_test = X.astype(float), X_test.astype(float)
+    T = 2.0 * (y[:, None] == np.arange(10)) - 1.0
+    return X, T, X_test, y_test, 0.5 / mean_distance(X[:2000]) ** 2
+
+
+def _errors(T, F, y_test, F_test):
+    """How far the fit is from the targets, and how many test rows it names right."""
+    return {
+        "fit_error": float(np.mean((T - F) ** 2)),
+        "accuracy": float(np.mean(F_test.argmax(axis=1) == y_test)),
+    }
+
+
+def _algorithm_3(folder, rank):
+    """The randomized ELM paper's algorithm as printed, K and all, in NumPy."""
+    from scipy.linalg import cho_factor, cho_solve
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    X, T, X_test, y_test, gamma = _small(folder)
+
+    def work():
+        rng = np.random.default_rng(0)
+        K = rbf_kernel(X, gamma=gamma)
+        Q, _ = np.linalg.qr(K @ rng.standard_normal((SMALL, rank + 10)))
+        d, U = np.linalg.eigh((Q.T @ K) @ Q)
+        G = Q @ U * np.sqrt(np.maximum(d, 0))
+        beta = cho_solve(cho_factor(np.eye(rank + 10) / 10.0 + G.T @ G), G.T @ T)
+
+        def check():
+            W = Q @ U / np.sqrt(np.maximum(d, 1e-12))
+            return _errors(T, G @ beta, y_test, rbf_kernel(X_test, X, gamma=gamma) @ (W @ beta))
+
+        return check
+
+    return work
+
+
+def _rpcholesky(folder, rank):
+    from ulmus import KernelELMClassifier
+
+    X, T, X_test, y_test, gamma = _small(folder)
+    y = T.argmax(axis=1)
+    model = KernelELMClassifier(rank=rank, gamma=gamma, C=10.0, scaling=None, random_state=0)
+
+    def work():
+        model.fit(X, y)
+        outputs = model.decision_function
+        return lambda: (
+            _errors(T, outputs(X), y_test, outputs(X_test))
+            | {"trace_missing": model.approximation_error_}
+        )
+
+    return work
+
+
+def _estimator(folder, estimator):
+    X, y, X_test, y_test = _load(folder, LARGE)
+
+    def work():
+        estimator.fit(X, y)
+        return {"accuracy": float(np.mean(estimator.predict(X_test) == y_test))}
+
+    return work
+
+
+def _ulmus(folder, rank, C):
+    from ulmus import KernelELMClassifier
+
+    return _estimator(folder, KernelELMClassifier(rank=rank, C=C, random_state=0))
+
+
+def _nystroem(folder, rank):
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.pipeline import make_pipeline
+
+    features = Nystroem(n_components=rank, random_state=0)
+    return _estimator(folder, make_pipeline(features, RidgeClassifier()))
+
+
+def _exact(folder, C):
+    from ulmus import KernelELMClassifier
+
+    X, y, _, _ = _load(folder, EXACT)
+    model = KernelELMClassifier(method="exact", C=C)
+
+    def work():
+        model.fit(X.astype(float), y)
+
+    return work
+
+
+def __getattr__(name):
+    """The contenders, by name."""
+    if name.startswith(("rpcholesky_", "algorithm_3_", "nystroem_ridge_")):
+        kind, rank = name.rsplit("_", 1)
+        make = {"rpcholesky": _rpcholesky, "algorithm_3": _algorithm_3}.get(kind, _nystroem)
+        return lambda folder: make(folder, int(rank))
+    if name.startswith("ulmus_rank_"):
+        parts = name.split("_")
+        return lambda folder: _ulmus(folder, int(parts[2]), "loo" if parts[3:] else 10.0)
+    if name in ("exact_one_C", "exact_31_C"):
+        return lambda folder: _exact(folder, GRID if name == "exact_31_C" else 10.0)
+    raise AttributeError(name)
