@@ -14,7 +14,7 @@ from sklearn import get_config
 from ulmus.backends.namespace import is_numpy
 from ulmus.typing import Array, DType, Layer, Rows
 
-__all__ = ["Hidden", "ScaledColumns", "block_rows", "fits", "row_blocks"]
+__all__ = ["Hidden", "ScaledColumns", "Stored", "block_rows", "fits", "row_blocks"]
 
 _SMALLEST_BUDGET = 32 * 2**20
 
@@ -63,6 +63,11 @@ class Hidden:
         return block_rows(self.width, self.itemsize, self.X.shape[1])
 
     @property
+    def dtype(self) -> DType:
+        """Precision of H."""
+        return self.layer.dtype
+
+    @property
     def itemsize(self) -> int:
         """Bytes of one entry of H."""
         return 4 if str(self.layer.dtype).endswith("32") else 8
@@ -88,6 +93,64 @@ class Hidden:
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""
         return Hidden(self.layer, self.X[rows])
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Hidden rows that are there already, as tiles: each some rows of H, turned on their side.
+
+    It stands for a ``Hidden`` wherever one is solved over.
+    """
+
+    tiles: list[Array]
+    offset: float = 0.0
+
+    def __len__(self) -> int:
+        return sum(tile.shape[1] for tile in self.tiles)
+
+    @property
+    def width(self) -> int:
+        """Columns of H."""
+        return int(self.tiles[0].shape[0])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of H."""
+        return self.tiles[0].dtype
+
+    @property
+    def size(self) -> int:
+        """Rows in a block."""
+        return max(int(tile.shape[1]) for tile in self.tiles)
+
+    @property
+    def X(self) -> Array:
+        """An array that lives where H does."""
+        return self.tiles[0]
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """Each tile's rows and a copy of it, for the solvers scale blocks in place."""
+        start, buffer = 0, np.empty((self.width, self.size), self.dtype)
+        for tile in self.tiles:
+            rows = slice(start, start + tile.shape[1])
+            copy = buffer if tile.shape[1] == self.size else np.empty(tile.shape, self.dtype)
+            copy[...] = tile
+            yield rows, copy.T
+            start = rows.stop
+
+    def all(self) -> Array:
+        """The whole of H."""
+        return np.concatenate([tile.T for tile in self.tiles])
+
+    def take(self, rows: np.ndarray) -> "Stored":
+        """Some of the rows."""
+        found = np.empty((self.width, len(rows)), self.dtype)
+        start = 0
+        for tile in self.tiles:
+            here = np.flatnonzero((rows >= start) & (rows < start + tile.shape[1]))
+            found[:, here] = tile[:, rows[here] - start]
+            start += tile.shape[1]
+        return Stored([found])
 
 
 @dataclass(frozen=True)

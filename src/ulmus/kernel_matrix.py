@@ -36,8 +36,8 @@ class KernelMatrix(ABC):
         """k(xᵢ, xᵢ) in float64."""
 
     @abstractmethod
-    def columns(self, chosen: np.ndarray) -> Array:
-        """K[:, chosen], n × b and its own memory."""
+    def block(self, part: slice, chosen: np.ndarray) -> Array:
+        """K[part, chosen], in its own memory."""
 
     @abstractmethod
     def among(self, chosen: np.ndarray) -> Array:
@@ -89,13 +89,9 @@ class EvaluatedKernel(KernelMatrix):
         """k(xᵢ, xᵢ) in float64."""
         return np.asarray(self.kernel.diagonal(self.X), dtype=float)
 
-    def columns(self, chosen: np.ndarray) -> Array:
-        """K[:, chosen]."""
-        Z = self.X[chosen]
-        block = np.empty((len(self), len(chosen)), self.dtype)
-        for part in row_blocks(len(self), block_rows(len(chosen), 8, self.X.shape[1])):
-            self.kernel(self.X[part], Z, block[part])
-        return block
+    def block(self, part: slice, chosen: np.ndarray) -> Array:
+        """K[part, chosen]."""
+        return self.kernel(self.X[part], self.X[chosen])
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
@@ -133,9 +129,9 @@ class GivenKernel(KernelMatrix):
         """k(xᵢ, xᵢ) in float64."""
         return np.diagonal(self.K).astype(float)
 
-    def columns(self, chosen: np.ndarray) -> Array:
-        """K[:, chosen]."""
-        return np.ascontiguousarray(self.K[:, chosen])
+    def block(self, part: slice, chosen: np.ndarray) -> Array:
+        """K[part, chosen]."""
+        return np.ascontiguousarray(self.K[part][:, chosen])
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
@@ -170,9 +166,10 @@ class HiddenKernel(KernelMatrix):
         parts = [np.sum((h + self.H.offset).astype(float) ** 2, axis=1) for _, h in self.H.blocks()]
         return np.concatenate(parts)
 
-    def columns(self, chosen: np.ndarray) -> Array:
-        """K[:, chosen]."""
-        return self._against(self.H.take(chosen).all())
+    def block(self, part: slice, chosen: np.ndarray) -> Array:
+        """K[part, chosen]."""
+        these = self.H.layer(self.H.X[part]) + self.H.offset
+        return matmul(these, self.H.take(chosen).all().T)
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
@@ -183,7 +180,7 @@ class HiddenKernel(KernelMatrix):
         """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
             chosen = np.arange(part.start, part.stop)
-            yield part, np.ascontiguousarray(self.columns(chosen).T)
+            yield part, np.ascontiguousarray(self._against(self.H.take(chosen).all()).T)
 
     def take(self, chosen: np.ndarray) -> "HiddenKernel":
         """The same between some of the rows."""

@@ -18,9 +18,10 @@ from itertools import islice
 import numpy as np
 import scipy.linalg
 
-from ulmus.backends.linalg import eigh, matmul, subtract_product
+from ulmus.backends.linalg import eigh, lower_inverse, matmul, subtract_product
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
+from ulmus.hidden import Stored, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
 from ulmus.typing import Array, DType
 
@@ -28,6 +29,8 @@ __all__ = ["METHODS", "LowRank", "low_rank"]
 
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
+# Rows of F that are worked on together.
+_TILE = 4096
 # A direction this small beside the largest k(x, x), in units of rounding, is noise.
 _NOISE = 1000.0
 _LEAST_NOISE = 1e-12
@@ -40,17 +43,22 @@ _INDEFINITE = 1e-3
 
 @dataclass(frozen=True)
 class LowRank:
-    """F, the rows it is spanned by (None: all of them), W, and the part of the trace missing."""
+    """F as hidden rows, the rows that span it (None: all), W, and the part of the trace missing."""
 
-    F: Array
+    H: Stored
     rows: np.ndarray | None
     W: Array
     error: float
 
     @property
+    def F(self) -> Array:
+        """F (n × k) in one piece."""
+        return self.H.all()
+
+    @property
     def rank(self) -> int:
         """Columns of F."""
-        return int(self.F.shape[1])
+        return self.H.width
 
 
 def low_rank(
@@ -104,29 +112,32 @@ def _partial_cholesky(
     limit = max(tol, eps(dtype)) * float(whole.sum())
     thinned = draw is _by_residual
     block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
-    # Fᵀ: columns are added one after the other, and what is there stays in one piece.
-    P = np.empty((rank if tol <= 0 else min(rank, 4 * block), n), dtype)
+    parts = list(row_blocks(n, _TILE))
+    F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), dtype)
     pivots: list[int] = []
     while len(pivots) < rank and missing.sum() > limit:
         proposed = draw(missing, min(block, rank - len(pivots)), rng)
         if len(proposed) == 0 or missing.max() <= noise:
             break
         k = len(pivots)
-        known = np.ascontiguousarray(P[:k, proposed])
+        known = F.gather(k, proposed)
         inner = K.among(proposed) - matmul(known.T, known)
         least = max(noise, smallest * float(missing.max()))
         accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
         if len(accepted) == 0:
             continue
-        chosen = proposed[accepted]
-        P = _room(P, k + len(chosen), rank)
-        fresh = K.columns(chosen)
-        subtract_product(fresh, P[:k].T, np.ascontiguousarray(known[:, accepted]))
-        inverse = scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True)
-        new = matmul(inverse.astype(dtype), fresh.T, P[k : k + len(chosen)])
-        squares = new * new
-        explained = np.cumsum(np.sum(squares, axis=1, dtype=float))
-        short = np.flatnonzero(missing.sum() - explained <= limit)
+        chosen, known = proposed[accepted], np.ascontiguousarray(known[:, accepted])
+        inverse = lower_inverse(L).astype(dtype)
+        F.grow(k + len(chosen), rank)
+        explained = np.zeros(len(chosen))
+        squares = np.empty((len(chosen), n), dtype)
+        for part, tile in zip(parts, F.tiles, strict=True):
+            fresh = K.block(part, chosen)
+            subtract_product(fresh, tile[:k].T, known)
+            new = matmul(inverse, fresh.T, tile[k : k + len(chosen)])
+            np.multiply(new, new, out=squares[:, part])
+            explained += np.sum(squares[:, part], axis=1, dtype=float)
+        short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
         kept = len(chosen) if not len(short) else int(short[0]) + 1
         missing -= np.sum(squares[:kept], axis=0, dtype=float)
         if missing.min() < -_INDEFINITE * whole.max():
@@ -134,11 +145,36 @@ def _partial_cholesky(
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
-    rows, F = np.array(pivots, dtype=np.intp), P[: len(pivots)].T
+    rows = np.array(pivots, dtype=np.intp)
     # The pivots' own rows of F are K's Cholesky factor among them.
-    factor = np.tril(F[rows].astype(float))
-    W = scipy.linalg.solve_triangular(factor, np.eye(len(rows)), lower=True).T
-    return LowRank(F, rows, W, _share(missing.sum(), whole.sum()))
+    W = lower_inverse(F.gather(len(rows), rows).T.astype(float)).T
+    H = Stored([tile[: len(rows)] for tile in F.tiles])
+    return LowRank(H, rows, W, _share(missing.sum(), whole.sum()))
+
+
+class _Tiles:
+    """F while it grows: for each part of the rows, Fᵀ with room for more columns of F.
+
+    A tile's filled part is one piece of memory whatever the number of columns, and small
+    enough for what is made of it to stay in the cache.
+    """
+
+    def __init__(self, parts: list[slice], room: int, dtype: DType) -> None:
+        self.tiles = [np.empty((room, part.stop - part.start), dtype) for part in parts]
+
+    def gather(self, k: int, rows: np.ndarray) -> Array:
+        """The first k columns of F for some rows, as a k × b array."""
+        return Stored([tile[:k] for tile in self.tiles]).take(rows).tiles[0]
+
+    def grow(self, height: int, most: int) -> None:
+        """Make room for ``height`` columns of F, doubling what there is."""
+        room = len(self.tiles[0])
+        if height <= room:
+            return
+        room = min(max(height, 2 * room), max(most, height))
+        for i, tile in enumerate(self.tiles):
+            self.tiles[i] = np.empty((room, tile.shape[1]), tile.dtype)
+            self.tiles[i][: len(tile)] = tile
 
 
 def _thinned_cholesky(
@@ -163,15 +199,6 @@ def _thinned_cholesky(
         accepted.append(i)
     kept = np.array(accepted, dtype=np.intp)
     return kept, L[kept, : len(kept)]
-
-
-def _room(P: Array, height: int, most: int) -> Array:
-    """P with at least ``height`` rows of memory, doubled each time it grows."""
-    if height <= len(P):
-        return P
-    taller = np.empty((min(max(height, 2 * len(P)), max(most, height)), P.shape[1]), P.dtype)
-    taller[: len(P)] = P
-    return taller
 
 
 def _halko(
@@ -205,7 +232,7 @@ def _halko(
     d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), rank, tol, trace, K.dtype)
     W = matmul(Q, U / np.sqrt(d))
     F = matmul(Q, U * np.sqrt(d)) if literal else matmul(KQ, U / np.sqrt(d))
-    return LowRank(F, None, W, _share(max(trace - float(np.sum(F**2)), 0.0), trace))
+    return LowRank(Stored([F.T]), None, W, _share(max(trace - float(np.sum(F**2)), 0.0), trace))
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
@@ -221,7 +248,8 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     whole = K.all()
     trace = float(np.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
-    return LowRank(U * np.sqrt(d), None, U / np.sqrt(d), _share(max(trace - d.sum(), 0.0), trace))
+    F = U * np.sqrt(d)
+    return LowRank(Stored([F.T]), None, U / np.sqrt(d), _share(max(trace - d.sum(), 0.0), trace))
 
 
 def _leading(

@@ -109,8 +109,8 @@ class RowMoments:
 class Problem:
     """Fit targets from hidden rows: ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖².
 
-    H is a ``Hidden``, or a ``KernelMatrix`` where rows are known by their kernel alone: the dual
-    needs the same of either.
+    H is a ``Hidden`` or a ``Stored``; or a ``KernelMatrix`` where rows are known by their kernel
+    alone, of which the dual needs the same.
 
     ``weight`` is c, positive, or None for ones. ``unit`` is how much of its
     weight a row loses when it is left out, or None for all of it: a row of weight
@@ -148,7 +148,7 @@ class Problem:
             Y = Y.astype(float)
             energy += matmul(Y.T, Y)
         gram = products.total()
-        rounding = _rounding(gram, self.H.layer.dtype)
+        rounding = _rounding(gram, self.H.dtype)
         # Give back, in float64, the offset o that the hidden rows B were short of:
         # (B + o)ᵀC(B + o) = BᵀCB + o (s 1ᵀ + 1 sᵀ) + o² Σc, where s = BᵀC1.
         o = self.H.offset

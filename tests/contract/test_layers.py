@@ -22,6 +22,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 BESIDE = {
     ("problem", "hidden"),
     ("kernel_matrix", "hidden"),
+    ("lowrank", "hidden"),
     ("lowrank", "kernel_matrix"),
     ("backends", "typing"),
     ("backends", "exceptions"),

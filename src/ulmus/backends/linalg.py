@@ -25,6 +25,7 @@ __all__ = [
     "add_to_diagonal",
     "eigh",
     "elementwise",
+    "lower_inverse",
     "matmul",
     "subtract_product",
 ]
@@ -77,6 +78,20 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
     rest = gemm(-1.0, a, b, beta=1.0, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
     if not np.shares_memory(rest, C):
         C[...] = rest.T
+
+
+def lower_inverse(L: Array) -> Array:
+    """L⁻¹ of a lower triangular L, whose upper part is not looked at."""
+    if not len(L):
+        return L
+    if is_numpy(L):
+        (trtri,) = get_lapack_funcs(("trtri",), (L,))
+        inverse, info = trtri(np.asfortranarray(L), lower=1)
+        if info:
+            raise NotPositiveDefinite
+        return np.tril(inverse)
+    xp = namespace(L)
+    return xp.linalg.inv(xp.tril(L))
 
 
 def _column_major(A: np.ndarray) -> tuple[np.ndarray, int]:

@@ -25,7 +25,7 @@ from ulmus.features.kernel_choice import (
     scales_inputs,
 )
 from ulmus.features.scaling import ColumnStatistics, Scaling
-from ulmus.hidden import Hidden, ScaledColumns, block_rows, row_blocks
+from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.lowrank import METHODS, low_rank
 from ulmus.problem import Problem
@@ -117,8 +117,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
                 literal=not self.project,
             )
             rank_warning(found, rank, self.rank, self.tol)
-            H = Hidden(ScaledColumns(np.ones(found.rank, found.F.dtype)), found.F)
-            problem = replace(problem, H=H)
+            problem = replace(problem, H=found.H)
             solution = solve(problem, grid, self._solve_seed)
             if self.project:
                 self.landmarks_ = rows if found.rows is None else rows[found.rows]
@@ -232,9 +231,9 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
 
 def _residual_coef(problem, solution):
     """α = Cc(t − f): the inverse of FFᵀ + I/Cc applied to the targets, by Woodbury."""
-    F, every = problem.H.X, slice(0, len(problem.H))
-    T = coded(problem.targets, every, float)
-    residual = T - matmul(F.astype(float, copy=False), solution.coef) - solution.intercept
+    T = coded(problem.targets, slice(0, len(problem.H)), float)
+    F = problem.H.all().astype(float, copy=False)
+    residual = T - matmul(F, solution.coef) - solution.intercept
     weight = 1.0 if problem.weight is None else problem.weight[:, None]
     return solution.C * weight * residual
 

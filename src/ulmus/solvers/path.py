@@ -29,7 +29,7 @@ def primal_path(
 def loo_path(basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarray | None) -> Path:
     """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
-    dtype = H.layer.dtype
+    dtype = H.dtype
     V = np.asarray(basis.basis, dtype=dtype)
     frame = basis.frame
     shift = ((H.offset - frame.center) @ basis.basis).astype(dtype)
