@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
 
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError, UlmusError
@@ -261,3 +262,18 @@ def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was():
     with pytest.raises(KeyboardInterrupt):
         model.fit(stream())
     assert_array_equal(model.predict(X), before)
+
+
+def test_a_sketch_needs_all_rows_at_once():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(InvalidParameterError, match="solver='svd' is unknown"):
+        ELMClassifier(solver="svd").fit(X, y)
+    with pytest.raises(InvalidParameterError, match="rank=5 is for solver='halko'"):
+        ELMClassifier(rank=5).fit(X, y)
+    with pytest.raises(InvalidParameterError, match="needs all rows at once"):
+        ELMClassifier(solver="halko").partial_fit(X, y)
+    with pytest.raises(InvalidParameterError, match="needs all rows at once"):
+        ELMClassifier(solver="halko").fit(iter([(X, y)]))
+    model = ELMClassifier(solver="halko", rank=50, random_state=0).fit(X, y)
+    with pytest.raises(InvalidInputError, match="keeps no sums"):
+        model.set_params(solver="auto", rank=None).partial_fit(X, y)

@@ -88,7 +88,7 @@ def test_features_serve_every_second_stage():
     assert SemiSupervisedELMClassifier(phi).fit(X, few).score(X, y) > 0.85
     assert ELMEmbedding(phi, n_components=2).fit_transform(X).shape == (150, 2)
     assert len(np.unique(ELMSpectralClustering(3, features=phi).fit_predict(X))) == 3
-    assert make_pipeline(phi, ELMClassifier(C=1.0, n_hidden=20)).fit(X, y).score(X, y) > 0.9
+    assert make_pipeline(phi, ELMClassifier(n_hidden=20)).fit(X, y).score(X, y) > 0.9
 
 
 def test_the_rank_can_be_chosen_by_leaving_rows_out():

@@ -10,7 +10,13 @@ from sklearn.linear_model import Ridge
 
 import oracles
 from laws.problems import make_rows
-from ulmus import ELMRegressor, KernelELMClassifier, KernelELMRegressor, KernelFeatures
+from ulmus import (
+    ELMClassifier,
+    ELMRegressor,
+    KernelELMClassifier,
+    KernelELMRegressor,
+    KernelFeatures,
+)
 from ulmus.kernels import RBF
 
 PLAIN = {"scaling": None, "gamma": 0.4}
@@ -157,3 +163,33 @@ def test_sparse_rows_give_what_dense_rows_give(kernel, method):
     for model in (dense, sparse):
         assert_allclose(model.predict(Z), dense.predict(Z), atol=1e-5)
         assert_allclose(model.predict(sp.csr_array(Z)), dense.predict(Z), atol=1e-5)
+
+
+def test_the_randomized_elm_is_algorithm_three_on_hidden_rows():
+    X, T = problem(13)
+    y = (T[:, 0] > 0).astype(int)
+    model = ELMClassifier(n_hidden=30, solver="halko", rank=12, C=8.0, random_state=0).fit(X, y)
+    H = model.features_.transform(X)
+    seed = np.random.RandomState(0).randint(2**31 - 2)
+    omega = np.random.RandomState(seed).standard_normal((60, 22))
+    targets = oracles.one_vs_rest(y, np.arange(2))
+    _, G = oracles.randomized_inverse(H @ H.T, targets, 8.0, omega)
+    U, s, _ = np.linalg.svd(G, full_matrices=False)
+    F = U[:, :12] * s[:12]
+    alpha = np.linalg.solve(F @ F.T + np.eye(60) / 8.0, targets)
+    assert_allclose(model.coef_, H.T @ alpha, atol=1e-6)
+    assert model.solver_ == "halko"
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_a_full_sketch_is_the_plain_solve(intercept):
+    X, T = problem(14)
+    weight = np.random.default_rng(0).uniform(0.3, 2, 60)
+    options = {"n_hidden": 20, "C": 100.0, "fit_intercept": intercept, "random_state": 0}
+    fits = [
+        ELMRegressor(solver=solver, **options).fit(X, T, weight)
+        for solver in ("primal", "dual", "halko")
+    ]
+    for model in fits:
+        assert_allclose(model.predict(X), fits[0].predict(X), atol=1e-5)
+    assert [model.solver_ for model in fits] == ["primal", "dual", "halko"]

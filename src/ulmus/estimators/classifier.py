@@ -31,6 +31,12 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         How far to trust the data against ‖β‖². "loo" chooses it by exact
         leave-one-out from 25 values; a list is chosen from in the same way.
+    solver : {"auto", "primal", "dual", "halko"}, default="auto"
+        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller. "halko"
+        is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
+        the primal is faster and exact wherever HᵀH fits.
+    rank : int, float or None, default=None
+        Columns of the sketch; a float is a part of the rows, None the number of units.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
         total, which is the weighted ELM.
@@ -58,7 +64,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         How C was chosen: given; leaving out every row; leaving out a random
         sample of 10 000 rows, when there are more than 20 000; or by generalised
         cross-validation, when the rows came as a stream.
-    solver_ : {"primal", "dual", "spectral"}
+    solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from
@@ -92,6 +98,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         *,
         n_hidden=None,
         C="loo",
+        solver="auto",
+        rank=None,
         class_weight=None,
         dtype=None,
         random_state=None,
@@ -99,6 +107,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         self.features = features
         self.n_hidden = n_hidden
         self.C = C
+        self.solver = solver
+        self.rank = rank
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state

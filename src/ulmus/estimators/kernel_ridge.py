@@ -31,7 +31,7 @@ from ulmus.lowrank import METHODS, low_rank
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.dual import dual, dual_path
-from ulmus.targets import coded
+from ulmus.solvers.randomized import residual_coef
 
 __all__ = ["KernelELM"]
 
@@ -123,7 +123,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
                 self.landmarks_ = rows if found.rows is None else rows[found.rows]
                 self.dual_coef_ = matmul(found.W, solution.coef)
             else:
-                self.landmarks_, self.dual_coef_ = rows, _residual_coef(problem, solution)
+                self.landmarks_, self.dual_coef_ = rows, residual_coef(problem, solution)
             self.rank_, self.approximation_error_ = found.rank, found.error
         self.intercept_ = solution.intercept
         record(self, problem, solution)
@@ -227,15 +227,6 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         tags.input_tags.pairwise = self._given
         tags.input_tags.sparse = not self._given
         return tags
-
-
-def _residual_coef(problem, solution):
-    """α = Cc(t − f): the inverse of FFᵀ + I/Cc applied to the targets, by Woodbury."""
-    T = coded(problem.targets, slice(0, len(problem.H)), float)
-    F = problem.H.all().astype(float, copy=False)
-    residual = T - matmul(F, solution.coef) - solution.intercept
-    weight = 1.0 if problem.weight is None else problem.weight[:, None]
-    return solution.C * weight * residual
 
 
 def _part(problem, chosen):

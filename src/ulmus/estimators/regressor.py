@@ -24,6 +24,12 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         How far to trust the data against ‖β‖². "loo" chooses it by exact
         leave-one-out from 25 values; a list is chosen from in the same way.
+    solver : {"auto", "primal", "dual", "halko"}, default="auto"
+        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller. "halko"
+        is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
+        the primal is faster and exact wherever HᵀH fits.
+    rank : int, float or None, default=None
+        Columns of the sketch; a float is a part of the rows, None the number of units.
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. The papers have none,
         and their ridge shrinks the targets' mean; False is their form.
@@ -50,7 +56,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         How C was chosen: given; leaving out every row; leaving out a random
         sample of 10 000 rows, when there are more than 20 000; or by generalised
         cross-validation, when the rows came as a stream.
-    solver_ : {"primal", "dual", "spectral"}
+    solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
     features_ : transformer
         The fitted map.
@@ -81,6 +87,8 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         *,
         n_hidden=None,
         C="loo",
+        solver="auto",
+        rank=None,
         fit_intercept=True,
         dtype=None,
         random_state=None,
@@ -88,6 +96,8 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         self.features = features
         self.n_hidden = n_hidden
         self.C = C
+        self.solver = solver
+        self.rank = rank
         self.fit_intercept = fit_intercept
         self.dtype = dtype
         self.random_state = random_state

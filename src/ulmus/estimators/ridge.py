@@ -15,16 +15,19 @@ from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
+from ulmus.features.kernel import check_rank, most_columns
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
 from ulmus.solvers.path import gcv_path
 from ulmus.solvers.primal import solve_moments
+from ulmus.solvers.randomized import randomized
 from ulmus.solvers.spectrum import spectral
 
 __all__ = ["RidgeELM", "ridge_grid"]
 
 _NARROWEST = 16
+_SOLVERS = ("auto", "primal", "dual", "halko")
 
 
 class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
@@ -101,6 +104,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
+        self._check_solver()
         grid = ridge_grid(self.C)
         if self.n_hidden == "loo":
             grid = np.atleast_1d(grid)  # one C has an error too, to compare widths by
@@ -112,7 +116,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         for features in self._widths():
             H = Hidden(layer_of(features, X, self.dtype), X)
             problem = Problem(H, targets, weight, unit, self._intercept)
-            solution = solve(problem, grid, self._seed())
+            solution = self._solution(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
         self.features_, problem, solution = best
@@ -121,8 +125,26 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self._accept(problem, solution)
         return self
 
+    def _solution(self, problem, grid):
+        """Solve by the solver that was asked for."""
+        if self.solver != "halko":
+            return solve(problem, grid, self._seed(), self.solver)
+        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
+        return randomized(problem, grid, rank, self._seed())
+
+    def _check_solver(self):
+        if self.solver not in _SOLVERS:
+            known = ", ".join(map(repr, _SOLVERS))
+            raise InvalidParameterError(f"solver={self.solver!r} is unknown; use one of {known}.")
+        check_rank(self.rank, None)
+        if self.rank is not None and self.solver != "halko":
+            raise InvalidParameterError(
+                f"rank={self.rank!r} is for solver='halko'; solver={self.solver!r} has none."
+            )
+
     def _fit_batches(self, batches):
         """Fit rows that come and go."""
+        self._refuse_sketch("rows that come in batches")
         if rewinds(batches):
             for number, *batch in numbered(batches):
                 with _named(number):
@@ -147,6 +169,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _partial_fit(self, X, y, sample_weight, forget, decay):
         if not (isinstance(decay, Real) and 0 < decay <= 1):
             raise InvalidParameterError(f"decay={decay!r} must be above 0 and at most 1.")
+        self._refuse_sketch("partial_fit")
         if forget and not hasattr(self, "_moments"):
             raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
         if hasattr(self, "_moments"):
@@ -154,6 +177,20 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         problem = self._absorb(X, y, sample_weight, -1 if forget else 1)
         self._solve_sums(problem, forgotten=forget)
         return self
+
+    def _refuse_sketch(self, what):
+        """A sketch of HHᵀ needs all the rows, and streams keep HᵀH alone."""
+        self._check_solver()
+        if self.solver not in ("auto", "primal"):
+            raise InvalidParameterError(
+                f"solver={self.solver!r} needs all rows at once, not {what}; use "
+                "'auto' or 'primal'."
+            )
+        if getattr(self, "_moments", 0) is None:
+            raise InvalidInputError(
+                "This model was fitted by a sketch, which keeps no sums to go on from; fit it "
+                "again with solver='auto'."
+            )
 
     def _absorb(self, X, y, sample_weight, sign=1):
         """Add a batch's moments to the sums, or take them away."""

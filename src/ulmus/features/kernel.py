@@ -266,7 +266,7 @@ class KernelFeatures(FeatureMap):
         return tags
 
 
-def check_rank(rank: Any, tol: Any, oversampling: Any, power_steps: Any) -> None:
+def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:
     """Refuse a rank, a tolerance or a sketch that cannot be."""
     for name, value in (("oversampling", oversampling), ("power_steps", power_steps)):
         if not isinstance(value, Integral) or int(value) < 0:

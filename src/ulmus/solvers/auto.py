@@ -28,10 +28,13 @@ def calibration_rows(n_rows: int, seed: int) -> np.ndarray:
     return np.sort(sample_rows(seed, min(n_rows, _CALIBRATION), n_rows))
 
 
-def solve(problem: Problem, C: float | np.ndarray, seed: int) -> Solution:
-    """β for one C, or for the best C of an array by leave-one-out."""
+def solve(problem: Problem, C: float | np.ndarray, seed: int, solver: str = "auto") -> Solution:
+    """β for one C, or for the best C of an array by leave-one-out.
+
+    ``solver`` is "primal", "dual", or "auto" for the one with the smaller matrix.
+    """
     n = len(problem.H)
-    if n < problem.H.width:
+    if solver == "dual" or (solver == "auto" and n < problem.H.width):
         return dual_path(problem, C) if isinstance(C, np.ndarray) else dual(problem, C)
     calibration = calibration_rows(n, seed)
     if not isinstance(C, np.ndarray):

@@ -1,0 +1,41 @@
+"""The randomized ELM: a sketch of HHᵀ in place of it, and the inverse by Woodbury's formula."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.kernel_matrix import HiddenKernel
+from ulmus.lowrank import low_rank
+from ulmus.problem import Problem, Solution
+from ulmus.solvers.auto import solve
+from ulmus.targets import coded
+from ulmus.typing import Array
+
+__all__ = ["randomized", "residual_coef"]
+
+
+def randomized(problem: Problem, C: float | np.ndarray, rank: int, seed: int) -> Solution:
+    """β = Hᵀ(FFᵀ + I/C)⁻¹T with HHᵀ ≈ FFᵀ from the randomized ELM paper's Algorithm 3.
+
+    C is chosen, and rows are left out, in the space of F.
+    """
+    K = HiddenKernel(problem.H)
+    found = low_rank(K, "halko", rank, 0.0, np.random.RandomState(seed), literal=True)
+    part = replace(problem, H=found.H)
+    solution = solve(part, C, seed)
+    alpha = residual_coef(part, solution)
+    coef = np.zeros((problem.H.width, alpha.shape[1]))
+    for rows, h in problem.H.blocks():
+        coef += matmul(h.T.astype(float), alpha[rows])
+    coef += problem.H.offset * alpha.sum(axis=0)
+    return replace(solution, coef=coef, method="halko", moments=None)
+
+
+def residual_coef(problem: Problem, solution: Solution) -> Array:
+    """α = Cc(t − f), which is (FFᵀ + I/Cc)⁻¹ applied to the targets: Woodbury's formula."""
+    T = coded(problem.targets, slice(0, len(problem.H)), float)
+    F = problem.H.all().astype(float, copy=False)
+    residual = T - matmul(F, solution.coef) - solution.intercept
+    weight = 1.0 if problem.weight is None else problem.weight[:, None]
+    return solution.C * weight * residual
