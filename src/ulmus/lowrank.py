@@ -212,8 +212,8 @@ def _halko(
 ) -> LowRank:
     """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
 
-    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ: ``literal``. The same
-    Q gives F = KQUD^(−½) for nothing more, which is never farther from K, and to which new rows
+    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the
+    columns of the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is never farther from K, and to which new rows
     map as the old ones do. K is applied by blocks: each pass makes its n² entries anew.
     """
     n, trace = len(K), float(_sound_diagonal(K).sum())
@@ -229,7 +229,8 @@ def _halko(
         captured += float(np.sum(fresh * applied))
         Q, KQ = np.hstack([Q, fresh]), np.hstack([KQ, applied])
     T = matmul(np.ascontiguousarray(Q.T), KQ)
-    d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), rank, tol, trace, K.dtype)
+    most = width if literal else rank
+    d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), most, tol, trace, K.dtype)
     W = matmul(Q, U / np.sqrt(d))
     F = matmul(Q, U * np.sqrt(d)) if literal else matmul(KQ, U / np.sqrt(d))
     return LowRank(Stored([F.T]), None, W, _share(max(trace - float(np.sum(F**2)), 0.0), trace))

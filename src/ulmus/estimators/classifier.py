@@ -36,7 +36,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
     rank : int, float or None, default=None
-        Columns of the sketch; a float is a part of the rows, None the number of units.
+        Columns of the sketch, to which ten are added; a float is a part of the rows, None the
+        number of units.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
         total, which is the weighted ELM.

@@ -29,7 +29,8 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
     rank : int, float or None, default=None
-        Columns of the sketch; a float is a part of the rows, None the number of units.
+        Columns of the sketch, to which ten are added; a float is a part of the rows, None the
+        number of units.
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. The papers have none,
         and their ridge shrinks the targets' mean; False is their form.
