@@ -1,8 +1,8 @@
 """Tables 2 to 4 of the randomized ELM paper: sketches of HHᵀ and of kernels against the whole.
 
 The inputs are taken as they are: the paper names no scaling, and so the linear kernel gives its
-91.82 (optdigits) and 76.90 (svmguide1) to the last digit. Its text has six values of C for the seven
-sketches of table 2; the missing one is taken to be segment's, equal to letter's above it.
+91.82 (optdigits) and 76.90 (svmguide1) to the last digit. Its text has six values of C for the
+seven sketches of table 2; the missing one is taken to be segment's, equal to letter's above it.
 """
 
 import warnings
