@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         SemiSupervisedELMClassifier,
         SemiSupervisedELMRegressor,
     )
+    from ulmus.estimators.sparse import SparseELMClassifier
     from ulmus.features import RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
 
@@ -30,6 +31,7 @@ __all__ = [
     "RandomFeatures",
     "SemiSupervisedELMClassifier",
     "SemiSupervisedELMRegressor",
+    "SparseELMClassifier",
     "__version__",
 ]
 
@@ -45,6 +47,7 @@ _HOMES = {
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
+    "SparseELMClassifier": "ulmus.estimators.sparse",
 }
 
 
