@@ -148,7 +148,9 @@ def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None
     """Coordinate descent, for as long as it is the quicker way."""
     n, h = column.H.shape
     spent, chunk, before = 0, _FIRST_EPOCHS * n, np.inf
-    while column.steps < max_iter:
+    # Epochs over a few rows are soon many; half of the steps are for what comes after.
+    limit = max(1, max_iter // 2) if np.isfinite(_interior_cost(n, h)) else max_iter
+    while column.steps < limit:
         epochs, visits = column.loops.descend(
             column.H,
             column.sign,
@@ -157,7 +159,7 @@ def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None
             column.alpha,
             column.w,
             seed + column.steps,
-            max_iter - column.steps,
+            limit - column.steps,
             chunk,
             0.5 * column.tol,
             shrinking,
