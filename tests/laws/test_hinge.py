@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis.strategies import booleans, integers, sampled_from
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
@@ -109,6 +109,7 @@ def test_float32_rows_are_the_problem_they_round_to(seed, n, h, C):
 
 
 @laws
+@example(seed=97670, n=14, h=14, C=0.1)  # rounds to a matrix with a negative eigenvalue
 @given(seed=seeds, n=integers(4, 60), h=widths, C=sampled_from([0.1, 1.0, 30.0]))
 def test_a_float32_kernel_is_solved_to_its_rounding(seed, n, h, C):
     H, problem = make_hinge(seed, n, h, C)
@@ -158,6 +159,39 @@ def test_putting_rows_aside_changes_nothing(seed, n, h, C):
 
 
 @laws
+@given(seed=seeds, n=integers(10, 60), h=integers(5, 40), shrinking=booleans())
+def test_coordinate_descent_alone_ends_with_no_row_put_aside(seed, n, h, shrinking):
+    H, problem = make_hinge(seed, n, h, 0.1)
+    y, alpha, w = problem.sign[:, 0], np.zeros(n), np.zeros(h)
+    squares = loops().squares(H)
+    settings = (0, 10**6, 10**9, 1e-4, shrinking)
+    loops().descend(H, y, problem.upper, squares, alpha, w, *settings)
+    assert_allclose(w, H.T @ (y * alpha), atol=1e-9)
+    # Rows that were right when they were visited may be off by what the others moved after.
+    assert oracles.hinge_violation(alpha, gram(H), y, problem.upper) <= 2e-4
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, C=bounds, factor=sampled_from([1e-3, 0.3, 3.0, 1e3]))
+def test_where_it_starts_makes_no_difference(seed, n, h, C, factor):
+    H, problem = make_hinge(seed, n, h, C)
+    K = gram(H)
+    other = Hinge(problem.sign, factor * problem.upper)
+    start = hinge(other, H).alpha
+    assert_optimal(problem, hinge(problem, H, start, tol=TOL).alpha, K)
+    found = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), start, tol=TOL)
+    assert_optimal(problem, found.alpha, K)
+
+
+def test_blocks_grow_rather_than_undo_each_others_work():
+    H, problem = make_hinge(2, 1200, 60, 100.0)
+    K = gram(H)
+    found = hinge_kernel(problem, lambda i: K[i], np.diagonal(K))
+    assert found.residual.max() <= 1e-3
+    assert found.steps.max() <= 15
+
+
+@laws
 @given(seed=seeds, n=integers(2, 60), h=widths, C=bounds)
 def test_every_way_to_the_answer_gives_it(seed, n, h, C):
     # Coordinate descent and the interior point method, whichever the sizes would choose.
@@ -167,7 +201,8 @@ def test_every_way_to_the_answer_gives_it(seed, n, h, C):
     Q = K * np.outer(y, y)
     for curvature in (DenseCurvature(Q), RowCurvature(loops(), H, every, y)):
         box = Box(curvature, p, problem.upper)
-        alpha, _ = interior(box, np.zeros(n), TOL, 200)
+        alpha, steps = interior(box, np.zeros(n), TOL, 200)
+        assert steps <= 60
         assert np.abs(pull(alpha, problem.upper, Q @ alpha - 1)).max() <= 10 * TOL
     alpha, slope = np.zeros(n), p.copy()
     if h >= 3 and C <= 1.0:
