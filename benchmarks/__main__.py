@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choices, cold_import, fit, kernel, manifold, path, readings, tables
+from benchmarks import choices, cold_import, fit, hinge, kernel, manifold, path, readings, tables
 from benchmarks.measure import machine, race
 
 HERE = Path(__file__).parent
@@ -145,6 +145,39 @@ def run_kernel(folder, rounds):
     return best, ratios, table(title, ["contender", "s", "CPU s", "peak MB", "check"], rows)
 
 
+def run_hinge(folder, rounds):
+    """The hinge loss against LinearSVC, an easy and a hard problem."""
+    hinge.prepare(folder)
+    best = race("benchmarks.hinge", hinge.CONTENDERS, folder, rounds)
+    ratios = {
+        f"LinearSVC / {dtype}, {problem} (seconds)": best[f"{problem}_linear_svc"]["seconds"]
+        / best[f"{problem}_ulmus_{dtype}"]["seconds"]
+        for problem in hinge.PROBLEMS
+        for dtype in ("float64", "float32")
+    }
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{result['excess']:.1e}",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "s", "CPU s", "peak MB", "objective above the optimum"]
+    title = "Hinge loss without a bias, n = 6000, h = 1000; LinearSVC stops after 3000 epochs"
+    page = table(title, columns, rows)
+    best["accuracies"] = hinge.accuracies()
+    rows = [
+        (case, f"{100 * cell['accuracy']:.1f}", f"{cell['seconds']:.2f}")
+        for case, cell in best["accuracies"].items()
+    ]
+    title = "Choosing C for the hinge loss: seven data sets, the half that is held out"
+    page += "\n\n" + table(title, ["model", "right (%)", "s"], rows)
+    return best, ratios, page
+
+
 def run_import(folder, rounds):
     """Cold import against scikit-learn's."""
     own, peer = "from ulmus import ELMClassifier", "import sklearn.linear_model"
@@ -219,6 +252,7 @@ RUNS = {
     "path": run_path,
     "kernel": run_kernel,
     "manifold": run_manifold,
+    "hinge": run_hinge,
     "import": run_import,
     "choices": run_choices,
     "tables": run_tables,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 
 
 def one_vs_rest(y, classes):
@@ -163,3 +164,40 @@ def randomized_inverse(K, T, C, omega):
     G = Q @ U * np.sqrt(D)
     inner = np.linalg.inv(np.eye(len(D)) / C + G.T @ G)
     return C * (T - G @ (inner @ (G.T @ T))), G
+
+
+def hinge_primal(w, H, y, c):
+    """½‖w‖² + Σ c max(0, 1 − y hw)."""
+    return 0.5 * w @ w + np.sum(c * np.maximum(0.0, 1.0 - y * (H @ w)))
+
+
+def hinge_dual(alpha, K, y):
+    """Σ α − ½ (yα)ᵀK(yα); no more than the primal, and equal to it at the optimum alone."""
+    return alpha.sum() - 0.5 * (y * alpha) @ K @ (y * alpha)
+
+
+def hinge_kernel_primal(alpha, K, y, c):
+    """The primal at w = Σ αyφ(x), from the kernel alone."""
+    F = K @ (y * alpha)
+    return 0.5 * (y * alpha) @ F + np.sum(c * np.maximum(0.0, 1.0 - y * F))
+
+
+def hinge_violation(alpha, K, y, c):
+    """The largest violation of the optimality conditions of the box problem, row by row."""
+    g = y * (K @ (y * alpha)) - 1.0
+    worst = 0.0
+    for a, bound, slope in zip(alpha, c, g, strict=True):
+        if a <= 0:
+            worst = max(worst, -slope)
+        elif a >= bound:
+            worst = max(worst, slope)
+        else:
+            worst = max(worst, abs(slope))
+    return worst
+
+
+def hinge_by_a_general_solver(K, y, c, ridge=1e-9):
+    """α by bounded least squares: with Q + ridge·I = RᵀR the dual is ½‖Rα − R⁻ᵀ1‖²."""
+    R = np.linalg.cholesky(np.outer(y, y) * K + ridge * np.eye(len(y))).T
+    b = scipy.linalg.solve_triangular(R, np.ones(len(y)), trans="T")
+    return scipy.optimize.lsq_linear(R, b, (0.0, c), method="bvls", tol=1e-20, max_iter=10_000).x

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SemiSupervisedELMClassifier,
         SemiSupervisedELMRegressor,
     )
+    from ulmus.estimators.sparse import SparseELMClassifier
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
 
@@ -34,6 +35,7 @@ __all__ = [
     "RandomFeatures",
     "SemiSupervisedELMClassifier",
     "SemiSupervisedELMRegressor",
+    "SparseELMClassifier",
     "__version__",
 ]
 
@@ -52,6 +54,7 @@ _HOMES = {
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
+    "SparseELMClassifier": "ulmus.estimators.sparse",
 }
 
 

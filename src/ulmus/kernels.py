@@ -265,6 +265,8 @@ class Precomputed(Kernel):
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """X[:, Z]."""
+        if is_sparse(X):
+            raise InvalidInputError("A precomputed kernel must be dense; use X.toarray().")
         return _into(out, X[:, Z])
 
     def diagonal(self, X: Rows) -> Array:

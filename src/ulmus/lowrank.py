@@ -212,8 +212,8 @@ def _halko(
 ) -> LowRank:
     """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
 
-    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the columns of
-    the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is never
+    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the columns
+    of the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is never
     farther from K, and to which new rows map as the old ones do. K is applied by blocks: each pass
     makes its n² entries anew.
     """

@@ -33,6 +33,7 @@ def test_public_names():
         "RandomFeatures",
         "SemiSupervisedELMClassifier",
         "SemiSupervisedELMRegressor",
+        "SparseELMClassifier",
         "__version__",
     ]
     for name in ulmus.__all__:

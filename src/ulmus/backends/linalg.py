@@ -25,6 +25,7 @@ __all__ = [
     "add_to_diagonal",
     "eigh",
     "elementwise",
+    "low_rank_factor",
     "lower_inverse",
     "matmul",
     "subtract_product",
@@ -217,6 +218,19 @@ class Cholesky:
         xp = namespace(self.factor)
         eye = xp.eye(self.factor.shape[0], dtype=self.factor.dtype, device=self.factor.device)
         return xp.sum(self.whiten(eye) ** 2, axis=0)
+
+
+def low_rank_factor(A: np.ndarray, tol: float) -> np.ndarray:
+    """F (n × r) with A ≈ FFᵀ, by Cholesky with pivots until the next is at most ``tol``.
+
+    A symmetric NumPy array. Where A is positive semi-definite, no entry of A − FFᵀ exceeds
+    ``tol``; where it is not, some may.
+    """
+    (pstrf,) = get_lapack_funcs(("pstrf",), (A,))
+    factor, pivots, rank, _ = pstrf(A, tol=tol, lower=1)
+    F = np.zeros((len(A), rank))
+    F[pivots - 1] = np.tril(factor)[:, :rank]
+    return F
 
 
 def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:

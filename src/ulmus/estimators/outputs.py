@@ -9,7 +9,7 @@ from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
 from ulmus.targets import chosen
 
-__all__ = ["ClassOutputs", "HiddenOutputs"]
+__all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
 
 
 class HiddenOutputs:
@@ -36,8 +36,8 @@ class HiddenOutputs:
         return tags
 
 
-class ClassOutputs:
-    """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
+class LabelOutputs:
+    """Decision values and labels for a model with ``classes_``."""
 
     def decision_function(self, X):
         """How strongly each class is held, about −1 to 1.
@@ -70,6 +70,10 @@ class ClassOutputs:
         """
         codes = chosen(self._outputs(X))
         return self.classes_[codes]
+
+
+class ClassOutputs(LabelOutputs):
+    """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
 
     def predict_proba(self, X):
         """Probability of each class; the largest is always the predicted label's.

@@ -164,6 +164,10 @@ def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) 
 
 def check_precomputed(K: Array) -> None:
     """Refuse a matrix that is no kernel between rows of one set."""
+    if is_sparse(K):
+        raise InvalidInputError(
+            "kernel='precomputed' needs a dense matrix, and X is sparse; use X.toarray()."
+        )
     n, m = K.shape
     if n != m:
         raise InvalidInputError(

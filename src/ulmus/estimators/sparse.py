@@ -1,0 +1,396 @@
+"""S-ELM: the hinge loss, and few rows that matter."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ulmus.backends.namespace import floating
+from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
+from ulmus.estimators.labels import ClassLabels, weighted_rows
+from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
+from ulmus.estimators.stage import fitted_map, layer_of
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.kernel_choice import (
+    check_kernel,
+    check_precomputed,
+    kernel_of,
+    landmarks_like,
+    scaled_for_kernel,
+    scales_inputs,
+)
+from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.hidden import Hidden
+from ulmus.solvers.hinge import Hinge
+from ulmus.targets import coded, wrong
+
+__all__ = ["SparseELMClassifier"]
+
+_GRID = np.logspace(-4, 4, 9)
+
+
+class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator):
+    """Sparse extreme learning machine for two or more classes.
+
+    Minimises ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), one class against the rest, without a bias. The
+    rows that end up beyond their margin do not count, and the solution is made of the
+    others, the support vectors. Needs the extra ``sparse``: ``pip install 'ulmus[sparse]'``.
+
+    There is no ``predict_proba``, for the hinge loss says nothing of probabilities; wrap the
+    estimator in scikit-learn's ``CalibratedClassifierCV`` for some.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000).
+    kernel : None, str, kernel or callable, default=None
+        In place of a map, as in `KernelELMClassifier`. Its rows are made as they are needed, and
+        as many are kept as scikit-learn's ``working_memory`` has room for.
+    gamma : "mean" or float, default="mean"
+        γ of a kernel given by name, as in `KernelFeatures`.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        The constant in "poly", and the bias' variance in "arcsine".
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`, for kernels given by name; a map has its own.
+    C : float, "validation" or array-like, default=10.0
+        The most a row can count. "validation" chooses among nine values from 10⁻⁴ to 10⁴ by the
+        error on rows that are held out, and fits all rows with it; a list is chosen from in
+        the same way.
+    class_weight : dict, "balanced" or None, default=None
+        A factor on C for the rows of each class; "balanced" gives every class the same total.
+    validation_fraction : float, default=0.2
+        The part of every class that is held out to choose C.
+    tol : float, default=1e-3
+        The largest violation of the optimality conditions; a margin is 1.
+    max_iter : int, default=1000
+        The most steps for each class: epochs of coordinate descent and factorisations, or
+        blocks of kernel rows.
+    warm_start : bool, default=False
+        Start from the last solution. The rows must be as many as before. Give ``random_state`` a
+        number too, or the default map is drawn anew.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input. The solution is float64 always.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map, the order of rows and the rows that are held out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_ : ndarray of shape (n_support,)
+        The rows that count, for any class.
+    n_support_ : ndarray of shape (n_classes,), or (1,) for two classes
+        How many count for each.
+    dual_coef_ : ndarray of shape (n_classes, n_support), or (1, n_support) for two classes
+        yα of these rows.
+    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β. There are none with a kernel.
+    support_vectors_ : array of shape (n_support, n_features)
+        The rows themselves, scaled, with a kernel that is not precomputed.
+    intercept_ : ndarray of shape (n_classes,), or (1,) for two classes
+        Zero.
+    C_ : float
+        The C in use.
+    selection_ : {"fixed", "validation"}
+        How C was chosen.
+    validation_path_ : dict of ndarrays
+        "C", and "error_rate" on the held-out rows and "n_support" at each, where C was chosen. The
+        smallest of the best C wins.
+    n_iter_ : int
+        The most steps that any class took.
+    residual_ : float
+        The largest violation of the optimality conditions that is left.
+    features_ : transformer
+        The fitted map, where there is no kernel.
+    n_hidden_ : int
+        Number of hidden units, where there is no kernel.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMClassifier : The squared loss: sooner fitted, every row counts, probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import SparseELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SparseELMClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.95
+    >>> len(model.support_)  # of 75 rows
+    21
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        kernel=None,
+        gamma="mean",
+        degree=3,
+        coef0=1.0,
+        scaling="auto",
+        C=10.0,
+        class_weight=None,
+        validation_fraction=0.2,
+        tol=1e-3,
+        max_iter=1000,
+        warm_start=False,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.scaling = scaling
+        self.C = C
+        self.class_weight = class_weight
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, X, y, sample_weight=None):
+        """Fit the output weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows; the kernel between them, (n_samples, n_samples), where it is precomputed.
+        y : array-like of shape (n_samples,)
+            The labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: a factor on C.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            grid = self._check_parameters()
+            before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
+            forget_fit(self, "_n_rows")
+            X, y = self._validate_target(X, y, reset=True)
+            self._n_rows = X.shape[0]
+            kept, X, y, weight = self._counted(X, y, sample_weight)
+            targets, factor, _ = self._encode(y, weight)
+            ground = self._ground(X, y, weight)
+            factor = np.ones(len(y)) if factor is None else factor
+            start = None if before is None else before.alpha(self, kept)
+            return self._learn(ground, targets, factor, grid, start, kept)
+
+    def _check_parameters(self):
+        """C as an ascending array of values, once nothing else is wrong."""
+        if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
+            raise InvalidParameterError(f"tol={self.tol!r} must be above 0 and below 1.")
+        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise InvalidParameterError(
+                f"max_iter={self.max_iter!r} must be a whole number of at least 1."
+            )
+        fraction = self.validation_fraction
+        if not (isinstance(fraction, Real) and 0 < fraction < 1):
+            raise InvalidParameterError(
+                f"validation_fraction={fraction!r} must be above 0 and below 1."
+            )
+        if self.n_hidden == "loo":
+            raise InvalidParameterError(
+                "n_hidden='loo' needs a squared loss; give a number, or use ELMClassifier."
+            )
+        if self.kernel is not None and (self.features, self.n_hidden) != (None, None):
+            raise InvalidParameterError(
+                "kernel= takes the place of the hidden layer; leave features and n_hidden out."
+            )
+        if self.kernel is not None:
+            check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+            if self.gamma == "loo":
+                raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
+            if self.scaling not in ("auto", None):
+                raise InvalidParameterError(
+                    f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
+                    "they are."
+                )
+        return _values(self.C)
+
+    @property
+    def _given(self):
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _scaled(self, X):
+        dtype = floating(X, self.dtype)
+        return scaled_for_kernel(X, self.scaling_, scales_inputs(self.kernel, self.scaling), dtype)
+
+    def _counted(self, X, y, sample_weight):
+        """Which rows have a weight, and those rows."""
+        every = np.arange(X.shape[0])
+        if self._given:
+            check_precomputed(X)
+        kept, y, weight = weighted_rows(every, y, sample_weight)
+        if len(kept) < len(every):
+            X = X[kept][:, kept] if self._given else X[kept]
+        return kept, X, y, weight
+
+    def _ground(self, X, y, weight):
+        """What the solver stands on: hidden rows, or a kernel."""
+        if self.kernel is not None:
+            self.scaling_ = Scaling.none(X.shape[1])
+            if scales_inputs(self.kernel, self.scaling):
+                self.scaling_ = Scaling.auto(ColumnStatistics.of(X, weight))
+            rows = self._scaled(X)
+            arguments = self.kernel, self.gamma, self.degree, self.coef0
+            self.kernel_ = kernel_of(*arguments, rows, 0, weight=weight)
+            return KernelGround(self.kernel_, rows, np.arange(X.shape[0]))
+        self.features_ = fitted_map(self, X, y, weight)
+        H = np.asarray(Hidden(layer_of(self.features_, X, self.dtype), X).all())
+        self.n_hidden_ = H.shape[1]
+        return ExplicitGround(H)
+
+    def _learn(self, ground, targets, weight, grid, start, kept):
+        T = coded(targets, slice(0, len(targets)), float)
+        rng = check_random_state(self.random_state)
+        settings = {
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "seed": int(rng.randint(2**31 - 2)),
+        }
+        self.selection_ = "fixed"
+        best = grid[0]
+        if len(grid) > 1 or isinstance(self.C, str):
+            held = self._held_out(targets.codes, rng)
+            self.validation_path_ = _path(ground, T, weight, grid, held, settings)
+            self.selection_ = "validation"
+            best = grid[int(np.argmin(self.validation_path_["error_rate"]))]
+        self.C_ = float(best)
+        solution = ground.solve(Hinge(T, self.C_ * weight), start, **settings)
+        return self._accept(ground, T, solution, kept)
+
+    def _held_out(self, codes, rng):
+        """A mask of the rows to choose C by: a part of every class, and never all of one."""
+        held = np.zeros(len(codes), dtype=bool)
+        for code in range(len(self.classes_)):
+            rows = rng.permutation(np.flatnonzero(codes == code))
+            count = min(max(1, round(self.validation_fraction * len(rows))), len(rows) - 1)
+            held[rows[:count]] = True
+        if not held.any():
+            raise InvalidInputError(
+                "No class has two rows, so none can be held out to choose C by; give C a number."
+            )
+        return held
+
+    def _accept(self, ground, T, solution, kept):
+        """Turn a solution into fitted attributes."""
+        rows = np.flatnonzero(solution.alpha.any(axis=1))
+        self.support_ = kept[rows]
+        self.n_support_ = np.count_nonzero(solution.alpha, axis=0)
+        self.dual_coef_ = (T * solution.alpha)[rows].T
+        self.intercept_ = np.zeros(T.shape[1])
+        self.n_iter_ = int(solution.steps.max())
+        self.residual_ = float(solution.residual.max())
+        if solution.coef is not None:
+            self.coef_ = solution.coef
+        elif not self._given:
+            self.support_vectors_ = ground.X[rows]
+        if self.residual_ > self.tol:
+            warnings.warn(
+                f"{self.n_iter_} steps left a violation of the optimality conditions (KKT "
+                f"residual) of {self.residual_:.1e}, above tol={self.tol:g}; raise max_iter or "
+                "tol, or lower C.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    # ------------------------------------------------------------------ outputs
+    def _outputs(self, X):
+        if self.kernel is None:
+            return super()._outputs(X)
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        if self._given:  # the columns of a precomputed block are the fitted rows
+            return kernel_values(self.kernel_, X, self.support_, self.dual_coef_.T)
+        shift = self.scaling_.center * self.scaling_.factor
+        Z = landmarks_like(self.support_vectors_, X, floating(X, self.dtype), shift)
+        return kernel_values(self.kernel_, self._scaled(X), Z, self.dual_coef_.T)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._given
+        tags.input_tags.sparse = not self._given
+        return tags
+
+
+class _Memory:
+    """What a warm start needs of the last fit."""
+
+    def __init__(self, classes, n_rows, support, dual_coef):
+        self.classes, self.n_rows = classes, n_rows
+        self.support, self.dual_coef = support, dual_coef
+
+    @classmethod
+    def of(cls, model):
+        return cls(model.classes_, model._n_rows, model.support_, model.dual_coef_)
+
+    def alpha(self, model, kept):
+        """The last α for the rows that count now."""
+        if self.n_rows != model._n_rows:
+            raise InvalidInputError(
+                f"warm_start continues the last fit, which had {self.n_rows} rows, and these are "
+                f"{model._n_rows}; fit a new estimator, or set warm_start=False."
+            )
+        if not np.array_equal(self.classes, model.classes_):
+            raise InvalidInputError(
+                f"warm_start continues the last fit, whose classes were {self.classes.tolist()}, "
+                f"and these are {model.classes_.tolist()}; set warm_start=False."
+            )
+        alpha = np.zeros((self.n_rows, len(self.dual_coef)))
+        alpha[self.support] = np.abs(self.dual_coef.T)
+        return alpha[kept]
+
+
+def _values(C):
+    """C as an ascending array of the values to choose from."""
+    if isinstance(C, str) and C == "validation":
+        return _GRID
+    values = None
+    if not isinstance(C, str) and (np.isscalar(C) or np.ndim(C) == 1):
+        values = np.unique(np.asarray(C, dtype=float))
+    if values is None or not values.size or not (np.isfinite(values).all() and values[0] > 0):
+        raise InvalidParameterError(
+            f"C={C!r} must be 'validation', a positive number, or a non-empty list of positive "
+            "numbers."
+        )
+    return values
+
+
+def _path(ground, T, weight, grid, held, settings):
+    """The error on held-out rows for every C, each solved from where the one before ended."""
+    seen = np.flatnonzero(~held)
+    fitted, other = ground.take(seen), ground.take(np.flatnonzero(held))
+    start, rates, support = None, [], []
+    for C in grid:
+        solution = fitted.solve(Hinge(T[seen], C * weight[seen]), start, **settings)
+        start = solution.alpha
+        F = fitted.values(other, T[seen], solution)
+        rates.append(np.average(wrong(T[held], F), weights=weight[held]))
+        support.append(np.count_nonzero(start.any(axis=1)))
+    return {"C": grid, "error_rate": np.array(rates), "n_support": np.array(support)}

@@ -1,0 +1,302 @@
+"""A quadratic on a box, to high accuracy however badly it is scaled.
+
+    min ½αᵀQα + pᵀα,   0 ≤ α ≤ upper,   Q positive semi-definite
+
+Coordinate descent crawls where Q has a few large eigenvalues and many small ones, which
+is what hidden layers give it. A primal-dual interior point method takes some twenty steps
+whatever Q is like, each a factorisation of the size of the smaller side of the rows. It
+need not finish: as soon as it knows which variables are at a bound, Newton steps on the
+others land on the answer, exact zeros included.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Protocol
+
+import numpy as np
+
+from ulmus.backends.linalg import Cholesky, Gram, NotPositiveDefinite, matmul
+from ulmus.hidden import row_blocks
+from ulmus.typing import Array
+
+__all__ = ["Box", "Curvature", "DenseCurvature", "RowCurvature", "interior", "polish", "pull"]
+
+_BLOCK = 2048
+# Where the gap is this small beside the objective, the active set is worth a try.
+_CROSSOVER = 1e-3
+# Newton steps of one such try.
+_TRIES = 10
+_SHORTEST = 1e-9
+
+
+class Curvature(Protocol):
+    """Q, as far as a solver needs to know it."""
+
+    def apply(self, x: Array) -> Array:
+        """Q x."""
+
+    def face(self, F: Array) -> Array:
+        """Q[F, F], dense."""
+
+    def shifted(self, D: Array) -> Callable[[Array], Array]:
+        """Solves (Q + diag D) x = r for positive D."""
+
+    @property
+    def rank(self) -> int:
+        """What the rank of Q cannot exceed."""
+
+
+@dataclass(frozen=True)
+class DenseCurvature:
+    """Q itself."""
+
+    Q: Array
+
+    @property
+    def rank(self) -> int:
+        """Number of variables."""
+        return len(self.Q)
+
+    def apply(self, x: Array) -> Array:
+        """Q x."""
+        return matmul(self.Q, x[:, None])[:, 0]
+
+    def face(self, F: Array) -> Array:
+        """Q[F, F]."""
+        return np.asfortranarray(self.Q[np.ix_(F, F)])
+
+    def shifted(self, D: Array) -> Callable[[Array], Array]:
+        """By a Cholesky factorisation."""
+        A = np.array(self.Q, order="F")
+        A.flat[:: len(A) + 1] += D
+        return Cholesky(A, overwrite=True).solve
+
+
+@dataclass(frozen=True)
+class RowCurvature:
+    """Q = AAᵀ for more rows than columns; A is some of H's rows, each times its sign.
+
+    Nothing of the size of A is made: rows are read where they are, or block by block.
+    """
+
+    loops: ModuleType
+    H: Array
+    rows: Array
+    sign: Array
+
+    @property
+    def rank(self) -> int:
+        """Number of columns."""
+        return int(self.H.shape[1])
+
+    def apply(self, x: Array) -> Array:
+        """A (Aᵀx)."""
+        return self._out(self._in(x))
+
+    def face(self, F: Array) -> Array:
+        """The rows' products with each other."""
+        A = signed_rows(self.H, self.rows[F], self.sign[F])
+        return np.asfortranarray(matmul(A, A.T))
+
+    def shifted(self, D: Array) -> Callable[[Array], Array]:
+        """By Woodbury: (D + AAᵀ)⁻¹ = V − VA(I + AᵀVA)⁻¹AᵀV with V = 1/D."""
+        V = 1.0 / D
+        total = Gram(self.rank, V)
+        for part in row_blocks(len(V), _BLOCK):
+            total.add(signed_rows(self.H, self.rows[part], np.sqrt(V[part])))
+        M = total.total()
+        M.flat[:: len(M) + 1] += 1.0
+        factor = Cholesky(M, overwrite=True)
+
+        def solve(r: Array) -> Array:
+            x = V * r
+            return x - V * self._out(factor.solve(self._in(x)))
+
+        return solve
+
+    def _in(self, x: Array) -> Array:
+        return self.loops.combined(self.H, self.rows, self.sign * x)
+
+    def _out(self, w: Array) -> Array:
+        return self.sign * self.loops.margins(self.H, self.rows, w)
+
+
+def signed_rows(H: Array, rows: Array, factors: Array) -> Array:
+    """H[rows] in float64, each row times its factor."""
+    A = H[rows].astype(float, copy=False)
+    A *= factors[:, None]
+    return A
+
+
+@dataclass(frozen=True)
+class Box:
+    """The problem: Q, p and the upper bounds."""
+
+    Q: Curvature
+    p: Array
+    upper: Array
+
+    def gradient(self, alpha: Array) -> Array:
+        """Qα + p."""
+        return self.Q.apply(alpha) + self.p
+
+    def value(self, alpha: Array) -> float:
+        """½αᵀQα + pᵀα."""
+        return 0.5 * float(alpha @ (self.gradient(alpha) + self.p))
+
+
+def pull(alpha: Array, upper: Array, gradient: Array) -> Array:
+    """The part of the gradient that the bounds do not hold: zero everywhere at the minimum."""
+    return np.where(
+        alpha <= 0.0,
+        np.minimum(gradient, 0.0),
+        np.where(alpha >= upper, np.maximum(gradient, 0.0), gradient),
+    )
+
+
+# ---------------------------------------------------------------- interior point
+@dataclass
+class _Point:
+    """α, its distance u to the upper bound, and the multipliers of both bounds."""
+
+    a: Array
+    u: Array
+    s: Array
+    z: Array
+    g: Array
+
+    @property
+    def gap(self) -> float:
+        """Sum of the complementarity products."""
+        return float(self.a @ self.s + self.u @ self.z)
+
+    def longest(self, step: "tuple[Array, Array, Array]") -> float:
+        """How far the step can be taken before a variable or a multiplier turns negative."""
+        a, s, z = step
+        longest = 1.0
+        for x, dx in ((self.a, a), (self.u, -a), (self.s, s), (self.z, z)):
+            shrinks = dx < 0
+            if shrinks.any():
+                longest = min(longest, float(np.min(x[shrinks] / -dx[shrinks])))
+        return longest
+
+    def rounded(self, upper: Array) -> Array:
+        """α with the variables that are nearer to a bound than their multiplier is put on it."""
+        scaled, rest = self.a / upper, self.u / upper
+        return np.where(
+            (self.s > self.z) & (self.s > scaled),
+            0.0,
+            np.where((self.z > self.s) & (self.z > rest), upper, self.a),
+        )
+
+
+def interior(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, int]:
+    """The minimum, to a largest pull of ``tol``, and the number of factorisations it took.
+
+    Mehrotra's predictor and corrector. After ``max_steps``, or where rounding allows no
+    more, it gives the lowest point it has met.
+    """
+    point, steps, crossover = _start(box, alpha), 0, _CROSSOVER
+    best, lowest = alpha, box.value(alpha)
+    while steps < max_steps:
+        value = 0.5 * float(point.a @ (point.g + box.p))
+        if point.gap <= crossover * (abs(value) + point.gap):
+            tried, done, more = polish(
+                box, point.rounded(box.upper), tol, min(_TRIES, max_steps - steps)
+            )
+            steps += more
+            if done:
+                return tried, steps
+            if box.value(tried) < lowest:
+                best, lowest = tried, box.value(tried)
+            crossover *= 0.03
+        try:
+            length = _advance(box, point)
+        except NotPositiveDefinite:
+            break
+        steps += 1
+        if not length > _SHORTEST:
+            break
+    return best, steps
+
+
+def _start(box: Box, alpha: Array) -> _Point:
+    """A point well inside the box, with multipliers that make its gradient vanish."""
+    a = np.clip(alpha, 0.1 * box.upper, 0.9 * box.upper)
+    g = box.gradient(a)
+    room = max(0.1, float(np.abs(g).mean()))
+    return _Point(a, box.upper - a, np.maximum(g, 0.0) + room, np.maximum(-g, 0.0) + room, g)
+
+
+def _advance(box: Box, point: _Point) -> float:
+    """One predictor and corrector step from one factorisation; gives its length."""
+    a, u, s, z = point.a, point.u, point.s, point.z
+    solve = box.Q.shifted(s / a + z / u)
+    off = point.g - s + z
+
+    def step(lower: Array, higher: Array) -> tuple[Array, Array, Array]:
+        da = solve(lower / a - higher / u - off)
+        return da, (lower - s * da) / a, (higher + z * da) / u
+
+    da, ds, dz = step(-a * s, -u * z)
+    t = point.longest((da, ds, dz))
+    reached = float((a + t * da) @ (s + t * ds) + (u - t * da) @ (z + t * dz))
+    mean = point.gap / (2 * len(a))
+    aim = mean * (reached / point.gap) ** 3
+    da, ds, dz = step(aim - a * s - da * ds, aim - u * z + da * dz)
+    t = min(1.0, 0.995 * point.longest((da, ds, dz)))
+    if not np.isfinite(t) or not np.isfinite(da).all():
+        return 0.0
+    point.a, point.s, point.z = a + t * da, s + t * ds, z + t * dz
+    point.u = u - t * da
+    point.g = box.gradient(point.a)
+    return t
+
+
+# ---------------------------------------------------------------- Newton on a face
+def polish(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, bool, int]:
+    """Newton steps in the variables that are free to move; whether they sufficed; how many.
+
+    They converge in a few steps once it is nearly known which variables are at a bound,
+    and not otherwise, so it gives up as soon as a step no longer helps. The first step
+    leaves all others where they are: until the free ones are right, the gradient says
+    little about which of the others should move.
+    """
+    alpha = alpha.copy()
+    for steps in range(max_steps + 1):
+        g = box.gradient(alpha)
+        pulled = pull(alpha, box.upper, g)
+        if np.max(np.abs(pulled), initial=0.0) <= tol:
+            return alpha, True, steps
+        free = (alpha > 0.0) & (alpha < box.upper)
+        F = np.flatnonzero(free | (pulled != 0.0) if steps else free)
+        if steps == max_steps or not 0 < len(F) <= 1.2 * box.Q.rank:
+            break
+        moved = _face_step(box.Q.face(F), g[F], alpha[F], box.upper[F])
+        if moved is None:
+            break
+        alpha[F] = moved
+    return alpha, False, steps
+
+
+def _face_step(Q: Array, g: Array, alpha: Array, upper: Array) -> Array | None:
+    """Where the projected Newton path from α is lower; None where it is nowhere."""
+    shift = 1e-14 * float(np.trace(Q))
+    while True:
+        A = np.array(Q, order="F")
+        A.flat[:: len(A) + 1] += shift
+        try:
+            direction = -Cholesky(A, overwrite=True).solve(g)
+            break
+        except NotPositiveDefinite:
+            shift = 100.0 * shift if shift > 0.0 else 1.0
+    t = 1.0
+    while t > _SHORTEST:
+        new = np.clip(alpha + t * direction, 0.0, upper)
+        step = new - alpha
+        slope = float(g @ step)
+        if slope + 0.5 * float(step @ matmul(Q, step[:, None])[:, 0]) < -1e-4 * abs(slope):
+            return new
+        t *= 0.5
+    return None

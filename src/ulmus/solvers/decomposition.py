@@ -1,0 +1,234 @@
+"""The hinge loss on a kernel, a block of rows at a time.
+
+    min ½αᵀ(YKY)α − 1ᵀα,   0 ≤ α ≤ c
+
+K is asked for by rows and never held whole, unless it fits the memory budget. A round
+takes the rows that are free or that violate the optimality conditions most, solves the box
+problem over them, and carries the change into the gradient of all rows by one product.
+Rows are kept by when they were last used; the one-vs-rest problems share them.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+from sklearn import get_config
+
+from ulmus.backends.linalg import low_rank_factor, matmul
+from ulmus.backends.loops import loops
+from ulmus.backends.namespace import eps
+from ulmus.exceptions import InvalidInputError
+from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
+from ulmus.solvers.hinge import Hinge, HingeSolution
+from ulmus.typing import Array
+
+__all__ = ["KernelRows", "RowCache", "hinge_kernel"]
+
+KernelRows = Callable[[Array], Array]
+
+# A block starts small and grows where that does not do.
+_SMALLEST_BLOCK, _LARGEST_BLOCK = 256, 4096
+# Rows that are looked at before all else, for whether K is a kernel.
+_SAMPLE = 512
+# Greedy coordinate steps per variable, before an interior point method takes over.
+_GREEDY = 5
+# What is taken for rounding of a kernel's entries, and what for nothing, beside the largest.
+_ROUNDING, _NEGLIGIBLE = 1e-5, 1e-12
+
+
+class RowCache:
+    """Rows of K, made when they are asked for and dropped when others need their room.
+
+    The room is scikit-learn's ``working_memory``. Entries that come in float32 are rounded
+    so far that K may no longer be positive semi-definite; its diagonal is raised by as much.
+    """
+
+    def __init__(self, rows: KernelRows, diagonal: Array) -> None:
+        self._make = rows
+        self.n = n = len(diagonal)
+        self._ridge = float(np.sqrt(n) * np.max(diagonal))
+        budget = int(get_config()["working_memory"] * 2**20)
+        self.capacity = int(max(2, min(n, budget // (8 * n))))
+        self._store = np.empty((self.capacity, n))
+        self._slots: OrderedDict[int, int] = OrderedDict()
+        self.made = 0
+
+    def slots(self, indices: Array) -> tuple[Array, Array]:
+        """The store, and where in it these rows are; no more than ``capacity`` of them."""
+        wanted = indices.tolist()
+        missing = [i for i in wanted if i not in self._slots]
+        for i in wanted:
+            if i in self._slots:
+                self._slots.move_to_end(i)
+        # Those in use are last in the order, so the first are free to go.
+        places: list[int] = []
+        for _ in missing:
+            if len(self._slots) + len(places) < self.capacity:
+                places.append(len(self._slots) + len(places))
+            else:
+                places.append(self._slots.popitem(last=False)[1])
+        if missing:
+            self._store[places] = self._checked(np.array(missing))
+            self.made += len(missing)
+            self._slots.update(zip(missing, places, strict=True))
+        return self._store, np.array([self._slots[i] for i in wanted], dtype=np.intp)
+
+    def _checked(self, indices: Array) -> Array:
+        block = np.asarray(self._make(indices))
+        if block.shape != (len(indices), self.n):
+            raise InvalidInputError(
+                f"The kernel gave an array of shape {block.shape} for {len(indices)} rows against "
+                f"{self.n}; it must be {(len(indices), self.n)}."
+            )
+        if not np.isfinite(block).all():
+            raise InvalidInputError("The kernel gave values that are not finite.")
+        if block.dtype == np.float32:
+            ridge = eps(block.dtype) * self._ridge
+            block = block.astype(float)
+            block[np.arange(len(indices)), indices] += ridge
+        return block
+
+
+def hinge_kernel(
+    problem: Hinge,
+    rows: KernelRows,
+    diagonal: Array,
+    alpha: Array | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+) -> HingeSolution:
+    """α for K, given as a function from row indices to a block of its rows, and its diagonal.
+
+    A step is a block.
+    """
+    if not np.isfinite(diagonal).all():
+        raise InvalidInputError("The kernel gave values that are not finite.")
+    if (diagonal < 0).any():
+        raise InvalidInputError(
+            "The kernel is not positive semi-definite: it is negative between a row and itself."
+        )
+    n, m = problem.sign.shape
+    cache = RowCache(rows, diagonal)
+    start = np.zeros((n, m)) if alpha is None else np.clip(alpha, 0.0, problem.upper[:, None])
+    compiled, rng = loops(), np.random.default_rng(seed)
+    sample = rng.permutation(n)[: min(_SAMPLE, _largest_block(cache.capacity))]
+    store, slots = cache.slots(sample)
+    _checked(store[slots[:, None], sample].astype(float))
+    found, steps, residuals = np.empty((n, m)), [], []
+    for j in range(m):
+        sign = np.ascontiguousarray(problem.sign[:, j], dtype=float)
+        found[:, j], taken, residual = _solve(
+            compiled, cache, sign, problem.upper, start[:, j].copy(), tol, max_iter, rng
+        )
+        steps.append(taken)
+        residuals.append(residual)
+    return HingeSolution(found, None, np.array(steps), np.array(residuals))
+
+
+def _solve(
+    compiled: ModuleType,
+    cache: RowCache,
+    sign: Array,
+    upper: Array,
+    alpha: Array,
+    tol: float,
+    max_iter: int,
+    rng: np.random.Generator,
+) -> tuple[Array, int, float]:
+    """α, blocks and residual of one problem."""
+    gradient = np.full(len(alpha), -1.0)
+    support = np.flatnonzero(alpha)
+    largest = _largest_block(cache.capacity)
+    for first in range(0, len(support), largest):
+        part = support[first : first + largest]
+        store, slots = cache.slots(part)
+        gradient += sign * compiled.combined(store, slots, sign[part] * alpha[part])
+    size, lowest = _SMALLEST_BLOCK, np.inf
+    for step in range(max_iter + 1):
+        residual = float(np.max(np.abs(pull(alpha, upper, gradient)), initial=0.0))
+        if residual <= tol or step == max_iter:
+            break
+        if residual > 0.5 * lowest:
+            size *= 2  # blocks of this size undo each other's work
+        lowest = min(lowest, residual)
+        size = min(largest, size)
+        block = _block(gradient, alpha, upper, size, rng)
+        store, slots = cache.slots(block)
+        y = sign[block]
+        K, F = _checked(store[slots[:, None], block].astype(float))
+        new = _minimum(compiled, K, F, y, gradient[block], upper[block], alpha[block], 0.5 * tol)
+        change = new - alpha[block]
+        gradient += sign * compiled.combined(store, slots, y * change)
+        alpha[block] = new
+    return alpha, step, residual
+
+
+def _largest_block(capacity: int) -> int:
+    """What fits the cache, and three times squared the memory budget."""
+    budget = int(get_config()["working_memory"] * 2**20)
+    return min(capacity, _LARGEST_BLOCK, max(2, int(np.sqrt(budget / 24))))
+
+
+def _block(
+    gradient: Array, alpha: Array, upper: Array, size: int, rng: np.random.Generator
+) -> Array:
+    """The rows to solve for: the worst violators, those free to move, and the least held ones.
+
+    Free rows let the violators move, and rows that are barely held at a bound may have to
+    leave it when they do. At least half of the block goes to violators where there are so many.
+    """
+    order = rng.permutation(len(alpha))  # so that ties fall at random
+    violation = np.abs(pull(alpha, upper, gradient))[order]
+    free = (alpha[order] > 0.0) & (alpha[order] < upper[order])
+    worst = np.flatnonzero(violation > 0.0)
+    worst = worst[np.argsort(-violation[worst])][: max(size // 2, size - int(free.sum()))]
+    rank = np.where(free, -1.0, np.abs(gradient[order]))
+    rank[worst] = -2.0
+    return np.sort(order[np.argsort(rank, kind="stable")[:size]])
+
+
+def _checked(K: Array) -> tuple[Array, Array]:
+    """K among the rows of a block and F with K = FFᵀ, if it is a kernel."""
+    scale = float(np.abs(K).max(initial=0.0))
+    if np.abs(K - K.T).max(initial=0.0) > _ROUNDING * scale:
+        raise InvalidInputError(
+            "The kernel is not symmetric: k(x, z) and k(z, x) differ. Give one that is, for "
+            "example (K + K.T) / 2."
+        )
+    K = (K + K.T) / 2
+    F = low_rank_factor(K, _NEGLIGIBLE * scale)
+    if np.abs(K - matmul(F, F.T)).max(initial=0.0) > _ROUNDING * scale:
+        raise InvalidInputError(
+            "The kernel is not positive semi-definite: among some rows it has negative "
+            "eigenvalues. Use another kernel, or clip its eigenvalues at zero."
+        )
+    return K, F
+
+
+def _minimum(
+    compiled: ModuleType,
+    K: Array,
+    F: Array,
+    sign: Array,
+    gradient: Array,
+    upper: Array,
+    alpha: Array,
+    tol: float,
+) -> Array:
+    """The box problem over a block."""
+    Q = K * np.outer(sign, sign)
+    p = gradient - Q @ alpha
+    new, slope = alpha.copy(), gradient.copy()
+    limit = _GREEDY * len(alpha)
+    if compiled.descend_gram(Q, slope, upper, new, limit, tol) < limit:
+        return new
+    # Kernels are often all but singular, and few columns make the steps cheap.
+    thin = F.shape[1] < len(F) / 2
+    every = np.arange(len(alpha))
+    curvature = RowCurvature(compiled, F, every, sign) if thin else DenseCurvature(Q)
+    box = Box(curvature, p, upper)
+    found, _ = interior(box, new, tol, 100)
+    return found if box.value(found) < box.value(new) else new

@@ -1,0 +1,250 @@
+"""The hinge loss on hidden rows: min ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), by its dual.
+
+    min ½‖Σ αᵢ yᵢ hᵢ‖² − Σ αᵢ,   0 ≤ α ≤ c,   β = Σ αᵢ yᵢ hᵢ
+
+There is no bias, so there is no equality constraint. Each column of signs y is a problem
+of its own. Coordinate descent starts, and ends where it is quick. Where it is not, it has
+at least shown which rows matter: the box problem over those is solved by ``box.interior``.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.loops import loops
+from ulmus.hidden import fits
+from ulmus.solvers.box import (
+    Box,
+    Curvature,
+    DenseCurvature,
+    RowCurvature,
+    interior,
+    polish,
+    pull,
+    signed_rows,
+)
+from ulmus.typing import Array
+
+__all__ = ["Hinge", "HingeSolution", "hinge"]
+
+# Arithmetic that a matrix product does in the time coordinate descent does one: a product
+# finds its numbers in the cache, a visit to a row fetches it from memory.
+_PRODUCT_SPEED = 16
+# Factorisations an interior point method takes, to judge beforehand what it costs.
+_USUAL_STEPS = 25
+_FIRST_EPOCHS = 10
+# The most free rows that are worth a factorisation for more digits, and how many of them.
+_MOST_SHARPENED, _DIGITS = 1000, 1e-12
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """What is to be solved: signs ±1 (n × m), one column per problem, and c, the largest α."""
+
+    sign: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class HingeSolution:
+    """α (n × m), β (h × m) where the rows are explicit, and for each column the steps taken
+    and the largest violation of the optimality conditions that is left.
+
+    A step is an epoch of coordinate descent or a factorisation.
+    """
+
+    alpha: Array
+    coef: Array | None
+    steps: Array
+    residual: Array
+
+
+@dataclass
+class _Column:
+    """One of the problems, on its way."""
+
+    loops: ModuleType
+    H: Array
+    square: Array
+    sign: Array
+    upper: Array
+    alpha: Array
+    tol: float
+    w: Array
+    steps: int = 0
+    settled: bool = False
+
+    def gradient(self) -> Array:
+        """Of the dual, at every row."""
+        every = np.arange(len(self.alpha))
+        return self.sign * self.loops.margins(self.H, every, self.w) - 1.0
+
+    def residual(self, gradient: Array) -> float:
+        """The largest violation of the optimality conditions."""
+        return float(np.max(np.abs(pull(self.alpha, self.upper, gradient)), initial=0.0))
+
+    def refresh(self) -> None:
+        """β from α, without the rounding of many small updates."""
+        every = np.arange(len(self.alpha))
+        self.w = self.loops.combined(self.H, every, self.sign * self.alpha)
+
+    def undecided(self, gradient: Array, band: float) -> Array:
+        """Rows that are not held at a bound by more than ``band``."""
+        held = ((self.alpha <= 0.0) & (gradient > band)) | (
+            (self.alpha >= self.upper) & (gradient < -band)
+        )
+        return ~held
+
+
+def hinge(
+    problem: Hinge,
+    H: Array,
+    alpha: Array | None = None,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    seed: int = 0,
+    shrinking: bool = True,
+) -> HingeSolution:
+    """α for the rows H (n × h, float32 or float64), starting from ``alpha`` where it is given."""
+    compiled = loops()
+    H = np.ascontiguousarray(H)
+    n, m = problem.sign.shape
+    start = np.zeros((n, m)) if alpha is None else np.clip(alpha, 0.0, problem.upper[:, None])
+    square = compiled.squares(H)
+    columns = []
+    for j in range(m):
+        sign = np.ascontiguousarray(problem.sign[:, j], dtype=float)
+        column = _Column(
+            compiled, H, square, sign, problem.upper, start[:, j].copy(), tol, np.empty(0)
+        )
+        columns.append(column)
+
+    def descend(j: int) -> None:
+        columns[j].refresh()
+        _descend(columns[j], max_iter, seed + j, shrinking)
+
+    # Compiled loops run side by side; matrix products have threads of their own.
+    with ThreadPoolExecutor(max(1, min(m, compiled.threads()))) as pool:
+        list(pool.map(descend, range(m)))
+    for column in columns:
+        if not column.settled:
+            _settle(column, max_iter, seed, shrinking)
+    for column in columns:
+        column.refresh()
+        _sharpen(column)
+    return HingeSolution(
+        np.column_stack([column.alpha for column in columns]),
+        np.column_stack([column.w for column in columns]),
+        np.array([column.steps for column in columns]),
+        np.array([column.residual(column.gradient()) for column in columns]),
+    )
+
+
+def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
+    """Coordinate descent, for as long as it is the quicker way."""
+    n, h = column.H.shape
+    spent, chunk, before = 0, _FIRST_EPOCHS * n, np.inf
+    # Epochs over a few rows are soon many; half of the steps are for what comes after.
+    limit = max(1, max_iter // 2) if np.isfinite(_interior_cost(n, h)) else max_iter
+    while column.steps < limit:
+        epochs, visits = column.loops.descend(
+            column.H,
+            column.sign,
+            column.upper,
+            column.square,
+            column.alpha,
+            column.w,
+            seed + column.steps,
+            limit - column.steps,
+            chunk,
+            0.5 * column.tol,
+            shrinking,
+        )
+        column.steps += epochs
+        spent += visits
+        gradient = column.gradient()
+        residual = column.residual(gradient)
+        if residual <= column.tol:
+            column.settled = True
+            return
+        other = _interior_cost(int(column.undecided(gradient, residual).sum()), h) / (4 * h)
+        ahead = np.inf
+        if residual < before:
+            ahead = visits * np.log(residual / column.tol) / np.log(before / residual)
+        if spent > other / 4 and ahead > other:
+            return
+        before, chunk = residual, 2 * chunk
+
+
+def _interior_cost(rows: int, h: int) -> float:
+    """What `interior` costs on that many rows, in the arithmetic of coordinate descent."""
+    k = min(rows, h)
+    if not fits(k, k, 24):
+        return np.inf
+    per_step = k**3 / 3 if rows <= h else rows * h**2 + h**3 / 3
+    return (_USUAL_STEPS * per_step + rows * k * min(k, h)) / _PRODUCT_SPEED
+
+
+def _settle(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
+    """Interior point steps over the rows that are undecided, until no other row objects."""
+    chosen = np.zeros(len(column.alpha), dtype=bool)
+    while column.steps < max_iter:
+        gradient = column.gradient()
+        residual = column.residual(gradient)
+        if residual <= column.tol:
+            column.settled = True
+            return
+        chosen |= column.undecided(gradient, residual)
+        rows = np.flatnonzero(chosen)
+        Q = _curvature(column, rows)
+        start, upper = column.alpha[rows], column.upper[rows]
+        box = Box(Q, gradient[rows] - Q.apply(start), upper)
+        found, steps = interior(box, start, 0.5 * column.tol, max_iter - column.steps)
+        column.steps += max(steps, 1)
+        if not box.value(found) < box.value(start):
+            break  # rounding allows no more
+        column.alpha[rows] = found
+        column.refresh()
+    # What is left of max_iter goes to the method that cannot fail, only dawdle.
+    epochs, _ = column.loops.descend(
+        column.H,
+        column.sign,
+        column.upper,
+        column.square,
+        column.alpha,
+        column.w,
+        seed + column.steps,
+        max_iter - column.steps,
+        np.iinfo(np.int64).max,
+        0.5 * column.tol,
+        shrinking,
+    )
+    column.steps += epochs
+
+
+def _sharpen(column: _Column) -> None:
+    """Newton steps on the rows that are free: all digits for little, where they are few."""
+    rows = np.flatnonzero((column.alpha > 0.0) & (column.alpha < column.upper))
+    if not 0 < len(rows) <= min(column.H.shape[1], _MOST_SHARPENED):
+        return
+    gradient, Q = column.gradient(), _curvature(column, rows)
+    before, start = column.residual(gradient), column.alpha
+    box = Box(Q, gradient[rows] - Q.apply(start[rows]), column.upper[rows])
+    column.alpha = start.copy()
+    column.alpha[rows] = polish(box, start[rows], _DIGITS, 3)[0]
+    column.refresh()
+    if column.residual(column.gradient()) > before:
+        column.alpha = start
+        column.refresh()
+
+
+def _curvature(column: _Column, rows: Array) -> Curvature:
+    """Q over these rows, as a matrix where they are fewer than the units."""
+    if len(rows) > column.H.shape[1]:
+        return RowCurvature(column.loops, column.H, rows, column.sign[rows])
+    A = signed_rows(column.H, rows, column.sign[rows])
+    return DenseCurvature(matmul(A, A.T))

@@ -1,0 +1,293 @@
+"""Truths about the hinge loss: on hidden rows, on a kernel, and between the two."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis.strategies import booleans, integers, sampled_from
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+import oracles
+from ulmus.backends.loops import loops
+from ulmus.features import RandomFeatures
+from ulmus.solvers import hinge as explicit
+from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
+from ulmus.solvers.decomposition import RowCache, hinge_kernel
+from ulmus.solvers.hinge import Hinge, hinge
+
+seeds = integers(0, 10**6)
+sizes = integers(2, 60)
+widths = integers(1, 40)
+bounds = sampled_from([1e-3, 0.1, 1.0, 30.0, 1e4])
+laws = settings(max_examples=40, deadline=None)
+TOL = 1e-5
+
+
+def make_hinge(seed, n, h, C=1.0, *, columns=1, weighted=False, dtype=float):
+    """Hidden rows, and signs that half follow them."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    H = RandomFeatures(h, random_state=seed % 1000).fit(X).transform(X).astype(dtype)
+    truth = X @ rng.standard_normal((3, columns)) + rng.standard_normal((n, columns))
+    upper = C * (rng.uniform(0.2, 3.0, n) if weighted else np.ones(n))
+    return H, Hinge(np.where(truth > 0, 1.0, -1.0), upper)
+
+
+def columns_of(problem):
+    return [(j, problem.sign[:, j]) for j in range(problem.sign.shape[1])]
+
+
+def gram(H):
+    return H.astype(float) @ H.astype(float).T
+
+
+def assert_optimal(problem, alpha, K, tol=TOL):
+    """No row violates the conditions by more than ``tol``, and so the gap is small too."""
+    assert (alpha >= 0).all()
+    assert (alpha <= problem.upper[:, None]).all()
+    for j, y in columns_of(problem):
+        a, c = alpha[:, j], problem.upper
+        slack = 1e-9 * (1.0 + np.abs(K) @ a).max()  # what rounding may add
+        assert oracles.hinge_violation(a, K, y, c) <= tol + slack
+        gap = oracles.hinge_kernel_primal(a, K, y, c) - oracles.hinge_dual(a, K, y)
+        assert -slack * c.sum() <= gap <= (tol + slack) * c.sum()
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, C=bounds, weighted=booleans(), columns=sampled_from([1, 3]))
+def test_no_row_violates_the_optimality_conditions(seed, n, h, C, weighted, columns):
+    H, problem = make_hinge(seed, n, h, C, weighted=weighted, columns=columns)
+    K = gram(H)
+    rows = hinge(problem, H, tol=TOL)
+    assert_optimal(problem, rows.alpha, K)
+    assert rows.residual.max() <= TOL
+    assert_allclose(rows.coef, H.T @ (problem.sign * rows.alpha), rtol=1e-9, atol=1e-9)
+    blocks = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), tol=TOL)
+    assert_optimal(problem, blocks.alpha, K)
+
+
+@laws
+@given(
+    seed=seeds, n=integers(2, 30), h=widths, C=sampled_from([0.1, 1.0, 30.0]), weighted=booleans()
+)
+def test_the_dual_value_is_a_general_solvers(seed, n, h, C, weighted):
+    H, problem = make_hinge(seed, n, h, C, weighted=weighted)
+    K, y = gram(H), problem.sign[:, 0]
+    peer = oracles.hinge_by_a_general_solver(K, y, problem.upper)
+    expected = oracles.hinge_dual(peer, K, y)
+    found = hinge(problem, H, tol=1e-8).alpha[:, 0]
+    kernel = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), tol=1e-8).alpha[:, 0]
+    for alpha in (found, kernel):
+        assert_allclose(oracles.hinge_dual(alpha, K, y), expected, rtol=1e-6)
+        assert_allclose(K @ (y * alpha), K @ (y * peer), atol=1e-3)
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, C=bounds, columns=sampled_from([1, 3]))
+def test_hidden_rows_are_the_kernel_of_their_products(seed, n, h, C, columns):
+    H, problem = make_hinge(seed, n, h, C, columns=columns)
+    K = gram(H)
+    rows = hinge(problem, H, tol=1e-7)
+    blocks = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), tol=1e-7)
+    F = K @ (problem.sign * blocks.alpha)
+    # w is unique, and ‖Δw‖² is at most the sum of both gaps.
+    apart = np.sqrt(2 * (1e-7 + 1e-9) * problem.upper.sum() * 2 * np.diagonal(K).max())
+    assert_allclose(H @ rows.coef, F, atol=2 * apart + 1e-6)
+
+
+@laws
+@given(seed=seeds, n=integers(4, 60), h=widths, C=bounds)
+def test_float32_rows_are_the_problem_they_round_to(seed, n, h, C):
+    H, problem = make_hinge(seed, n, h, C, dtype=np.float32)
+    found = hinge(problem, H, tol=TOL)
+    assert found.coef.dtype == np.float64
+    assert_optimal(problem, found.alpha, gram(H))
+
+
+@laws
+@example(seed=97670, n=14, h=14, C=0.1)  # rounds to a matrix with a negative eigenvalue
+@given(seed=seeds, n=integers(4, 60), h=widths, C=sampled_from([0.1, 1.0, 30.0]))
+def test_a_float32_kernel_is_solved_to_its_rounding(seed, n, h, C):
+    H, problem = make_hinge(seed, n, h, C)
+    K = gram(H).astype(np.float32)
+    found = hinge_kernel(problem, lambda i: K[i], np.diagonal(K).astype(float), tol=1e-4)
+    rounding = 1e-6 * np.sqrt(n) * np.diagonal(K).max() * found.alpha.max()
+    assert_optimal(problem, found.alpha, K.astype(float), 1e-4 + rounding)
+
+
+@laws
+@given(seed=seeds, n=integers(4, 50), h=widths, C=sampled_from([0.1, 1.0, 10.0]))
+def test_the_objective_is_that_of_a_linear_support_vector_machine(seed, n, h, C):
+    H, problem = make_hinge(seed, n, h, C)
+    y = problem.sign[:, 0]
+    if len(set(y)) < 2:
+        return
+    peer = LinearSVC(loss="hinge", fit_intercept=False, C=C, tol=1e-6, max_iter=20000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it need not get there
+        theirs = oracles.hinge_primal(peer.fit(H, y).coef_[0], H, y, problem.upper)
+    ours = oracles.hinge_primal(hinge(problem, H, tol=1e-7).coef[:, 0], H, y, problem.upper)
+    assert ours <= theirs + 1e-6 * problem.upper.sum()
+    assert theirs <= 1.05 * ours
+
+
+@laws
+@given(seed=seeds, n=integers(3, 40), h=widths, C=bounds)
+def test_a_bound_twice_as_high_is_a_row_twice(seed, n, h, C):
+    H, problem = make_hinge(seed, n, h, C)
+    upper = problem.upper.copy()
+    upper[0] *= 2
+    twice = np.r_[np.arange(n), 0]
+    a = hinge(Hinge(problem.sign, upper), H, tol=1e-7)
+    b = hinge(Hinge(problem.sign[twice], problem.upper[twice]), H[twice], tol=1e-7)
+    apart = np.sqrt(4e-7 * upper.sum() * 2) * np.linalg.norm(H, axis=1).max()
+    assert_allclose(H @ a.coef, H @ b.coef, atol=2 * apart + 1e-6)
+
+
+@laws
+@given(seed=seeds, n=integers(10, 60), h=widths, C=bounds)
+def test_putting_rows_aside_changes_nothing(seed, n, h, C):
+    H, problem = make_hinge(seed, n, h, C)
+    with_, without = (hinge(problem, H, tol=1e-7, shrinking=s) for s in (True, False))
+    K = gram(H)
+    for found in (with_, without):
+        assert_optimal(problem, found.alpha, K, 1e-7)
+
+
+@laws
+@given(seed=seeds, n=integers(10, 60), h=integers(5, 40), shrinking=booleans())
+def test_coordinate_descent_alone_ends_with_no_row_put_aside(seed, n, h, shrinking):
+    H, problem = make_hinge(seed, n, h, 0.1)
+    y, alpha, w = problem.sign[:, 0], np.zeros(n), np.zeros(h)
+    squares = loops().squares(H)
+    settings = (0, 10**6, 10**9, 1e-4, shrinking)
+    loops().descend(H, y, problem.upper, squares, alpha, w, *settings)
+    assert_allclose(w, H.T @ (y * alpha), atol=1e-9)
+    # Rows that were right when they were visited may be off by what the others moved after.
+    assert oracles.hinge_violation(alpha, gram(H), y, problem.upper) <= 2e-4
+
+
+@laws
+@given(seed=seeds, n=sizes, h=widths, C=bounds, factor=sampled_from([1e-3, 0.3, 3.0, 1e3]))
+def test_where_it_starts_makes_no_difference(seed, n, h, C, factor):
+    H, problem = make_hinge(seed, n, h, C)
+    K = gram(H)
+    other = Hinge(problem.sign, factor * problem.upper)
+    start = hinge(other, H).alpha
+    assert_optimal(problem, hinge(problem, H, start, tol=TOL).alpha, K)
+    found = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), start, tol=TOL)
+    assert_optimal(problem, found.alpha, K)
+
+
+def test_blocks_grow_rather_than_undo_each_others_work():
+    H, problem = make_hinge(2, 1200, 60, 100.0)
+    K = gram(H)
+    found = hinge_kernel(problem, lambda i: K[i], np.diagonal(K))
+    assert found.residual.max() <= 1e-3
+    assert found.steps.max() <= 15
+
+
+@laws
+@given(seed=seeds, n=integers(2, 60), h=widths, C=bounds)
+def test_every_way_to_the_answer_gives_it(seed, n, h, C):
+    # Coordinate descent and the interior point method, whichever the sizes would choose.
+    H, problem = make_hinge(seed, n, h, C)
+    K, y = gram(H), problem.sign[:, 0]
+    every, p = np.arange(n), np.full(n, -1.0)
+    Q = K * np.outer(y, y)
+    for curvature in (DenseCurvature(Q), RowCurvature(loops(), H, every, y)):
+        box = Box(curvature, p, problem.upper)
+        alpha, steps = interior(box, np.zeros(n), TOL, 200)
+        assert steps <= 60
+        assert np.abs(pull(alpha, problem.upper, Q @ alpha - 1)).max() <= 10 * TOL
+    alpha, slope = np.zeros(n), p.copy()
+    if h >= 3 and C <= 1.0:
+        loops().descend_gram(Q, slope, problem.upper, alpha, 100_000, TOL)
+        assert_allclose(slope, Q @ alpha - 1, atol=1e-8)
+        assert np.abs(pull(alpha, problem.upper, slope)).max() <= TOL
+
+
+@pytest.mark.parametrize("h", [20, 300])
+@pytest.mark.parametrize("C", [1.0, 1000.0])
+def test_a_start_at_the_answer_needs_no_steps_to_speak_of(h, C):
+    H, problem = make_hinge(3, 200, h, C, columns=2)
+    first = hinge(problem, H)
+    again = hinge(problem, H, first.alpha)
+    assert again.steps.max() <= 10
+    assert again.steps.sum() < first.steps.sum() / 2
+    K = gram(H)
+    first = hinge_kernel(problem, lambda i: K[i], np.diagonal(K))
+    again = hinge_kernel(problem, lambda i: K[i], np.diagonal(K), first.alpha)
+    assert_array_equal(again.steps, 0)
+
+
+def test_the_interior_point_method_is_reached_and_agrees(monkeypatch):
+    H, problem = make_hinge(1, 400, 50, 100.0)
+    found = hinge(problem, H, tol=1e-6)
+    assert found.residual.max() <= 1e-6
+    monkeypatch.setattr(explicit, "_interior_cost", lambda rows, h: np.inf)
+    by_coordinates = hinge(problem, H, tol=1e-3, max_iter=100)
+    assert by_coordinates.steps.max() == 100
+    assert by_coordinates.residual.max() > 1e-3
+
+
+@pytest.mark.parametrize("megabytes", [0.02, 0.1, 1.0, 100])
+def test_the_memory_for_a_kernel_changes_the_way_and_not_the_answer(megabytes):
+    H, problem = make_hinge(5, 300, 40, 5.0, columns=3)
+    K = gram(H)
+    held = []
+    with config_context(working_memory=megabytes):
+        capacity = RowCache(lambda i: K[i], np.diagonal(K)).capacity
+        assert capacity * 300 * 8 <= max(megabytes * 2**20, 2 * 300 * 8)
+
+        def rows(indices):
+            held.append(len(indices))
+            return K[indices]
+
+        found = hinge_kernel(problem, rows, np.diagonal(K), tol=1e-4, max_iter=5000)
+    assert_optimal(problem, found.alpha, K, 1e-4)
+    assert max(held) <= capacity
+    if megabytes >= 1:
+        assert sum(held) <= 300  # every row once, for all three problems
+
+
+def test_rows_are_dropped_by_when_they_were_last_used():
+    K = np.arange(36.0).reshape(6, 6)
+    asked = []
+
+    def rows(indices):
+        asked.append(indices.tolist())
+        return K[indices]
+
+    with config_context(working_memory=3 * 6 * 8 / 2**20):
+        cache = RowCache(rows, np.ones(6))
+    for wanted, made in (
+        ([0, 1], [0, 1]),
+        ([2], [2]),
+        ([0], None),
+        ([3], [3]),  # 1 was used longest ago
+        ([0, 2, 3], None),
+        ([1, 3], [1]),
+        ([3, 1, 2], None),
+    ):
+        before = len(asked)
+        store, slots = cache.slots(np.array(wanted))
+        assert_array_equal(store[slots], K[wanted])
+        assert asked[before:] == ([] if made is None else [made])
+
+
+def test_rows_of_zeros_and_rows_that_are_equal():
+    H = np.vstack([np.zeros((3, 4)), np.ones((6, 4)), -np.ones((2, 4))])
+    y = np.array([1, -1, 1, 1, 1, 1, -1, -1, 1, -1, 1.0])
+    problem = Hinge(y[:, None], np.full(11, 2.0))
+    K = H @ H.T
+    for alpha in (
+        hinge(problem, H, tol=TOL).alpha,
+        hinge_kernel(problem, lambda i: K[i], np.diagonal(K), tol=TOL).alpha,
+    ):
+        assert_optimal(problem, alpha, K)
+        assert_array_equal(alpha[:3], 2.0)  # nothing can be done for them
