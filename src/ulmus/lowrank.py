@@ -213,9 +213,9 @@ def _halko(
     """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
 
     The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the columns
-    of the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is never
-    farther from K, and to which new rows map as the old ones do. K is applied by blocks: each pass
-    makes its n² entries anew.
+    of the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is
+    never farther from K, and to which new rows map as the old ones do. K is applied by blocks:
+    each pass makes its n² entries anew.
     """
     n, trace = len(K), float(_sound_diagonal(K).sum())
     width = min(rank + oversampling, n)

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.model_selection import cross_val_score
 
 import oracles
-from ulmus import RandomFeatures, RBFFeatures, SparseELMClassifier
+from ulmus import KernelELMClassifier, RandomFeatures, RBFFeatures, SparseELMClassifier
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, MissingExtraError
 
 X, y = make_moons(150, noise=0.25, random_state=0)
@@ -86,9 +86,8 @@ def test_a_kernel_keeps_the_support_alone(labels):
     assert_allclose(given.decision_function(K), model.decision_function(X), atol=1e-9)
     assert_array_equal(given.predict(K[:7]), model.predict(X[:7]))
     assert cross_val_score(by_kernel(kernel="precomputed"), K, labels, cv=3).mean() > 0.85
-    # A precomputed kernel may be sparse.
-    sparse = by_kernel(kernel="precomputed").fit(sp.csr_array(K), labels)
-    assert_allclose(sparse.decision_function(K), given.decision_function(K), atol=1e-9)
+    with pytest.raises(InvalidInputError, match="use X.toarray()"):
+        by_kernel(kernel="precomputed").fit(sp.csr_array(K), labels)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +301,7 @@ def test_parameters_that_cannot_be_used(parameters, words):
 @pytest.mark.parametrize(
     ("K", "words"),
     [
-        (rbf_kernel(X)[:, :-1], "must be square"),
+        (rbf_kernel(X)[:, :-1], "needs the square matrix"),
         (rbf_kernel(X) + np.triu(np.ones((150, 150))), "not symmetric"),
         (rbf_kernel(X) - 0.5, "not positive semi-definite"),
         (-rbf_kernel(X), "negative between a row and itself"),
@@ -323,7 +322,7 @@ def _skew(A, B):
     ("kernel", "words"),
     [
         (lambda A, B: rbf_kernel(A, A), "it must be|not symmetric"),
-        (lambda A, B: rbf_kernel(A, B).ravel(), "it must be"),
+        (lambda A, B: rbf_kernel(A, B).ravel(), "one number for each pair"),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "not finite"),
         (lambda A, B: np.full((len(A), len(B)), np.inf), "not finite"),
         (_skew, "not symmetric"),
@@ -372,3 +371,17 @@ def test_a_failed_fit_leaves_the_model_as_it_was(make, call):
     model.set_params(features=None, C=10.0)
     assert_array_equal(model.predict(X), before)
     assert model.n_features_in_ == 2
+
+
+def test_named_kernels_are_those_of_kernel_elm():
+    ridge = KernelELMClassifier("arcsine", C=1.0).fit(X, THREE)
+    model = SparseELMClassifier(kernel="arcsine", tol=1e-8).fit(X, THREE)
+    assert model.kernel_ == ridge.kernel_
+    rows = ridge.landmarks_
+    by_hand = by_kernel(kernel=ridge.kernel_, tol=1e-8).fit(rows, THREE)
+    assert_allclose(model.decision_function(X), by_hand.decision_function(rows), atol=1e-6)
+    sparse = SparseELMClassifier(kernel="arcsine", tol=1e-8).fit(sp.csr_array(X), THREE)
+    assert_allclose(sparse.decision_function(X), model.decision_function(X), atol=1e-5)
+    assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), model.decision_function(X), atol=1e-5
+    )

@@ -35,7 +35,7 @@ class ExplicitGround:
 
 @dataclass(frozen=True)
 class KernelGround:
-    """A kernel, and which of the rows X it is taken between; X is K itself where it is precomputed."""
+    """A kernel, and which of the rows X it is between; X is K itself where it is precomputed."""
 
     kernel: Kernel
     X: Any

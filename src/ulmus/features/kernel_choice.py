@@ -39,6 +39,7 @@ __all__ = [
 KernelName = str | Kernel | Callable[..., Any]
 
 _NAMES = ("rbf", "linear", "poly", "laplacian", "infinite_rbf", "arcsine", "precomputed")
+_WITHOUT_GAMMA = ("linear", "precomputed")
 # The mean distance is taken over at most this many rows: its error is then far below what any
 # width is sensitive to.
 _WIDTH_ROWS = 2000
@@ -70,6 +71,11 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
         raise InvalidParameterError(
             f"gamma={gamma!r} must be 'mean' (from the mean distance between rows) or a positive "
             "number."
+        )
+    if isinstance(gamma, Real) and (not isinstance(kernel, str) or kernel in _WITHOUT_GAMMA):
+        raise InvalidParameterError(
+            f"gamma={gamma!r} belongs to a kernel that is given by name and has one; kernel="
+            f"{kernel!r} has not."
         )
     if not isinstance(degree, Integral) or int(degree) < 1:
         raise InvalidParameterError(f"degree={degree!r} must be a whole number of at least 1.")
