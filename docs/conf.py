@@ -18,7 +18,17 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # The tables are included by the pages that speak of them.
-TABLES = ["fit", "path", "kernel", "manifold", "import", "choices", "tables", "readings"]
+TABLES = [
+    "fit",
+    "path",
+    "kernel",
+    "kernel_tables",
+    "manifold",
+    "import",
+    "choices",
+    "tables",
+    "readings",
+]
 exclude_patterns = [
     *(f"benchmarks/{name}.md" for name in TABLES),
     "_build",

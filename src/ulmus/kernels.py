@@ -344,6 +344,7 @@ def _affine(
 def _city_blocks(X: Rows, Z: Rows) -> Array:
     """‖x − z‖₁ for every pair."""
     if is_numpy(X):
+        X, Z = (_short_indices(A) for A in (X, Z))
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
     xp = namespace(X)
     parts = [xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2) for rows in _few(X.shape[0])]
@@ -358,6 +359,14 @@ def _at_most_zero(P: Array) -> Array:
     if isinstance(P, np.ndarray):
         return np.minimum(P, 0, out=P)
     return namespace(P).clip(P, max=0.0)
+
+
+def _short_indices(X: Rows) -> Rows:
+    """Sparse rows whose indices have 32 bits, which is all that scikit-learn reads here."""
+    if not is_sparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(parts, shape=X.shape)
 
 
 def _ones(X: Rows) -> Array:

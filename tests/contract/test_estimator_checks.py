@@ -5,6 +5,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ulmus
+import ulmus.kernels
 
 
 def wide_kernel(X, Z):
@@ -23,6 +24,12 @@ VARIANTS = [
     ulmus.ELMRegressor(C=[0.1, 1.0, 10.0], n_hidden=30),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
+    ulmus.KernelELMClassifier(method="rpcholesky", tol=1e-3),
+    ulmus.KernelELMClassifier("laplacian", gamma="loo", C=1.0),
+    ulmus.KernelELMRegressor("arcsine", fit_intercept=False),
+    ulmus.KernelELMRegressor(ulmus.kernels.RBF(0.1), C=10.0),
+    ulmus.KernelFeatures("poly", method="eig", tol=1e-3),
+    ulmus.KernelFeatures(method="nystrom"),
     ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20),
     ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20, solver="cg", tol=1e-6),
     ulmus.SparseELMClassifier(C=1.0, n_hidden=30, class_weight="balanced"),
