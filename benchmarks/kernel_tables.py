@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning
 from ulmus.experiments import low_rank_space, randomized
 
-TRIALS, EXPERIMENTS, WIDTHS = 5, 1, (50, 250, 1000)
+TRIALS, EXPERIMENTS, WIDTHS = 3, 1, (50, 250)
 
 
 def measure(trials=TRIALS, experiments=EXPERIMENTS, widths=WIDTHS):
