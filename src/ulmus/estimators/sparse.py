@@ -71,7 +71,7 @@ class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMi
         The part of every class that is held out to choose C.
     tol : float, default=1e-3
         The largest violation of the optimality conditions; a margin is 1.
-    max_iter : int, default=1000
+    max_iter : int, default=2000
         The most steps for each class: epochs of coordinate descent and factorisations, or
         blocks of kernel rows.
     warm_start : bool, default=False
@@ -148,7 +148,7 @@ class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMi
         class_weight=None,
         validation_fraction=0.2,
         tol=1e-3,
-        max_iter=1000,
+        max_iter=2000,
         warm_start=False,
         dtype=None,
         random_state=None,

@@ -91,6 +91,24 @@ class _Column:
         every = np.arange(len(self.alpha))
         self.w = self.loops.combined(self.H, every, self.sign * self.alpha)
 
+    def descend(self, epochs: int, visits: int, seed: int, shrinking: bool) -> int:
+        """At most so many epochs, and rows visited, of coordinate descent; gives the latter."""
+        taken, visited = self.loops.descend(
+            self.H,
+            self.sign,
+            self.upper,
+            self.square,
+            self.alpha,
+            self.w,
+            seed + self.steps,
+            epochs,
+            visits,
+            0.5 * self.tol,
+            shrinking,
+        )
+        self.steps += taken
+        return int(visited)
+
     def undecided(self, gradient: Array, band: float) -> Array:
         """Rows that are not held at a bound by more than ``band``."""
         held = ((self.alpha <= 0.0) & (gradient > band)) | (
@@ -105,7 +123,7 @@ def hinge(
     alpha: Array | None = None,
     *,
     tol: float = 1e-3,
-    max_iter: int = 1000,
+    max_iter: int = 2000,
     seed: int = 0,
     shrinking: bool = True,
 ) -> HingeSolution:
@@ -151,20 +169,7 @@ def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None
     # Epochs over a few rows are soon many; half of the steps are for what comes after.
     limit = max(1, max_iter // 2) if np.isfinite(_interior_cost(n, h)) else max_iter
     while column.steps < limit:
-        epochs, visits = column.loops.descend(
-            column.H,
-            column.sign,
-            column.upper,
-            column.square,
-            column.alpha,
-            column.w,
-            seed + column.steps,
-            limit - column.steps,
-            chunk,
-            0.5 * column.tol,
-            shrinking,
-        )
-        column.steps += epochs
+        visits = column.descend(limit - column.steps, chunk, seed, shrinking)
         spent += visits
         gradient = column.gradient()
         residual = column.residual(gradient)
@@ -186,7 +191,7 @@ def _interior_cost(rows: int, h: int) -> float:
     if not fits(k, k, 24):
         return np.inf
     per_step = k**3 / 3 if rows <= h else rows * h**2 + h**3 / 3
-    return (_USUAL_STEPS * per_step + rows * k * min(k, h)) / _PRODUCT_SPEED
+    return (_USUAL_STEPS * per_step + rows * k * h) / _PRODUCT_SPEED
 
 
 def _settle(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
@@ -210,20 +215,8 @@ def _settle(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
         column.alpha[rows] = found
         column.refresh()
     # What is left of max_iter goes to the method that cannot fail, only dawdle.
-    epochs, _ = column.loops.descend(
-        column.H,
-        column.sign,
-        column.upper,
-        column.square,
-        column.alpha,
-        column.w,
-        seed + column.steps,
-        max_iter - column.steps,
-        np.iinfo(np.int64).max,
-        0.5 * column.tol,
-        shrinking,
-    )
-    column.steps += epochs
+    every = np.iinfo(np.int64).max
+    column.descend(max(0, max_iter - column.steps), every, seed, shrinking)
 
 
 def _sharpen(column: _Column) -> None:
