@@ -51,6 +51,10 @@ class KernelMatrix(ABC):
     def take(self, chosen: np.ndarray) -> "KernelMatrix":
         """K of some of the rows."""
 
+    def precise(self) -> "KernelMatrix":
+        """K made in float64, where it is not and can be."""
+        return self
+
     def all(self) -> Array:
         """The whole of K in float64."""
         K = np.empty((len(self), len(self)), order="F")
@@ -105,6 +109,12 @@ class EvaluatedKernel(KernelMatrix):
         for part in row_blocks(len(self), self._size):
             out = None if buffer is None else buffer[: part.stop - part.start]
             yield part, self.kernel(self.X[part], self.X, out)
+
+    def precise(self) -> "EvaluatedKernel":
+        """The kernel of the same rows in float64."""
+        if not str(self.dtype).endswith("32"):
+            return self
+        return EvaluatedKernel(self.kernel, self.X.astype(float))
 
     def take(self, chosen: np.ndarray) -> "EvaluatedKernel":
         """The kernel between some of the rows."""

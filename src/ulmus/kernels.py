@@ -68,6 +68,10 @@ class Shifted:
         """Precision of the rows."""
         return self.rows.dtype
 
+    def astype(self, dtype: Any) -> "Shifted":
+        """The same rows in another precision."""
+        return Shifted(self.rows.astype(dtype), self.shift.astype(dtype))
+
     def __getitem__(self, rows: Any) -> "Shifted":
         return Shifted(self.rows[rows], self.shift)
 

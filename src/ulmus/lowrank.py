@@ -43,12 +43,16 @@ _INDEFINITE = 1e-3
 
 @dataclass(frozen=True)
 class LowRank:
-    """F as hidden rows, the rows that span it (None: all), W, and the part of the trace missing."""
+    """F as hidden rows, the rows that span it (None: all), W, and the part of the trace missing.
+
+    ``dtype`` is the precision K was made in, in which new rows should be taken too.
+    """
 
     H: Stored
     rows: np.ndarray | None
     W: Array
     error: float
+    dtype: DType
 
     @property
     def F(self) -> Array:
@@ -71,13 +75,21 @@ def low_rank(
     power: int = 0,
     literal: bool = False,
 ) -> LowRank:
-    """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`."""
+    """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`.
+
+    Where float32 runs out of directions before the rank is reached, K is taken in float64.
+    """
     if method == "halko":
-        return _halko(K, rank, tol, rng, oversampling, power, literal)
-    if method == "eig":
-        return _eig(K, rank, tol)
-    draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
-    return _partial_cholesky(K, rank, tol, rng, draw)
+        found = _halko(K, rank, tol, rng, oversampling, power, literal)
+    elif method == "eig":
+        found = _eig(K, rank, tol)
+    else:
+        draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
+        found = _partial_cholesky(K, rank, tol, rng, draw)
+    precise = K.precise()
+    if precise is not K and found.rank < rank and found.error > tol:
+        return low_rank(precise, method, rank, tol, rng, oversampling, power, literal)
+    return found
 
 
 METHODS = ("rpcholesky", "nystrom", "halko", "eig")
@@ -149,7 +161,7 @@ def _partial_cholesky(
     # The pivots' own rows of F are K's Cholesky factor among them.
     W = lower_inverse(F.gather(len(rows), rows).T.astype(float)).T
     H = Stored([tile[: len(rows)] for tile in F.tiles])
-    return LowRank(H, rows, W, _share(missing.sum(), whole.sum()))
+    return LowRank(H, rows, W, _share(missing.sum(), whole.sum()), dtype)
 
 
 class _Tiles:
@@ -234,7 +246,8 @@ def _halko(
     d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), most, tol, trace, K.dtype)
     W = matmul(Q, U / np.sqrt(d))
     F = matmul(Q, U * np.sqrt(d)) if literal else matmul(KQ, U / np.sqrt(d))
-    return LowRank(Stored([F.T]), None, W, _share(max(trace - float(np.sum(F**2)), 0.0), trace))
+    error = _share(max(trace - float(np.sum(F**2)), 0.0), trace)
+    return LowRank(Stored([F.T]), None, W, error, K.dtype)
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
@@ -251,7 +264,8 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     trace = float(np.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
     F = U * np.sqrt(d)
-    return LowRank(Stored([F.T]), None, U / np.sqrt(d), _share(max(trace - d.sum(), 0.0), trace))
+    error = _share(max(trace - float(d.sum()), 0.0), trace)
+    return LowRank(Stored([F.T]), None, U / np.sqrt(d), error, K.dtype)
 
 
 def _leading(

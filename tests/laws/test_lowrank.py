@@ -167,8 +167,10 @@ def test_a_linear_kernel_has_no_more_columns_than_the_data():
 @pytest.mark.parametrize("d", [2, 20])
 def test_float32_stays_sound(method, d):
     X = rows_of(n=500, d=d, dtype=np.float32)
-    K, found = factor(method, X=X, rank=400, gamma=0.25)
-    assert np.isfinite(found.F).all()
+    _, found = factor(method, X=X, rank=400, gamma=0.25)
+    # Two columns have too few directions for float32, and are taken in float64.
+    assert found.dtype == (np.float64 if d == 2 else np.float32)
+    K = RBF(0.25)(X.astype(float), X.astype(float))
     columns = K if found.rows is None else K[:, found.rows]
     assert np.abs(columns @ found.W - found.F).max() < 2e-3
     assert np.abs(found.F @ found.F.T - K).max() < max(3 * found.error * len(X), 2e-3)

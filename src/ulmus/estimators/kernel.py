@@ -36,7 +36,8 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         The most columns of the factor. A float is a part of the rows. None is 2000, or no
         limit where ``tol`` is given.
     tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small.
+        Stop as soon as the part of the kernel's trace that is missing is this small. None is
+        no such limit, or 1e-7 where ``rank`` is None too.
     project : bool, default=True
         Whether new rows are taken to the low-rank space first, so that fitted and new rows are
         treated alike. False is the randomized ELM paper's equation 20: the factor serves
@@ -54,7 +55,7 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
     dtype : dtype, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
-        float64 always.
+        float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks and the samples of rows.
 
@@ -178,7 +179,8 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         The most columns of the factor. A float is a part of the rows. None is 2000, or no
         limit where ``tol`` is given.
     tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small.
+        Stop as soon as the part of the kernel's trace that is missing is this small. None is
+        no such limit, or 1e-7 where ``rank`` is None too.
     project : bool, default=True
         Whether new rows are taken to the low-rank space first, so that fitted and new rows are
         treated alike. False is the randomized ELM paper's equation 20: the factor serves
@@ -196,7 +198,7 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
     dtype : dtype, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
-        float64 always.
+        float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks and the samples of rows.
 

@@ -15,7 +15,7 @@ from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel import check_rank, most_columns, rank_warning
+from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import (
     check_kernel,
     check_precomputed,
@@ -110,7 +110,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
                 K,
                 self.method_,
                 rank,
-                0.0 if self.tol is None else float(self.tol),
+                least_missing(self.rank, self.tol),
                 rng,
                 int(self.oversampling),
                 int(self.power_steps),
@@ -119,6 +119,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
             rank_warning(found, rank, self.rank, self.tol)
             problem = replace(problem, H=found.H)
             solution = solve(problem, grid, self._solve_seed)
+            rows = rows if self._given else rows.astype(found.dtype)
             if self.project:
                 self.landmarks_ = rows if found.rows is None else rows[found.rows]
                 self.dual_coef_ = matmul(found.W, solution.coef)
@@ -209,9 +210,10 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        dtype = floating(X, self.dtype)
-        landmarks = self.landmarks_
+        landmarks, dtype = self.landmarks_, floating(X, self.dtype)
         if not self._given:
+            # Landmarks in float64 are there because float32 would not do.
+            dtype = np.promote_types(dtype, landmarks.dtype)
             shift = self.scaling_.center * self.scaling_.factor
             landmarks = landmarks_like(landmarks, X, dtype, shift)
         coef = np.asarray(self.dual_coef_, dtype=dtype)
@@ -220,7 +222,7 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
             rows = scaled_for_kernel(X[part], self.scaling_, self._rescales, dtype)
             matmul(self.kernel_(rows, landmarks), coef, F[part])
         F += self.intercept_
-        return F
+        return F.astype(floating(X, self.dtype), copy=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import from_numpy
+from ulmus.backends.namespace import from_numpy, namespace
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
@@ -29,32 +29,37 @@ from ulmus.kernels import Kernel, Precomputed
 from ulmus.lowrank import METHODS, LowRank, low_rank
 from ulmus.typing import Array, DType, Rows, Seed
 
-__all__ = ["KernelFeatures", "KernelLayer", "check_rank", "most_columns", "rank_warning"]
+__all__ = [
+    "KernelFeatures",
+    "KernelLayer",
+    "check_rank",
+    "least_missing",
+    "most_columns",
+    "rank_warning",
+]
 
 _DEFAULT_RANK = 1000
+# Where neither rank nor tol is given: what is missing then has never been missed.
+_DEFAULT_TOL = 1e-7
 # Landmarks are looked for among as many rows as leave room for this many columns of each.
 _ROOM = 2000
 
 
 @dataclass(frozen=True)
 class KernelLayer:
-    """H = k(x, landmarks) W for one precision and device."""
+    """H = k(x, landmarks) W, worked out in W's precision and given in ``dtype``."""
 
     kernel: Kernel
     landmarks: Any
     W: Array
     scaling: Scaling
     scales: bool
+    dtype: DType
 
     @property
     def width(self) -> int:
         """Columns of H."""
         return int(self.W.shape[1])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of H."""
-        return self.W.dtype
 
     @property
     def offset(self) -> float:
@@ -63,8 +68,15 @@ class KernelLayer:
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H for these rows."""
-        rows = scaled_for_kernel(X, self.scaling, self.scales, self.dtype)
-        return matmul(self.kernel(rows, self.landmarks), self.W, out)
+        rows = scaled_for_kernel(X, self.scaling, self.scales, self.W.dtype)
+        K = self.kernel(rows, self.landmarks)
+        if self.W.dtype == self.dtype:
+            return matmul(K, self.W, out)
+        H = matmul(K, self.W)
+        if out is None:
+            return namespace(H).astype(H, self.dtype)
+        out[...] = H
+        return out
 
     def units(self, columns: slice) -> "KernelLayer":
         """Some of the columns, as a layer of their own."""
@@ -86,7 +98,8 @@ class KernelFeatures(FeatureMap):
         The most columns. A float is a part of the rows. None is 1000, or no limit where
         ``tol`` is given.
     tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small.
+        Stop as soon as the part of the kernel's trace that is missing is this small. None is
+        no such limit, or 1e-7 where ``rank`` is None too.
     gamma : "mean" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows: 1/2σ² with σ their mean distance for
         "rbf" and the units of "infinite_rbf", 1/σ for "laplacian", and one over the mean
@@ -184,12 +197,14 @@ class KernelFeatures(FeatureMap):
     def layer(self, like: Rows, dtype: DType = None) -> KernelLayer:
         """The map as a function of rows that live where ``like`` lives."""
         dtype = self._precision(like, dtype)
-        landmarks = self.landmarks_
+        landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
             shift = self.scaling_.center * self.scaling_.factor
-            landmarks = landmarks_like(landmarks, like, dtype, shift)
-        W = from_numpy(self.weights_, like, dtype)
-        return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales)
+            # Landmarks in float64 are there because float32 would not do.
+            work = dtype if str(landmarks.dtype).endswith("32") else namespace(like).float64
+            landmarks = landmarks_like(landmarks, like, work, shift)
+        W = from_numpy(self.weights_, like, work)
+        return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales, dtype)
 
     def truncate(self, n_hidden: int) -> Self:
         """The same map with only its first columns."""
@@ -219,7 +234,8 @@ class KernelFeatures(FeatureMap):
             )
             K = EvaluatedKernel(self.kernel_, rows)
         found = self.factor(K, rng)
-        self.landmarks_ = rows if found.rows is None else rows[found.rows]
+        rows = rows if found.rows is None else rows[found.rows]
+        self.landmarks_ = rows if self.kernel == "precomputed" else rows.astype(found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
         self.approximation_error_ = found.error
 
@@ -230,7 +246,7 @@ class KernelFeatures(FeatureMap):
             K,
             self.method,
             rank,
-            0.0 if self.tol is None else float(self.tol),
+            least_missing(self.rank, self.tol),
             rng,
             int(self.oversampling),
             int(self.power_steps),
@@ -295,6 +311,13 @@ def most_columns(rank: Any, tol: Any, n: int, default: int) -> int:
     if isinstance(rank, Integral):
         return min(int(rank), n)
     return max(1, min(round(float(rank) * n), n))
+
+
+def least_missing(rank: Any, tol: Any) -> float:
+    """``tol`` as a number."""
+    if tol is None:
+        return _DEFAULT_TOL if rank is None else 0.0
+    return float(tol)
 
 
 def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:

@@ -4,6 +4,7 @@ With G = V diag(w) Vᵀ and Z = VᵀR, β(C) = V (w + 1/C)⁻¹ Z.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +20,14 @@ __all__ = ["Spectrum", "left_out", "ridge", "spectral", "spectrum"]
 class Spectrum:
     """w ascending, V (h × h), Z (h × m), and the frame they were found in.
 
-    ``rounding`` is how far w may be off.
+    ``rounding`` is how far each of w may be off.
     """
 
     values: Array
     basis: Array
     cross: Array
     frame: Frame
-    rounding: float
+    rounding: Array
 
     def inverse(self, C: float) -> Array:
         """1/(w + 1/C) for every eigenvalue."""
@@ -37,12 +38,16 @@ def spectrum(moments: Moments, problem: Problem) -> Spectrum:
     """The eigenbasis of G and the targets in it."""
     frame = problem.frame(moments)
     w, V = eigh(frame.gram)
-    return Spectrum(w, V, matmul(V.T, frame.cross), frame, moments.rounding)
+    # An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
+    # later ones of a low-rank factor, is off by little.
+    size = np.diagonal(moments.gram)
+    share = matmul((V**2).T, (size / max(float(size.max()), np.finfo(float).tiny))[:, None])[:, 0]
+    return Spectrum(w, V, matmul(V.T, frame.cross), frame, moments.rounding * share)
 
 
-def ridge(w: Array, C: float, rounding: float) -> float:
-    """1/C, or the rounding in the eigenvalues w where that is more."""
-    return max(1.0 / C, rounding, float(np.finfo(float).eps) * float(w[-1]))
+def ridge(w: Array, C: float, rounding: float | Array) -> Any:
+    """1/C, or the rounding in the eigenvalues w where that is more; one number if that is one."""
+    return np.maximum(max(1.0 / C, float(np.finfo(float).eps) * float(w[-1])), rounding)
 
 
 def spectral(
