@@ -107,3 +107,33 @@ def unsupervised(H, L, lam, k):
     order = np.argsort(np.where(np.isfinite(gamma) & (gamma > 0), gamma, np.inf))[1 : k + 1]
     V = V[:, order]
     return gamma[order], V / np.linalg.norm(H @ V, axis=0)
+
+
+def same_class_laplacian(codes, weight=None):
+    """GELM's graph, written out: rows of a class are joined with weight cᵢcⱼ/N."""
+    c = np.ones(len(codes)) if weight is None else weight
+    same = codes[:, None] == codes[None, :]
+    W = same * np.outer(c, c) / (same @ c)[:, None]
+    return np.diag(W.sum(axis=1)) - W
+
+
+def graph_elm(H, codes, T, lam, C, weight=None):
+    """(HᵀCH + λHᵀΛH + I/C)⁻¹ HᵀCT with the n × n graph."""
+    c = np.ones(len(H)) if weight is None else weight
+    kept = c > 0
+    H, codes, T, c = H[kept], codes[kept], T[kept], c[kept]
+    A = H.T @ (c[:, None] * H) + np.eye(H.shape[1]) / C
+    A += lam * H.T @ same_class_laplacian(codes, c) @ H
+    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+
+
+def graph_elm_left_out(H, codes, T, lam, C, weight=None, unit=None):
+    """Each row's outputs by the model refitted without it, its class's mean included."""
+    c = np.ones(len(H)) if weight is None else weight
+    u = c if unit is None else unit
+    F = np.empty_like(T, dtype=float)
+    for i in range(len(H)):
+        rest = c.copy()
+        rest[i] -= u[i]
+        F[i] = H[i] @ graph_elm(H, codes, T, lam, C, rest)
+    return F

@@ -12,6 +12,7 @@ from ulmus.version import __version__
 if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.regressor import ELMRegressor
     from ulmus.estimators.semi_supervised import (
         SemiSupervisedELMClassifier,
@@ -25,6 +26,7 @@ __all__ = [
     "ELMEmbedding",
     "ELMRegressor",
     "ELMSpectralClustering",
+    "GraphELMClassifier",
     "KNNGraph",
     "RBFFeatures",
     "RandomFeatures",
@@ -40,6 +42,7 @@ _HOMES = {
     "ELMEmbedding": "ulmus.estimators.embedding",
     "ELMRegressor": "ulmus.estimators.regressor",
     "ELMSpectralClustering": "ulmus.estimators.embedding",
+    "GraphELMClassifier": "ulmus.estimators.graph",
     "KNNGraph": "ulmus.graphs",
     "RBFFeatures": "ulmus.features",
     "RandomFeatures": "ulmus.features",

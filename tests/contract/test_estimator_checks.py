@@ -14,6 +14,7 @@ VARIANTS = [
     ulmus.ELMClassifier(C=1.0, n_hidden=50, class_weight={0: 1.0, 1: 2.0}),
     ulmus.ELMClassifier(n_hidden="loo", features=ulmus.RandomFeatures(50)),
     ulmus.ELMRegressor(C=[0.1, 1.0, 10.0], n_hidden=30),
+    ulmus.GraphELMClassifier(C=1.0, lam=2.0, n_hidden=30),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
     ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20),

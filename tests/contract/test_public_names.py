@@ -25,6 +25,7 @@ def test_public_names():
         "ELMEmbedding",
         "ELMRegressor",
         "ELMSpectralClustering",
+        "GraphELMClassifier",
         "KNNGraph",
         "RBFFeatures",
         "RandomFeatures",
