@@ -11,6 +11,7 @@ from ulmus.version import __version__
 
 if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
+    from ulmus.estimators.discriminative import ManifoldELMClassifier
     from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
     from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.regressor import ELMRegressor
@@ -28,6 +29,7 @@ __all__ = [
     "ELMSpectralClustering",
     "GraphELMClassifier",
     "KNNGraph",
+    "ManifoldELMClassifier",
     "RBFFeatures",
     "RandomFeatures",
     "SemiSupervisedELMClassifier",
@@ -44,6 +46,7 @@ _HOMES = {
     "ELMSpectralClustering": "ulmus.estimators.embedding",
     "GraphELMClassifier": "ulmus.estimators.graph",
     "KNNGraph": "ulmus.graphs",
+    "ManifoldELMClassifier": "ulmus.estimators.discriminative",
     "RBFFeatures": "ulmus.features",
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",

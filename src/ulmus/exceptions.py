@@ -7,7 +7,8 @@
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
-    └── IllConditionedWarning                an answer was found, by a safer and slower way
+    ├── IllConditionedWarning                an answer was found, by a safer and slower way
+    └── IndefiniteWarning                    an answer was found, and it minimises nothing
 
 A message says what was wrong, then what to do.
 """
@@ -15,6 +16,7 @@ A message says what was wrong, then what to do.
 __all__ = [
     "BatchError",
     "IllConditionedWarning",
+    "IndefiniteWarning",
     "InvalidInputError",
     "InvalidParameterError",
     "MissingExtraError",
@@ -49,3 +51,7 @@ class UlmusWarning(UserWarning):
 
 class IllConditionedWarning(UlmusWarning):
     """An answer was found, but by a safer and slower way than asked."""
+
+
+class IndefiniteWarning(UlmusWarning):
+    """An answer was found as asked, but it minimises nothing."""

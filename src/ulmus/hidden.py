@@ -6,7 +6,7 @@ little beside making it; never more than scikit-learn's ``working_memory``.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import get_config
@@ -14,7 +14,7 @@ from sklearn import get_config
 from ulmus.backends.namespace import is_numpy
 from ulmus.typing import Array, DType, Layer, Rows
 
-__all__ = ["Hidden", "ScaledColumns", "block_rows", "fits", "row_blocks"]
+__all__ = ["Hidden", "KeptRows", "ScaledColumns", "block_rows", "fits", "row_blocks"]
 
 _SMALLEST_BUDGET = 32 * 2**20
 
@@ -89,6 +89,12 @@ class Hidden:
         """The same layer on some of the rows."""
         return Hidden(self.layer, self.X[rows])
 
+    def kept(self) -> "Hidden":
+        """The same rows, made once and kept where they fit; for when they are read many times."""
+        if not fits(len(self), self.width, self.itemsize):
+            return self
+        return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), self.layer(self.X))
+
 
 @dataclass(frozen=True)
 class ScaledColumns:
@@ -118,3 +124,25 @@ class ScaledColumns:
     def units(self, columns: slice) -> "ScaledColumns":
         """Some of the columns."""
         return ScaledColumns(self.factors[columns])
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """A layer whose hidden rows are given as they are."""
+
+    width: int
+    dtype: DType
+    offset: float = 0.0
+    columns: slice | None = None
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """A copy of the rows: their readers scale them in place."""
+        X = X if self.columns is None else X[:, self.columns]
+        if out is None:
+            return X.copy()
+        out[...] = X
+        return out
+
+    def units(self, columns: slice) -> "KeptRows":
+        """Some of the columns."""
+        return replace(self, width=len(range(*columns.indices(self.width))), columns=columns)

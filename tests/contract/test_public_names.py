@@ -27,6 +27,7 @@ def test_public_names():
         "ELMSpectralClustering",
         "GraphELMClassifier",
         "KNNGraph",
+        "ManifoldELMClassifier",
         "RBFFeatures",
         "RandomFeatures",
         "SemiSupervisedELMClassifier",
