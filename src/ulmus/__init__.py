@@ -11,8 +11,10 @@ from ulmus.version import __version__
 
 if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
+    from ulmus.estimators.clustering import ELMKMeans
     from ulmus.estimators.discriminative import ManifoldELMClassifier
     from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.factorisation import ELMNMF
     from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.regressor import ELMRegressor
     from ulmus.estimators.semi_supervised import (
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from ulmus.graphs import KNNGraph
 
 __all__ = [
+    "ELMNMF",
     "ELMClassifier",
     "ELMEmbedding",
+    "ELMKMeans",
     "ELMRegressor",
     "ELMSpectralClustering",
     "GraphELMClassifier",
@@ -42,6 +46,8 @@ __all__ = [
 _HOMES = {
     "ELMClassifier": "ulmus.estimators.classifier",
     "ELMEmbedding": "ulmus.estimators.embedding",
+    "ELMKMeans": "ulmus.estimators.clustering",
+    "ELMNMF": "ulmus.estimators.factorisation",
     "ELMRegressor": "ulmus.estimators.regressor",
     "ELMSpectralClustering": "ulmus.estimators.embedding",
     "GraphELMClassifier": "ulmus.estimators.graph",

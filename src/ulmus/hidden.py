@@ -14,7 +14,7 @@ from sklearn import get_config
 from ulmus.backends.namespace import is_numpy
 from ulmus.typing import Array, DType, Layer, Rows
 
-__all__ = ["Hidden", "KeptRows", "ScaledColumns", "block_rows", "fits", "row_blocks"]
+__all__ = ["Hidden", "KeptRows", "ScaledColumns", "block_rows", "fits", "most_rows", "row_blocks"]
 
 _SMALLEST_BUDGET = 32 * 2**20
 
@@ -28,7 +28,12 @@ def block_rows(width: int, itemsize: int, extra: int = 0) -> int:
 
 def fits(n_rows: int, width: int, itemsize: int) -> bool:
     """Whether an array of that size is within scikit-learn's ``working_memory``."""
-    return n_rows * width * itemsize <= get_config()["working_memory"] * 2**20
+    return n_rows <= most_rows(width, itemsize)
+
+
+def most_rows(width: int, itemsize: int) -> int:
+    """How many rows are within scikit-learn's ``working_memory``."""
+    return int(get_config()["working_memory"] * 2**20 // (width * itemsize))
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:

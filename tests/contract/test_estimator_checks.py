@@ -16,6 +16,7 @@ VARIANTS = [
     ulmus.ELMRegressor(C=[0.1, 1.0, 10.0], n_hidden=30),
     ulmus.GraphELMClassifier(C=1.0, lam=2.0, n_hidden=30),
     ulmus.ManifoldELMClassifier(C=1.0, n_hidden=30, form="bounded"),
+    ulmus.ELMNMF(n_hidden=20, solver="mu"),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
     ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20),

@@ -23,6 +23,8 @@ def test_public_names():
     assert sorted(ulmus.__all__) == [
         "ELMClassifier",
         "ELMEmbedding",
+        "ELMKMeans",
+        "ELMNMF",
         "ELMRegressor",
         "ELMSpectralClustering",
         "GraphELMClassifier",

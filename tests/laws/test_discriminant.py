@@ -117,6 +117,15 @@ def test_a_row_that_is_held_out_has_no_say():
     assert found.path.rows == len(found.loo) == len(found.loo_rows) == 40
 
 
+def test_taking_rows_takes_their_edges():
+    g = world(3, 40, 8)
+    rows = np.array([3, 5, 6, 20, 21, 22, 39])
+    some = g.take(rows)
+    assert_allclose(some.W.toarray(), g.W.toarray()[np.ix_(rows, rows)])
+    assert_allclose(some.H.all(), g.H.all()[rows])
+    assert_array_equal(some.targets.codes, g.targets.codes[rows])
+
+
 def test_folds_deal_every_class_out():
     codes = np.array([0] * 10 + [1] * 3 + [2])
     held = folds(codes, 5, 0)
