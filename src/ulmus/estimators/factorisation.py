@@ -31,8 +31,9 @@ class ELMNMF(HiddenClustering):
     solver : {"cd", "mu"}, default="cd"
         Coordinate descent, or the paper's multiplicative updates, which minimise the same and
         take longer.
-    init : str, default="random"
-        How the factorisation starts, as in scikit-learn's NMF.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
+        How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors.
+        With units that are never near zero, sigmoid ones for instance, "random" does better.
     max_iter : int, default=200
         Sweeps after which the factorisation stops.
     tol : float, default=1e-4
@@ -93,7 +94,7 @@ class ELMNMF(HiddenClustering):
         features=None,
         n_hidden=None,
         solver="cd",
-        init="random",
+        init=None,
         max_iter=200,
         tol=1e-4,
         n_init=10,
