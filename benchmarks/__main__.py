@@ -21,6 +21,7 @@ from benchmarks import (
     path,
     readings,
     tables,
+    units,
 )
 from benchmarks.measure import machine, race
 
@@ -244,6 +245,14 @@ def run_clusters(folder, rounds):
     return found, {}, page
 
 
+def run_units(folder, rounds):
+    """Which hidden units suit a clustering."""
+    found = units.measure()
+    names = list(next(iter(found.values())))
+    rows = [[name, *(f"{cells[name]:.1f}" for cells in found.values())] for name in names]
+    return found, {}, table("Purity (%) by hidden units", ["clustering", *found], rows)
+
+
 def _cases(found, title):
     """A table of nested cases."""
     rows = []
@@ -274,6 +283,7 @@ RUNS = {
     "geometry": run_geometry,
     "faces": run_faces,
     "clusters": run_clusters,
+    "units": run_units,
 }
 
 
