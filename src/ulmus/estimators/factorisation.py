@@ -4,6 +4,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+from sklearn import config_context
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
@@ -143,7 +144,8 @@ class ELMNMF(HiddenClustering):
             tol=self.tol,
             random_state=seed,
         )
-        with warnings.catch_warnings():
+        # Its start warns where arrays are dispatched, and these are NumPy's in any case.
+        with warnings.catch_warnings(), config_context(array_api_dispatch=False):
             # A factorisation that is cut short groups rows as well; n_iter_ tells.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.nmf_.fit(self._checked(H))
