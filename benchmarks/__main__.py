@@ -12,8 +12,11 @@ import numpy as np
 
 from benchmarks import (
     choices,
+    clusters,
     cold_import,
+    faces,
     fit,
+    geometry,
     hinge,
     kernel,
     kernel_tables,
@@ -21,6 +24,7 @@ from benchmarks import (
     path,
     readings,
     tables,
+    units,
 )
 from benchmarks.measure import machine, race
 
@@ -246,6 +250,91 @@ def run_choices(folder, rounds):
     return _cases(choices.measure(), "Choices")
 
 
+def run_geometry(folder, rounds):
+    """What class scatter and the factorisation cost."""
+    geometry.prepare(folder)
+    best = race("benchmarks.geometry", geometry.CONTENDERS, folder, rounds)
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    ratios = {
+        "GELM / ELM, C and λ given": seconds["gelm"] / seconds["elm"],
+        "MELM / ELM, C and λ given": seconds["melm"] / seconds["elm"],
+        "GELM / ELM, chosen": seconds["gelm_chosen"] / seconds["elm_chosen"],
+        "MELM / ELM, chosen": seconds["melm_chosen"] / seconds["elm_chosen"],
+        "multiplicative / coordinate descent": seconds["nmf_multiplicative"]
+        / seconds["nmf_coordinate_descent"],
+    }
+    known = {"seconds", "cpu_seconds", "peak_mb"}
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.3f}",
+            ", ".join(f"{key} {value:.3g}" for key, value in result.items() if key not in known),
+        )
+        for name, result in best.items()
+    ]
+    title = "Yale B, 25 images, h = 200; control charts, h = 1000, 6 components"
+    return best, ratios, table(title, ["contender", "s", "check"], rows)
+
+
+def run_faces(folder, rounds):
+    """The MELM paper's experiments."""
+    found = {
+        "methods": faces.methods(),
+        "forms": faces.forms(),
+        "λ": faces.strengths(),
+        "networks": faces.networks(),
+    }
+    names = list(next(iter(found["methods"].values())))[:4]
+    rows = [
+        [case, cells.get("paper", ""), *(_mean(cells[name]) for name in names)]
+        for case, cells in found["methods"].items()
+    ]
+    page = table("Faces, accuracy (%)", ["case", "paper, MELM", *names], rows)
+    names = list(next(iter(found["forms"].values())))
+    rows = [
+        [case, *(_mean(cells[name]) for name in names)] for case, cells in found["forms"].items()
+    ]
+    page += "\n\n" + table("Faces, what is solved", ["data", *names], rows)
+    for part in ("λ", "networks"):
+        names = list(next(iter(found[part].values())))
+        rows = [
+            [case, *(_beside(cells[name]) for name in names)] for case, cells in found[part].items()
+        ]
+        page += "\n\n" + table(f"Faces, {part}: ours / paper", ["data", *names], rows)
+    return found, {}, page
+
+
+def _mean(cell):
+    return f"{cell['mean']:.2f} ± {cell['deviation']:.2f}"
+
+
+def _beside(cell):
+    ours = "not run" if cell["ours"] is None else f"{cell['ours']:.1f}"
+    return f"{ours} / {cell['paper']:.1f}"
+
+
+def run_clusters(folder, rounds):
+    """The paper on clustering in ELM feature space."""
+    found = {"cells": clusters.cells(), "nodes": clusters.nodes()}
+    rows = []
+    for case, cell in found["cells"].items():
+        paper = "{:.1f}, {:.3f}".format(*cell["paper"]) if "paper" in cell else ""
+        (p, dp), (n, dn) = cell["purity"], cell["nmi"]
+        rows.append([case, paper, f"{p:.1f} ± {dp:.1f}, {n:.3f} ± {dn:.3f}", cell["runs"]])
+    page = table("Clusters: purity (%), NMI", ["case", "paper", "here", "runs"], rows)
+    rows = [[case, *(f"{v:.1f}" for v in cells.values())] for case, cells in found["nodes"].items()]
+    page += "\n\n" + table("Purity (%) by nodes", ["case", *clusters.NODES], rows)
+    return found, {}, page
+
+
+def run_units(folder, rounds):
+    """Which hidden units suit a clustering."""
+    found = units.measure()
+    names = list(next(iter(found.values())))
+    rows = [[name, *(f"{cells[name]:.1f}" for cells in found.values())] for name in names]
+    return found, {}, table("Purity (%) by hidden units", ["clustering", *found], rows)
+
+
 def _cases(found, title):
     """A table of nested cases."""
     rows = []
@@ -276,6 +365,10 @@ RUNS = {
     "tables": run_tables,
     "kernel_tables": run_kernel_tables,
     "readings": run_readings,
+    "geometry": run_geometry,
+    "faces": run_faces,
+    "clusters": run_clusters,
+    "units": run_units,
 }
 
 

@@ -201,3 +201,72 @@ def hinge_by_a_general_solver(K, y, c, ridge=1e-9):
     R = np.linalg.cholesky(np.outer(y, y) * K + ridge * np.eye(len(y))).T
     b = scipy.linalg.solve_triangular(R, np.ones(len(y)), trans="T")
     return scipy.optimize.lsq_linear(R, b, (0.0, c), method="bvls", tol=1e-20, max_iter=10_000).x
+
+
+def same_class_laplacian(codes, weight=None):
+    """GELM's graph, written out: rows of a class are joined with weight cᵢcⱼ/N."""
+    c = np.ones(len(codes)) if weight is None else weight
+    same = codes[:, None] == codes[None, :]
+    W = same * np.outer(c, c) / (same @ c)[:, None]
+    return np.diag(W.sum(axis=1)) - W
+
+
+def graph_elm(H, codes, T, lam, C, weight=None):
+    """(HᵀCH + λHᵀΛH + I/C)⁻¹ HᵀCT with the n × n graph."""
+    c = np.ones(len(H)) if weight is None else weight
+    kept = c > 0
+    H, codes, T, c = H[kept], codes[kept], T[kept], c[kept]
+    A = H.T @ (c[:, None] * H) + np.eye(H.shape[1]) / C
+    A += lam * H.T @ same_class_laplacian(codes, c) @ H
+    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+
+
+def graph_elm_left_out(H, codes, T, lam, C, weight=None, unit=None):
+    """Each row's outputs by the model refitted without it, its class's mean included."""
+    c = np.ones(len(H)) if weight is None else weight
+    u = c if unit is None else unit
+    F = np.empty_like(T, dtype=float)
+    for i in range(len(H)):
+        rest = c.copy()
+        rest[i] -= u[i]
+        F[i] = H[i] @ graph_elm(H, codes, T, lam, C, rest)
+    return F
+
+
+def heat_within(X, codes, k):
+    """Heat weights between each row and its k nearest of its own class, either way round."""
+    n = len(X)
+    D = np.sqrt(squared_distances(X, X))
+    chosen = np.zeros((n, n), bool)
+    for i in range(n):
+        own = [j for j in range(n) if j != i and codes[j] == codes[i]]
+        chosen[i, sorted(own, key=lambda j: D[i, j])[:k]] = True
+    t = D[chosen].mean()
+    W = np.where(chosen, np.exp(-(D**2) / (2 * t**2)), 0.0)
+    return np.maximum(W, W.T)
+
+
+def _pairs(Z, W):
+    S = np.zeros((Z.shape[1], Z.shape[1]))
+    for i in range(len(Z)):
+        for j in range(i):
+            S += W[i, j] * np.outer(Z[i] - Z[j], Z[i] - Z[j])
+    return S
+
+
+def manifold_scatter(Z, X, codes, lam, k):
+    """S of MELM: local scatter of Z on the graph of X, less 1 − λ times that of the class means."""
+    S = _pairs(Z, heat_within(X, codes, k))
+    for t in np.unique(codes):
+        gap = Z[codes == t].mean(axis=0) - Z.mean(axis=0)
+        S -= (1 - lam) * np.outer(gap, gap)
+    return S
+
+
+def manifold_elm(H, T, S, C, ridge, weight=None):
+    """(G + (S⁺ + εI)/C)⁻¹ R, ε = ridge times the mean eigenvalue of S⁺."""
+    c = np.ones(len(H)) if weight is None else weight
+    w, V = np.linalg.eigh(S)
+    plus = (V * np.maximum(w, 0)) @ V.T
+    Q = plus + ridge * np.trace(plus) / len(plus) * np.eye(len(plus))
+    return np.linalg.solve(H.T @ (c[:, None] * H) + Q / C, H.T @ (c[:, None] * T))

@@ -11,7 +11,11 @@ from ulmus.version import __version__
 
 if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
+    from ulmus.estimators.clustering import ELMKMeans
+    from ulmus.estimators.discriminative import ManifoldELMClassifier
     from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.factorisation import ELMNMF
+    from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
     from ulmus.estimators.regressor import ELMRegressor
     from ulmus.estimators.semi_supervised import (
@@ -23,14 +27,18 @@ if TYPE_CHECKING:
     from ulmus.graphs import KNNGraph
 
 __all__ = [
+    "ELMNMF",
     "ELMClassifier",
     "ELMEmbedding",
+    "ELMKMeans",
     "ELMRegressor",
     "ELMSpectralClustering",
+    "GraphELMClassifier",
     "KNNGraph",
     "KernelELMClassifier",
     "KernelELMRegressor",
     "KernelFeatures",
+    "ManifoldELMClassifier",
     "RBFFeatures",
     "RandomFeatures",
     "SemiSupervisedELMClassifier",
@@ -44,12 +52,16 @@ __all__ = [
 _HOMES = {
     "ELMClassifier": "ulmus.estimators.classifier",
     "ELMEmbedding": "ulmus.estimators.embedding",
+    "ELMKMeans": "ulmus.estimators.clustering",
+    "ELMNMF": "ulmus.estimators.factorisation",
     "ELMRegressor": "ulmus.estimators.regressor",
     "ELMSpectralClustering": "ulmus.estimators.embedding",
+    "GraphELMClassifier": "ulmus.estimators.graph",
     "KNNGraph": "ulmus.graphs",
     "KernelELMClassifier": "ulmus.estimators.kernel",
     "KernelELMRegressor": "ulmus.estimators.kernel",
     "KernelFeatures": "ulmus.features",
+    "ManifoldELMClassifier": "ulmus.estimators.discriminative",
     "RBFFeatures": "ulmus.features",
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",

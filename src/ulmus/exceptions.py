@@ -8,6 +8,7 @@
 
     UlmusWarning (UserWarning)
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
+    ├── IndefiniteWarning                    an answer was found, and it minimises nothing
     └── LowRankWarning                       a kernel has fewer directions than were asked for
 
 A message says what was wrong, then what to do.
@@ -16,6 +17,7 @@ A message says what was wrong, then what to do.
 __all__ = [
     "BatchError",
     "IllConditionedWarning",
+    "IndefiniteWarning",
     "InvalidInputError",
     "InvalidParameterError",
     "LowRankWarning",
@@ -55,3 +57,7 @@ class IllConditionedWarning(UlmusWarning):
 
 class LowRankWarning(UlmusWarning):
     """A low-rank factor has fewer columns than were asked for, for there are no more."""
+
+
+class IndefiniteWarning(UlmusWarning):
+    """An answer was found as asked, but it minimises nothing."""

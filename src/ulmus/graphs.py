@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.neighbors import approximate_neighbors
@@ -23,6 +24,8 @@ __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 _LOG = logging.getLogger("ulmus")
 # Below this many rows an exact search is sooner done than an index is built.
 _EXACT_ROWS = 20_000
+# Rows of a group whose distances are all written out.
+_DENSE_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -145,12 +148,13 @@ class KNNGraph(BaseEstimator):
         self.method = method
         self.random_state = random_state
 
-    def affinity(self, X: Rows) -> Any:
-        """W of these rows, as a symmetric CSR array."""
+    def affinity(self, X: Rows, groups: np.ndarray | None = None) -> Any:
+        """W of these rows, as a symmetric CSR array; with ``groups``, within each group alone."""
         self._check_parameters()
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
-        return affinity_of(self._distances(X), self.weights, self.width)
+        distances = self._distances(X) if groups is None else self._within(X, groups)
+        return affinity_of(distances, self.weights, self.width)
 
     def laplacian(self, X: Rows) -> Laplacian:
         """Λ of these rows."""
@@ -180,6 +184,36 @@ class KNNGraph(BaseEstimator):
             )
         return approximate_neighbors(X, k, self.metric, self.random_state)
 
+    def _within(self, X: Rows, groups: np.ndarray) -> Any:
+        """Distances to neighbours of the same group."""
+        row, column, data = [], [], []
+        for group in np.unique(groups):
+            members = np.flatnonzero(groups == group)
+            if len(members) > 1:
+                few = len(members) <= _DENSE_ROWS
+                found = self._nearest(X[members]) if few else self._listed(X[members])
+                row.append(members[found[0]])
+                column.append(members[found[1]])
+                data.append(found[2])
+        if not data:
+            return sp.coo_array((X.shape[0], X.shape[0]))
+        entries = np.concatenate(data), (np.concatenate(row), np.concatenate(column))
+        return sp.coo_array(entries, shape=(X.shape[0], X.shape[0]))
+
+    def _listed(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        D = sp.coo_array(self._distances(X))
+        return D.row, D.col, D.data
+
+    def _nearest(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for few rows, whose every distance is sooner found than a search set up."""
+        n = X.shape[0]
+        D = pairwise_distances(X, metric=self.metric)
+        np.fill_diagonal(D, np.inf)
+        k = min(self.n_neighbors, n - 1)
+        column = np.argpartition(D, k - 1, axis=1)[:, :k].ravel()
+        row = np.repeat(np.arange(n), k)
+        return row, column, D[row, column]
+
     def _check_parameters(self) -> None:
         if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
             raise InvalidParameterError(
@@ -208,7 +242,9 @@ def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mea
     if weights == "binary":
         data = np.ones_like(distance)
     else:
-        t = float(distance.mean()) if width == "mean" and len(distance) else width
+        t = width
+        if width == "mean":
+            t = float(distance.mean()) if len(distance) else 1.0
         # All rows equal: every distance is zero, and every weight is one.
         data = np.exp(-0.5 * (distance / t) ** 2) if t else np.ones_like(distance)
     W = sp.csr_array((data, (row, column)), shape=D.shape)

@@ -6,7 +6,7 @@ little beside making it; never more than scikit-learn's ``working_memory``.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import get_config
@@ -14,7 +14,16 @@ from sklearn import get_config
 from ulmus.backends.namespace import is_numpy
 from ulmus.typing import Array, DType, Layer, Rows
 
-__all__ = ["Hidden", "ScaledColumns", "Stored", "block_rows", "fits", "row_blocks"]
+__all__ = [
+    "Hidden",
+    "KeptRows",
+    "ScaledColumns",
+    "Stored",
+    "block_rows",
+    "fits",
+    "most_rows",
+    "row_blocks",
+]
 
 _SMALLEST_BUDGET = 32 * 2**20
 
@@ -28,7 +37,12 @@ def block_rows(width: int, itemsize: int, extra: int = 0) -> int:
 
 def fits(n_rows: int, width: int, itemsize: int) -> bool:
     """Whether an array of that size is within scikit-learn's ``working_memory``."""
-    return n_rows * width * itemsize <= get_config()["working_memory"] * 2**20
+    return n_rows <= most_rows(width, itemsize)
+
+
+def most_rows(width: int, itemsize: int) -> int:
+    """How many rows are within scikit-learn's ``working_memory``."""
+    return int(get_config()["working_memory"] * 2**20 // (width * itemsize))
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
@@ -93,6 +107,12 @@ class Hidden:
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""
         return Hidden(self.layer, self.X[rows])
+
+    def kept(self) -> "Hidden":
+        """The same rows, made once and kept where they fit; for when they are read many times."""
+        if not fits(len(self), self.width, self.itemsize):
+            return self
+        return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), self.layer(self.X))
 
 
 @dataclass(frozen=True)
@@ -181,3 +201,25 @@ class ScaledColumns:
     def units(self, columns: slice) -> "ScaledColumns":
         """Some of the columns."""
         return ScaledColumns(self.factors[columns])
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """A layer whose hidden rows are given as they are."""
+
+    width: int
+    dtype: DType
+    offset: float = 0.0
+    columns: slice | None = None
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """A copy of the rows: their readers scale them in place."""
+        X = X if self.columns is None else X[:, self.columns]
+        if out is None:
+            return X.copy()
+        out[...] = X
+        return out
+
+    def units(self, columns: slice) -> "KeptRows":
+        """Some of the columns."""
+        return replace(self, width=len(range(*columns.indices(self.width))), columns=columns)

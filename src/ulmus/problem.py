@@ -208,10 +208,10 @@ def _rounding(gram: Array, dtype: DType) -> float:
 
 @dataclass(frozen=True)
 class Path:
-    """The error for every C of a grid.
+    """The error for every C of a grid, or for every pair of λ and C.
 
-    ``kind`` is "loo" or "gcv" (generalised cross-validation, from moments
-    alone); ``rows`` is how many rows the error was measured on.
+    ``kind`` is "loo", "gcv" (generalised cross-validation, from moments alone) or "cv";
+    ``rows`` is how many rows the error was measured on.
     """
 
     C: np.ndarray
@@ -219,6 +219,7 @@ class Path:
     error_rate: np.ndarray | None
     kind: str
     rows: int
+    lam: np.ndarray | None = None
 
     @property
     def best(self) -> int:
@@ -241,7 +242,8 @@ class Path:
 
     def table(self) -> dict[str, np.ndarray]:
         """The curve as columns."""
-        columns = {"C": self.C, "squared_error": self.squared_error}
+        columns = {} if self.lam is None else {"lam": self.lam}
+        columns |= {"C": self.C, "squared_error": self.squared_error}
         return columns if self.error_rate is None else columns | {"error_rate": self.error_rate}
 
 
@@ -250,7 +252,8 @@ class Solution:
     """β and b, how they were found, and what leaving rows out says of it.
 
     ``loo`` holds leave-one-out decision values of the rows ``loo_rows``,
-    ``path`` the curve C was chosen from if it was, and ``moments`` the sums.
+    ``path`` the curve C was chosen from if it was, ``moments`` the sums, and ``lam`` the λ of a
+    method that has one.
     """
 
     coef: Array
@@ -261,3 +264,4 @@ class Solution:
     loo: np.ndarray
     path: Path | None = None
     moments: "Moments | RowMoments | None" = None
+    lam: float | None = None

@@ -25,7 +25,7 @@ from ulmus.solvers.primal import manifold_primal
 from ulmus.solvers.surface import Labelled, point, surface
 from ulmus.targets import coded
 
-__all__ = ["SemiSupervisedELM"]
+__all__ = ["SemiSupervisedELM", "grid_of"]
 
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
@@ -102,7 +102,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _fit(self, X, y, validation):
         if y is None:
             validate_data(self, X, y)  # says that y is required
-        Cs, lams = _grid("C", self.C, zero=False), _grid("lam", self.lam, zero=True)
+        Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         if self.solver not in _SOLVERS:
             raise InvalidParameterError(
                 f"solver={self.solver!r} is unknown; use one of {', '.join(map(repr, _SOLVERS))}."
@@ -142,7 +142,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     def _learn(self, y, validation):
         """Choose C and λ on the surface, and solve there."""
-        Cs, lams = _grid("C", self.C, zero=False), _grid("lam", self.lam, zero=True)
+        Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         known, targets, weight = self._labels(y)
         labelled = Labelled(self._basis, self._coordinates(self._rows[known]), targets, weight)
         row = column = 0
@@ -209,12 +209,12 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         return self._coordinates(X), self._validation_targets(self._check_target(X, validation[1]))
 
 
-def _grid(name, value, zero):
+def grid_of(name, value, zero=False, default=_GRID):
     """C or λ as the array of values to choose from."""
     least = "zero or more" if zero else "positive"
     if isinstance(value, str):
         if value == "loo":
-            return _GRID
+            return default
         raise InvalidParameterError(f"{name}={value!r} must be 'loo', a number or a list of them.")
     values = np.atleast_1d(np.asarray(value, dtype=float))
     sound = np.isfinite(values) & (values >= 0 if zero else values > 0)

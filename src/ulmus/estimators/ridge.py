@@ -35,10 +35,31 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
+    # For estimators that have a solve of their own and leave no choice.
+    solver, rank = "auto", None
 
     @abstractmethod
     def _encode_more(self, y, weight):
         """`_encode` for a batch, that takes the sums so far along if the targets grew."""
+
+    def _grid(self, compare=False):
+        """What to choose from; ``compare`` asks for an error even where there is no choice."""
+        grid = ridge_grid(self.C)
+        return np.atleast_1d(grid) if compare else grid
+
+    def _solve(self, problem, grid):
+        """β from rows that are all at hand, by the solver that was asked for."""
+        if self.solver != "halko":
+            return solve(problem, grid, self._seed(), self.solver)
+        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
+        return randomized(problem, grid, rank, self._seed())
+
+    def _solve_moments(self, problem, grid, calibration):
+        """β from the sums; ``problem`` is the last batch."""
+        if not isinstance(grid, np.ndarray):
+            return solve_moments(self._moments, problem, grid, calibration)
+        basis, path = gcv_path(self._moments, problem, grid)
+        return spectral(basis, self._moments, problem, float(grid[path.best]), calibration, path)
 
     def _survey(self, y, weight):
         """Note a batch's targets before the first batch is fitted; nothing by default."""
@@ -105,9 +126,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
         self._check_solver()
-        grid = ridge_grid(self.C)
-        if self.n_hidden == "loo":
-            grid = np.atleast_1d(grid)  # one C has an error too, to compare widths by
+        # One C has an error too, to compare widths by.
+        grid = self._grid(compare=self.n_hidden == "loo")
         X, y = self._validate_target(X, y, reset=True)
         X, y, sample_weight = weighted_rows(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)
@@ -116,7 +136,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         for features in self._widths():
             H = Hidden(layer_of(features, X, self.dtype), X)
             problem = Problem(H, targets, weight, unit, self._intercept)
-            solution = self._solution(problem, grid)
+            solution = self._solve(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
         self.features_, problem, solution = best
@@ -124,13 +144,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self._moments = solution.moments
         self._accept(problem, solution)
         return self
-
-    def _solution(self, problem, grid):
-        """Solve by the solver that was asked for."""
-        if self.solver != "halko":
-            return solve(problem, grid, self._seed(), self.solver)
-        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
-        return randomized(problem, grid, rank, self._seed())
 
     def _check_solver(self):
         if self.solver not in _SOLVERS:
@@ -215,17 +228,9 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     def _solve_sums(self, problem, forgotten=False):
         """Solve from the sums; ``problem`` is the last batch."""
-        grid = ridge_grid(self.C)
         # A row that was just taken out has no leverage to give back.
         calibration = calibration_rows(0 if forgotten else len(problem.H), self._seed())
-        if isinstance(grid, np.ndarray):
-            basis, path = gcv_path(self._moments, problem, grid)
-            solution = spectral(
-                basis, self._moments, problem, float(grid[path.best]), calibration, path
-            )
-        else:
-            solution = solve_moments(self._moments, problem, grid, calibration)
-        self._accept(problem, solution)
+        self._accept(problem, self._solve_moments(problem, self._grid(), calibration))
 
     def _accept(self, problem, solution):
         """Turn a solution into fitted attributes."""

@@ -15,22 +15,22 @@ from ulmus.features.base import FeatureMap
 __all__ = ["TransformerLayer", "fitted_map", "layer_of", "scaled_rows"]
 
 
-def fitted_map(estimator, X, y=None, weight=None, default_width=1000):
+def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=RandomFeatures):
     """Stage one of an estimator, fitted to rows that are checked."""
-    features = _unfitted(estimator, default_width)
+    features = _unfitted(estimator, default_width, default)
     if isinstance(features, FeatureMap):
         features.check_parameters()
         return features.learn(X, weight)
     return features.fit(X, y)
 
 
-def _unfitted(estimator, default_width):
+def _unfitted(estimator, default_width, default):
     """The map to fit: a copy of ``features``, or the default one."""
     features, n_hidden = estimator.features, estimator.n_hidden
     dtype, random_state = estimator.dtype, estimator.random_state
     if features is None:
         width = default_width if n_hidden in (None, "loo") else n_hidden
-        return RandomFeatures(width, dtype=dtype, random_state=random_state)
+        return default(width, dtype=dtype, random_state=random_state)
     if n_hidden not in (None, "loo"):
         raise InvalidParameterError(
             f"n_hidden={n_hidden!r} sets the width of the default map, and features= replaces it; "

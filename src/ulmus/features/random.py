@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -80,6 +81,8 @@ class RandomFeatures(FeatureMap):
         b is U(−1, 1), or N(0, 1) beside normal and orthogonal weights.
     bias : bool, default=True
         Whether the units have a bias b.
+    gain : float, default=1.0
+        What a is multiplied by; a larger one makes units that bend more.
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
@@ -92,7 +95,7 @@ class RandomFeatures(FeatureMap):
     Attributes
     ----------
     weights_ : ndarray of shape (n_hidden, n_features)
-        a of each unit, as drawn.
+        a of each unit, as drawn, times ``gain``.
     biases_ : ndarray of shape (n_hidden,)
         b of each unit.
     scaling_ : Scaling
@@ -125,6 +128,7 @@ class RandomFeatures(FeatureMap):
         activation: str | Callable[[Array], Array] = "sigmoid",
         weights: str = "uniform",
         bias: bool = True,
+        gain: float = 1.0,
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -133,6 +137,7 @@ class RandomFeatures(FeatureMap):
         self.activation = activation
         self.weights = weights
         self.bias = bias
+        self.gain = gain
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
@@ -150,7 +155,7 @@ class RandomFeatures(FeatureMap):
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
-        self.weights_ = _DRAWS[self.weights](seed, h, d)
+        self.weights_ = self.gain * _DRAWS[self.weights](seed, h, d)
         bias = uniform_rows if self.weights == "uniform" else normal_rows
         # A seed of its own, so that the bias neither shifts nor is shifted by the width.
         self.biases_ = bias(seed + 1, h, 1).ravel() if self.bias else np.zeros(h)
@@ -162,3 +167,5 @@ class RandomFeatures(FeatureMap):
         if self.weights not in _DRAWS:
             known = ", ".join(map(repr, _DRAWS))
             raise InvalidParameterError(f"weights={self.weights!r} is unknown; use one of {known}.")
+        if not (isinstance(self.gain, Real) and 0 < self.gain < np.inf):
+            raise InvalidParameterError(f"gain={self.gain!r} must be a positive number.")

@@ -20,6 +20,8 @@ __all__ = ["RBFFeatures", "RBFLayer"]
 # The mean distance is taken over at most this many rows: its error is then far
 # below what any width is sensitive to.
 _WIDTH_ROWS = 2000
+# Units this narrow answer to a neighbourhood: few other centres are as near.
+_LOCAL = 0.35
 
 
 def _exponential(Z: Array) -> Array:
@@ -119,8 +121,9 @@ class RBFFeatures(FeatureMap):
         zero and a bounded pull of outliers, but not the formula.
     centers : {"rows", "uniform", "normal"}, default="rows"
         Where a comes from: rows of the training data, U(−1, 1) or N(0, 1).
-    width : "mean" or float, default="mean"
-        σ of the "gaussian" node; "mean" is the mean distance between rows and centres.
+    width : "mean", "local" or float, default="mean"
+        σ of the "gaussian" node; "mean" is the mean distance between rows and centres, "local"
+        0.35 of it.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`. Drawn centres are divided by √n_features too
         when it is "auto".
@@ -214,13 +217,14 @@ class RBFFeatures(FeatureMap):
         return scaled
 
     def _width(self, X: Rows, seed: int) -> float:
-        if self.width != "mean":
+        if not isinstance(self.width, str):
             return float(self.width)
         rows = sample_rows(seed, min(_WIDTH_ROWS, X.shape[0]), X.shape[0])
         sample = X[rows] if is_sparse(X) else to_numpy(X[rows]).astype(float)
         rates = np.ones(len(self.centers_))
         squared = self._layer(rates, Activation(lambda Z: Z), sample, np.dtype(float))
         mean = float(np.sqrt(squared(sample)).mean())
+        mean *= _LOCAL if self.width == "local" else 1.0
         return mean if mean > 0 else 1.0  # all rows equal: any width gives the same H
 
     def check_parameters(self) -> None:
@@ -233,9 +237,10 @@ class RBFFeatures(FeatureMap):
             raise InvalidParameterError(
                 f"centers={self.centers!r} is unknown; use 'rows', 'uniform' or 'normal'."
             )
-        if self.width != "mean" and not (isinstance(self.width, Real) and self.width > 0):
+        number = isinstance(self.width, Real) and self.width > 0
+        if not (number or (isinstance(self.width, str) and self.width in ("mean", "local"))):
             raise InvalidParameterError(
-                f"width={self.width!r} must be 'mean' or a positive number."
+                f"width={self.width!r} must be 'mean', 'local' or a positive number."
             )
 
 

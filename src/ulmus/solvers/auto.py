@@ -8,7 +8,7 @@ from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.path import primal_path
 from ulmus.solvers.primal import primal
 
-__all__ = ["DEFAULT_GRID", "calibration_rows", "solve"]
+__all__ = ["DEFAULT_GRID", "calibration_rows", "left_out_rows", "solve"]
 
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
@@ -28,6 +28,11 @@ def calibration_rows(n_rows: int, seed: int) -> np.ndarray:
     return np.sort(sample_rows(seed, min(n_rows, _CALIBRATION), n_rows))
 
 
+def left_out_rows(n_rows: int, seed: int) -> np.ndarray | None:
+    """The rows to leave out one at a time, or None for all of them."""
+    return None if n_rows <= _LOO_ALL else np.sort(sample_rows(seed + 1, _LOO_SAMPLE, n_rows))
+
+
 def solve(problem: Problem, C: float | np.ndarray, seed: int, solver: str = "auto") -> Solution:
     """β for one C, or for the best C of an array by leave-one-out.
 
@@ -39,5 +44,4 @@ def solve(problem: Problem, C: float | np.ndarray, seed: int, solver: str = "aut
     calibration = calibration_rows(n, seed)
     if not isinstance(C, np.ndarray):
         return primal(problem, C, calibration)
-    rows = None if n <= _LOO_ALL else np.sort(sample_rows(seed + 1, _LOO_SAMPLE, n))
-    return primal_path(problem, C, rows, calibration)
+    return primal_path(problem, C, left_out_rows(n, seed), calibration)

@@ -1,0 +1,242 @@
+"""Clusters in the hidden layer by k-means."""
+
+from abc import ABCMeta, abstractmethod
+from functools import partial
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.stage import fitted_map, layer_of
+from ulmus.exceptions import InvalidParameterError
+from ulmus.features import RandomFeatures
+from ulmus.hidden import Hidden, most_rows
+
+__all__ = ["ELMKMeans", "HiddenClustering"]
+
+
+class HiddenClustering(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
+    """What both clusterers share: a hidden layer, rows that fit, and k-means at the end."""
+
+    @abstractmethod
+    def _default(self, X):
+        """The map to use where none is given."""
+
+    @abstractmethod
+    def _learn(self, H, seed):
+        """Fit to these hidden rows."""
+
+    @abstractmethod
+    def _coordinates(self, H):
+        """The hidden rows as k-means sees them."""
+
+    def fit(self, X, y=None):
+        """Find clusters of X.
+
+        Where the hidden rows do not fit in scikit-learn's ``working_memory``, the clusters are
+        found on a random sample that does, and every row is then given its own.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            forget_fit(self)
+            X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
+            self._check_parameters(X.shape[0])
+            self.features_ = fitted_map(self, X, default=self._default(X))
+            H = Hidden(layer_of(self.features_, X, self.dtype), X)
+            self.n_hidden_ = H.width
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            self._learn(self._sample(H, seed), seed)
+            self.labels_, self.inertia_ = self._assign(H)
+            return self
+
+    def predict(self, X):
+        """The cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows, seen before or not.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The nearest cluster.
+        """
+        return self._assign(self._hidden(X))[0]
+
+    def _hidden(self, X):
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        return Hidden(layer_of(self.features_, X, self.dtype), X)
+
+    def _blocks(self, H):
+        """Rows, and the hidden rows with nothing left out."""
+        for rows, h in H.blocks():
+            h += H.offset
+            yield rows, h
+
+    def _sample(self, H, seed):
+        """The hidden rows, or as many as fit."""
+        most = max(self.n_clusters, most_rows(H.width, H.itemsize))
+        if len(H) <= most:
+            return H.all()
+        rows = np.random.RandomState(seed).permutation(len(H))[:most]
+        return H.take(np.sort(rows)).all()
+
+    def _assign(self, H):
+        """The nearest cluster of every row, and the sum of squared distances."""
+        labels, inertia = np.empty(len(H), dtype=np.int32), 0.0
+        for rows, h in self._blocks(H):
+            E = self._coordinates(h)
+            labels[rows] = self.kmeans_.predict(E)
+            inertia += float(np.sum((E - self.cluster_centers_[labels[rows]]) ** 2, dtype=float))
+        return labels, inertia
+
+    def _check_parameters(self, n_rows):
+        if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
+            raise InvalidParameterError(
+                f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number of "
+                f"rows, {n_rows}."
+            )
+
+    def _cluster(self, E, seed):
+        """k-means on these coordinates."""
+        self.kmeans_ = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(E)
+        self.cluster_centers_ = self.kmeans_.cluster_centers_
+
+    @property
+    def _n_features_out(self):
+        return self.n_clusters
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
+        return tags
+
+
+class ELMKMeans(HiddenClustering):
+    """ELM k-means: k-means on the hidden layer's output.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures(gain=√n_features)``, sigmoid units that bend on
+        columns of unit variance. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000).
+    n_init : int, default=10
+        How often k-means starts; the tightest clustering is kept.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of every training row.
+    cluster_centers_ : ndarray of shape (n_clusters, n_hidden)
+        The clusters' means in the hidden layer.
+    inertia_ : float
+        Sum of squared distances of the rows to their centres there.
+    kmeans_ : KMeans
+        The fitted k-means.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMNMF : k-means on a factorisation of the hidden layer's output.
+    ELMSpectralClustering : k-means on an embedding that follows a graph.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ulmus import ELMKMeans
+    >>> from ulmus.metrics import clustering_accuracy
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ELMKMeans(3, random_state=0).fit(X)
+    >>> bool(clustering_accuracy(y, model.labels_) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        features=None,
+        n_hidden=None,
+        n_init=10,
+        dtype=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.features = features
+        self.n_hidden = n_hidden
+        self.n_init = n_init
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def transform(self, X):
+        """The distance of each row to every centre, in the hidden layer.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows, seen before or not.
+
+        Returns
+        -------
+        D : ndarray of shape (n_samples, n_clusters)
+            Distances.
+        """
+        H = self._hidden(X)
+        D = np.empty((len(H), self.n_clusters), H.layer.dtype)
+        for rows, h in self._blocks(H):
+            D[rows] = self.kmeans_.transform(h)
+        return D
+
+    def _default(self, X):
+        # The map's scaling divides rows by their length, about √d; this takes it back.
+        return partial(RandomFeatures, gain=float(np.sqrt(X.shape[1])))
+
+    def _learn(self, H, seed):
+        self._cluster(H, seed)
+
+    def _coordinates(self, H):
+        return H

@@ -1,0 +1,225 @@
+"""MELM: neighbours of a class together, classes apart."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+
+from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.labels import ClassLabels
+from ulmus.estimators.outputs import ClassOutputs
+from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.graphs import KNNGraph
+from ulmus.hidden import Hidden, ScaledColumns
+from ulmus.problem import Problem
+from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds
+from ulmus.solvers.within import Points
+
+__all__ = ["ManifoldELMClassifier"]
+
+_GRID = np.logspace(-6, 4, 21)
+
+
+class ManifoldELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, BaseEstimator):
+    """MELM: extreme learning machine with the shape of each class.
+
+    (G + S/C) β = HᵀT, where S is the scatter of neighbours within each class less 1 − λ times the
+    scatter of the class means. S has negative eigenvalues, as many as the class means bring, and
+    then there is no minimum to solve for; ``form`` says what is done about it.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000, or as many as columns for ``scatter="input"``).
+    lam : float or array-like, default=0.5
+        λ from 0, where class means are pushed apart most, to 1, where they are not. Of a list the
+        best is chosen along with C.
+    C : "cv", float or array-like, default="cv"
+        How far to trust the data against S. "cv" chooses among 21 values from 10⁻⁶ to 10⁴, a
+        list is chosen from in the same way.
+    n_neighbors : int, default=5
+        How many neighbours of its own class a row is joined to. Their distances, in inputs as
+        the map scales them, give heat weights whose width is the mean of these distances.
+    scatter : {"hidden", "input"}, default="hidden"
+        What S is made of: hidden rows, or the inputs, which takes as many units as columns.
+    form : {"positive", "bounded", "printed"}, default="positive"
+        What is solved. "positive" keeps the positive part of S and adds ``ridge``; "bounded" takes
+        as much of the class means' scatter as leaves half of the system standing; "printed" is S
+        as it is, with a warning that counts the system's negative eigenvalues.
+    ridge : float, default=0.01
+        What is added to S in every direction, in units of its mean eigenvalue.
+    cv : int, default=5
+        Number of folds. C, lam and the probabilities' temperature come from rows held out,
+        whose edges and class means are left out with them.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the rows of each class, in G and HᵀT.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β.
+    C_, lam_ : float
+        The values in use.
+    cv_path_ : dict of ndarrays
+        "lam", "C", "error_rate" and "squared_error" on rows held out, an entry for each pair
+        that was tried, where there was a choice.
+    cv_score_ : float
+        Accuracy on rows held out, where there was a choice.
+    selection_ : {"fixed", "cv"}
+        How C and lam were chosen.
+    n_negative_ : int
+        Negative eigenvalues of S.
+    temperature_ : float
+        What decision values are multiplied by before the softmax.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    GraphELMClassifier : All rows of a class together; streams, and chooses by leave-one-out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ManifoldELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ManifoldELMClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> model.n_negative_, round(model.score(X[1::2], y[1::2]), 2)
+    (2, 0.97)
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        lam=0.5,
+        C="cv",
+        n_neighbors=5,
+        scatter="hidden",
+        form="positive",
+        ridge=0.01,
+        cv=5,
+        class_weight=None,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.lam = lam
+        self.C = C
+        self.n_neighbors = n_neighbors
+        self.scatter = scatter
+        self.form = form
+        self.ridge = ridge
+        self.cv = cv
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Fit the output weights.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The labels.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            forget_fit(self)
+            return self._fit(X, y)
+
+    def _fit(self, X, y):
+        points = self._points()
+        X, y = self._validate_target(X, y, reset=True)
+        targets, weight, _ = self._encode(y, None)
+        wide = X.shape[1] if self.scatter == "input" else 1000
+        self.features_ = fitted_map(self, X, y, default_width=wide)
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        near = scaled_rows(self.features_, X)
+        W = KNNGraph(self.n_neighbors).affinity(near, targets.codes)
+        rows = H if self.scatter == "hidden" else self._inputs(near, H)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held = folds(targets.codes, self.cv, seed)
+        solution, self.n_negative_ = discriminant(
+            Geometry(H, targets, weight, W, rows), points, self.form, float(self.ridge), held
+        )
+        self._accept(Problem(H, targets, weight), solution)
+        return self
+
+    def _accept(self, problem, solution):
+        """Turn a solution into fitted attributes."""
+        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.C_, self.lam_ = solution.C, solution.lam
+        self.n_hidden_ = solution.coef.shape[0]
+        self.selection_ = "fixed" if solution.path is None else "cv"
+        if solution.path is not None:
+            self.cv_path_ = solution.path.table()
+            self.cv_score_ = 1.0 - solution.path.score[0]
+        self._calibrate(problem, solution)
+
+    def _inputs(self, X, H):
+        """The inputs as rows whose scatter is meant."""
+        if H.width != X.shape[1]:
+            raise InvalidInputError(
+                f"scatter='input' needs as many hidden units as columns, and there are {H.width} "
+                f"units and {X.shape[1]} columns; use n_hidden={X.shape[1]}, or scatter='hidden'."
+            )
+        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        return Hidden(ScaledColumns(np.ones(X.shape[1])), X)
+
+    def _points(self):
+        """The pairs of λ and C, and all other arguments checked."""
+        for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
+            if getattr(self, name) not in known:
+                raise InvalidParameterError(
+                    f"{name}={getattr(self, name)!r} is unknown; use one of "
+                    f"{', '.join(map(repr, known))}."
+                )
+        if not (isinstance(self.cv, Integral) and self.cv >= 2):
+            raise InvalidParameterError(f"cv={self.cv!r} must be a whole number of at least 2.")
+        if not (isinstance(self.ridge, Real) and 0 < self.ridge < np.inf):
+            raise InvalidParameterError(f"ridge={self.ridge!r} must be a positive number.")
+        lams = _numbers("lam", self.lam, lambda v: (v >= 0) & (v <= 1), "from 0 to 1")
+        Cs = _GRID
+        if not (isinstance(self.C, str) and self.C == "cv"):
+            Cs = _numbers("C", self.C, lambda v: v > 0, "above 0, or 'cv'")
+        lam, C = (A.ravel() for A in np.meshgrid(lams, Cs, indexing="ij"))
+        one = np.ndim(self.lam) == 0 and np.ndim(self.C) == 0 and len(C) == 1
+        return Points(lam, C, chosen=not one)
+
+
+def _numbers(name, value, sound, range_):
+    """A number or a list of them as an array, each one in its range."""
+    try:
+        values = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.ndim != 1 or not values.size or not (np.isfinite(values) & sound(values)).all():
+        raise InvalidParameterError(
+            f"{name}={value!r} must be a number {range_}, or a list of such numbers."
+        )
+    return values

@@ -1,0 +1,175 @@
+"""Clusters in a non-negative factorisation of the hidden layer."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+from sklearn import config_context
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from ulmus.estimators.clustering import HiddenClustering
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features import RBFFeatures
+
+__all__ = ["ELMNMF"]
+
+
+class ELMNMF(HiddenClustering):
+    """ELM NMF: a non-negative factorisation of the hidden layer's output, then k-means.
+
+    H ≈ BW with as many components as clusters; k-means groups the rows of B.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, and of components.
+    features : feature map, transformer or None, default=None
+        Stage one, whose values must not be negative; None is ``RBFFeatures(width="local")``. It is
+        cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000).
+    solver : {"cd", "mu"}, default="cd"
+        Coordinate descent, or the paper's multiplicative updates, which minimise the same and
+        take longer.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
+        How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors.
+        With units that are never near zero, sigmoid ones for instance, "random" does better.
+    max_iter : int, default=200
+        Sweeps after which the factorisation stops.
+    tol : float, default=1e-4
+        Relative change at which it stops before.
+    n_init : int, default=10
+        How often k-means starts; the tightest clustering is kept.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map, the factorisation and k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of every training row.
+    components_ : ndarray of shape (n_clusters, n_hidden)
+        The factor W.
+    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+        The clusters' means among the rows of B.
+    inertia_ : float
+        Sum of squared distances of the rows of B to their centres.
+    reconstruction_err_ : float
+        ‖H − BW‖ at the end of the factorisation.
+    n_iter_ : int
+        Sweeps it took; ``max_iter`` where it was stopped.
+    nmf_ : NMF
+        The fitted factorisation.
+    kmeans_ : KMeans
+        The fitted k-means.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMKMeans : k-means on the hidden layer's output itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ulmus import ELMNMF
+    >>> from ulmus.metrics import clustering_accuracy
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ELMNMF(3, random_state=0).fit(X)
+    >>> bool(clustering_accuracy(y, model.labels_) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        features=None,
+        n_hidden=None,
+        solver="cd",
+        init=None,
+        max_iter=200,
+        tol=1e-4,
+        n_init=10,
+        dtype=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.features = features
+        self.n_hidden = n_hidden
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def transform(self, X):
+        """The rows of B for these rows, with W as it is.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows, seen before or not.
+
+        Returns
+        -------
+        B : ndarray of shape (n_samples, n_clusters)
+            How much of each component a row has.
+        """
+        H = self._hidden(X)
+        B = np.empty((len(H), self.n_clusters), H.layer.dtype)
+        for rows, h in self._blocks(H):
+            B[rows] = self._coordinates(h)
+        return B
+
+    def _default(self, X):
+        return partial(RBFFeatures, width="local")
+
+    def _learn(self, H, seed):
+        self.nmf_ = NMF(
+            self.n_clusters,
+            solver=self.solver,
+            init=self.init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=seed,
+        )
+        # Its start warns where arrays are dispatched, and these are NumPy's in any case.
+        with warnings.catch_warnings(), config_context(array_api_dispatch=False):
+            # A factorisation that is cut short groups rows as well; n_iter_ tells.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.nmf_.fit(self._checked(H))
+        self.components_ = self.nmf_.components_
+        self.reconstruction_err_ = float(self.nmf_.reconstruction_err_)
+        self.n_iter_ = self.nmf_.n_iter_
+        # Rows as `transform` gives them, so that a training row is predicted as it is labelled.
+        self._cluster(self._coordinates(H), seed)
+
+    def _coordinates(self, H):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return self.nmf_.transform(self._checked(H))
+
+    def _checked(self, H):
+        if H.min() < 0:
+            raise InvalidInputError(
+                f"{type(self.features_).__name__} gave negative values, and a non-negative "
+                "factorisation cannot have them; use RandomFeatures with activation='sigmoid' or "
+                "'relu', or RBFFeatures."
+            )
+        return H
+
+    def _check_parameters(self, n_rows):
+        super()._check_parameters(n_rows)
+        if self.solver not in ("cd", "mu"):
+            raise InvalidParameterError(f"solver={self.solver!r} is unknown; use 'cd' or 'mu'.")

@@ -1,0 +1,124 @@
+"""GELM: rows of a class should have like outputs."""
+
+import numpy as np
+
+from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.manifold import grid_of
+from ulmus.estimators.ridge import ridge_grid
+from ulmus.solvers.auto import DEFAULT_GRID
+from ulmus.solvers.within import Points, within, within_sums
+
+__all__ = ["GraphELMClassifier"]
+
+_STRENGTHS = np.array([0.0, 0.3, 1.0, 3.0, 10.0, 30.0])
+
+
+class GraphELMClassifier(ELMClassifier):
+    """GELM: extreme learning machine that keeps the outputs of each class together.
+
+    The graph of GELM joins every two rows of a class, so its penalty is the within-class scatter
+    S of the hidden rows, (G + λS + I/C) β = HᵀT, and S follows from class sums: no graph is built,
+    and a fit, a stream or an update costs little more than `ELMClassifier`'s.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int, "loo" or None, default=None
+        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
+        among the map's width and its halves.
+    lam : "loo", float or array-like, default="loo"
+        λ, how far the scatter within classes is held down. "loo" chooses it among 0
+        and five values from 0.3 to 30.
+    C : "loo", float or array-like, default="loo"
+        How far to trust the data against ‖β‖². "loo" chooses among 25 values for each ``lam``;
+        C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the rows of each class; "balanced" gives every class the same total.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and the sample of rows that are left out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β.
+    C_, lam_ : float
+        The values in use.
+    loo_path_ : dict of ndarrays
+        "lam", "C", "error_rate" and "squared_error", an entry for each pair that was tried,
+        where there was a choice. A row that is left out leaves its class's mean too, so the
+        errors are those of n refits.
+    loo_score_ : float or None
+        Accuracy on left-out rows; None where the choice was by "gcv".
+    selection_ : {"fixed", "loo", "loo-sample", "gcv"}
+        How C and lam were chosen, as in `ELMClassifier`.
+    solver_ : {"primal", "spectral"}
+        How β was found.
+    temperature_ : float
+        What decision values are multiplied by before the softmax, learned from
+        left-out rows.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMClassifier : The same without the scatter.
+    ManifoldELMClassifier : Only neighbours of a class are kept together.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import GraphELMClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GraphELMClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.97
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        lam="loo",
+        C="loo",
+        class_weight=None,
+        dtype=None,
+        random_state=None,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.lam = lam
+        self.C = C
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def _grid(self, compare=False):
+        lams, Cs = grid_of("lam", self.lam, zero=True, default=_STRENGTHS), ridge_grid(self.C)
+        lam, C = (A.ravel() for A in np.meshgrid(lams, np.atleast_1d(Cs), indexing="ij"))
+        if Cs is DEFAULT_GRID:
+            # All that λ shares with another λ is the ridge at the same C(1 + λ).
+            C = C / (1.0 + lam)
+        one = np.ndim(self.C) == 0 and np.ndim(self.lam) == 0 and len(C) == 1
+        return Points(lam, C, chosen=compare or not one)
+
+    def _solve(self, problem, grid):
+        return within(problem, grid, self._seed())
+
+    def _solve_moments(self, problem, grid, calibration):
+        return within_sums(self._moments, problem, grid, calibration)
+
+    def _accept(self, problem, solution):
+        super()._accept(problem, solution)
+        self.lam_ = solution.lam

@@ -1,0 +1,246 @@
+"""Neighbours of a class kept together and class means kept apart: (G + Q/C) β = R.
+
+S = Σ HₜᵀΛₜHₜ − (1 − λ) Σ (μₜ − μ)(μₜ − μ)ᵀ over the classes t: local scatter less between-class
+scatter. Each class mean may bring a negative eigenvalue, and with them G + S/C has no minimum to
+solve for. Q is positive definite: S without its negative part and with a little of the identity, or
+S with as much of the second term as leaves half of the system standing ("bounded").
+
+How well λ and C do is told by rows held out, never by leaving them out of G and R alone: a row
+that stays in S tells it its class.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, eigh, matmul
+from ulmus.exceptions import IndefiniteWarning
+from ulmus.graphs import laplacian
+from ulmus.hidden import Hidden, KeptRows
+from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.solvers.manifold import manifold_gram, reduced_basis
+from ulmus.solvers.path import Tally
+from ulmus.solvers.spectrum import ridge
+from ulmus.solvers.within import Points
+from ulmus.targets import ClassTargets, coded
+from ulmus.typing import Array
+
+__all__ = ["FORMS", "Geometry", "Penalty", "discriminant", "folds", "penalty"]
+
+FORMS = ("positive", "bounded", "printed")
+# Held-out rows whose decision values are kept, to calibrate probabilities by.
+_CALIBRATION = 500
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Hidden rows, their classes and weights, and a graph W within classes.
+
+    ``rows`` are the rows whose scatter is meant: H itself, or the inputs where they are as wide.
+    """
+
+    H: Hidden
+    targets: ClassTargets
+    weight: Array | None
+    W: Any
+    rows: Hidden
+
+    def take(self, rows: np.ndarray) -> "Geometry":
+        """Some of the rows, with the edges between them."""
+        weight = None if self.weight is None else self.weight[rows]
+        targets = ClassTargets(self.targets.codes[rows], self.targets.n_classes)
+        same = self.rows is self.H
+        H = self.H.take(rows)
+        W = self.W[rows][:, rows]
+        return Geometry(H, targets, weight, W, H if same else self.rows.take(rows))
+
+    def moments(self) -> Moments:
+        """G and R."""
+        return Problem(self.H, self.targets, self.weight).moments()
+
+    def local(self) -> Array:
+        """Σ HₜᵀΛₜHₜ, which is HᵀΛH: no edge joins two classes."""
+        return manifold_gram(self.rows, laplacian(self.W, normalized=False))
+
+    def offsets(self) -> Array:
+        """μₜ − μ for every class that has rows, one a row."""
+        counts = np.bincount(self.targets.codes, minlength=self.targets.n_classes).astype(float)
+        sums = np.zeros((len(counts), self.rows.width))
+        for rows, h in self.rows.blocks():
+            sums += matmul(self.targets.block(rows, h.dtype).T, h)
+        mean = sums.sum(axis=0) / counts.sum()
+        present = counts > 0
+        return sums[present] / counts[present, None] - mean
+
+    def reduced(self) -> tuple["Geometry", Array | None]:
+        """The same with H kept where it fits, and in a basis of its rows where they are few."""
+        same = self.rows is self.H
+        if len(self.H) >= self.H.width or not same:
+            H = self.H.kept()
+            return replace(self, H=H, rows=H if same else self.rows), None
+        span, rows = reduced_basis(self.H)
+        H = Hidden(KeptRows(rows.shape[1], rows.dtype), rows)
+        return replace(self, H=H, rows=H), span
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Q = V diag(values) Vᵀ."""
+
+    values: Array
+    basis: Array
+
+
+def penalty(local: Array, offsets: Array, lam: float, amount: float) -> Penalty:
+    """The positive part of S, and ``amount`` of its mean eigenvalue in every direction."""
+    values, V = eigh(_scatter(local, offsets, lam), overwrite=True)
+    values = np.maximum(values, 0.0)
+    return Penalty(values + amount * (float(values.mean()) or 1.0), V)
+
+
+def discriminant(
+    geometry: Geometry, points: Points, form: str, amount: float, held: list[np.ndarray]
+) -> tuple[Solution, int]:
+    """β at the best of the points by the rows ``held`` out in turn, or at the only one.
+
+    With it comes how many negative eigenvalues S has.
+    """
+    small, span = geometry.reduced()
+    path, kept = _held_out(small, points, form, amount, held)
+    # Nothing to choose by: the middle of the grid is no worse a guess than another.
+    best = len(points.C) // 2 if path is None else path.best
+    lam, C = float(points.lam[best]), float(points.C[best])
+    system = _System(small, form, amount)
+    coef = next(system.coefs(lam, np.array([C])))
+    if form == "printed":
+        _warn(_negative(system.whole(lam, C)))
+    rows, loo = kept[0], kept[1][:, best]
+    if not len(rows):  # every class is a single row: nothing can be held out
+        rows = np.arange(len(small.H))
+        loo = matmul(np.asarray(small.H.all(), dtype=float), coef)
+    coef = coef if span is None else matmul(span, coef)
+    zero = np.zeros(coef.shape[1])
+    solution = Solution(coef, zero, C, form, rows, loo, path, None, lam)
+    return solution, _negative(system.scatter(lam))
+
+
+def folds(codes: np.ndarray, n_folds: int, seed: int) -> list[np.ndarray]:
+    """Rows to hold out in turn: each class is dealt out evenly, but never the only row of one."""
+    rng = np.random.RandomState(seed)
+    fold = np.full(len(codes), -1)
+    for code in np.unique(codes):
+        rows = rng.permutation(np.flatnonzero(codes == code))
+        if len(rows) > 1:
+            fold[rows] = np.arange(len(rows)) % n_folds
+    held = [np.flatnonzero(fold == k) for k in range(n_folds)]
+    return [rows for rows in held if len(rows)]
+
+
+class _System:
+    """G + Q/C for one set of rows."""
+
+    def __init__(self, geometry: Geometry, form: str, amount: float) -> None:
+        self.moments, self.form, self.amount = geometry.moments(), form, amount
+        self.local, self.offsets = geometry.local(), geometry.offsets()
+        self.cross = matmul(self.moments.cross, geometry.targets.coding)
+
+    def coefs(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
+        """β for every C."""
+        return getattr(self, f"_{self.form}")(lam, Cs)
+
+    def _positive(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
+        Q = penalty(self.local, self.offsets, lam, self.amount)
+        # β = Lγ turns Q into the identity and G into a diagonal: every C is a division.
+        root = Q.basis / np.sqrt(Q.values)
+        inner = matmul(root.T, matmul(self.moments.gram, root))
+        w, U = eigh(np.asfortranarray(inner), overwrite=True)
+        L = matmul(root, U)
+        Z = matmul(L.T, self.cross)
+        rounding = self.moments.rounding / float(Q.values.min())
+        for C in Cs:
+            yield matmul(L, Z / (np.maximum(w, 0.0) + ridge(w, float(C), rounding))[:, None])
+
+    def _bounded(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
+        amount = self.amount * (float(np.trace(self.local)) / len(self.local) or 1.0)
+        for C in Cs:
+            whole = self.moments.gram + self.local / C
+            floor = max(amount / C, self.moments.rounding)
+            factor = Cholesky(add_to_diagonal(whole, floor), overwrite=True)
+            beta, D = factor.solve(self.cross), factor.solve(np.ascontiguousarray(self.offsets.T))
+            core = matmul(self.offsets, D)
+            most = 0.5 / max(float(np.linalg.eigvalsh(core)[-1]), np.finfo(float).tiny)
+            strength = min((1.0 - lam) / C, most)
+            # (A − s DᵀD)⁻¹ by Woodbury, with the few class means alone.
+            inner = add_to_diagonal(-strength * core, 1.0)
+            right = strength * matmul(self.offsets, beta)
+            yield beta + matmul(D, np.linalg.solve(inner, right))
+
+    def _printed(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
+        for C in Cs:
+            w, V = eigh(self.whole(lam, C), overwrite=True)
+            # Directions that neither G nor S knows of are left out.
+            sound = np.abs(w) > _EPS * len(w) * np.abs(w).max()
+            yield matmul(V[:, sound] / w[sound], matmul(V[:, sound].T, self.cross))
+
+    def whole(self, lam: float, C: float) -> Array:
+        """G + S/C."""
+        return np.asfortranarray(self.moments.gram + self.scatter(lam) / C)
+
+    def scatter(self, lam: float) -> Array:
+        """S."""
+        return _scatter(self.local, self.offsets, lam)
+
+
+def _held_out(
+    geometry: Geometry, points: Points, form: str, amount: float, held: list[np.ndarray]
+) -> tuple[Path | None, tuple[np.ndarray, Array]]:
+    """The errors of all points on rows held out, and decision values of some of these rows."""
+    whole = Problem(geometry.H, geometry.targets, geometry.weight)
+    tally, kept, values = Tally(whole, points.C), [np.empty(0, dtype=np.intp)], []
+    share = -(-_CALIBRATION // max(1, len(held)))
+    for rows in held:
+        rest = np.setdiff1d(np.arange(len(geometry.H)), rows)
+        system = _System(geometry.take(rest), form, amount)
+        H = np.asarray(geometry.H.take(rows).all(), dtype=float)
+        F = np.empty((len(rows), len(points.C), geometry.targets.coding.shape[1]))
+        for lam in np.unique(points.lam):
+            where = np.flatnonzero(points.lam == lam)
+            for k, coef in zip(where, system.coefs(float(lam), points.C[where]), strict=True):
+                F[:, k] = matmul(H, coef)
+        T = coded(geometry.targets, rows, float)[:, None, :]
+        tally.add_residuals(rows, T, T - F)
+        kept.append(rows[:share])
+        values.append(F[:share])
+        if not points.chosen and sum(map(len, kept)) >= _CALIBRATION:
+            break
+    rows = np.concatenate(kept)
+    path = None
+    if points.chosen and len(held):
+        found = tally.path()
+        path = Path(points.C, found.squared_error, found.error_rate, "cv", found.rows, points.lam)
+    return path, (rows, np.concatenate(values) if values else np.empty((0, len(points.C))))
+
+
+def _scatter(local: Array, offsets: Array, lam: float) -> Array:
+    """S."""
+    return np.asfortranarray(local - (1.0 - lam) * matmul(offsets.T, offsets))
+
+
+def _negative(A: Array) -> int:
+    """How many eigenvalues are below zero by more than rounding."""
+    w = np.linalg.eigvalsh(A)
+    return int(np.sum(w < -_EPS * len(w) * np.abs(w).max()))
+
+
+def _warn(negative: int) -> None:
+    if negative:
+        warnings.warn(
+            f"G + S/C has {negative} negative eigenvalues, so what is solved is a saddle point and "
+            "no minimum; form='positive' leaves them out.",
+            IndefiniteWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,358 @@
+"""The within-class scatter as a penalty: every λ and C for little more than plain ridge.
+
+(G + λS + I/C) β = R, where S = Σ c(h − μ)(h − μ)ᵀ and μ is the mean of the row's class. Let N, a
+diagonal, hold the classes' weights and M = HᵀCY N^(−½), so that S = G − MMᵀ: the moments are all it
+needs. With ρ = λ/(1 + λ) and K = G + I/C(1 + λ) the matrix A is (1 + λ)(K − ρMMᵀ), plain ridge less
+a matrix of rank m, and R = M N^½E lies in the span of M. With Θ = MᵀK⁻¹M, m × m, that leaves
+
+    β = K⁻¹M (I − ρΘ)⁻¹ N^½E / (1 + λ):
+
+the outputs are those of plain ridge on one-hot targets, recoded. A row that is left out leaves its
+class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
+
+    [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, eigh, matmul
+from ulmus.exceptions import IllConditionedWarning
+from ulmus.hidden import row_blocks
+from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
+from ulmus.solvers.auto import calibration_rows, left_out_rows
+from ulmus.solvers.dual import row_space
+from ulmus.solvers.path import Tally
+from ulmus.solvers.spectrum import ridge
+from ulmus.targets import ClassTargets, coded
+from ulmus.typing import Array
+
+__all__ = ["Points", "within", "within_sums"]
+
+_EPS = float(np.finfo(float).eps)
+# Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
+_RESIDUALS = 2**18
+
+
+@dataclass(frozen=True)
+class Points:
+    """Pairs of λ and C to choose from; one pair is taken as it is unless ``chosen``."""
+
+    lam: np.ndarray
+    C: np.ndarray
+    chosen: bool = True
+
+    def shared(self) -> list[tuple[float, np.ndarray]]:
+        """Each value of C(1 + λ), which is all that K depends on, and the points that have it."""
+        values = self.C * (1.0 + self.lam)
+        _, first, where = np.unique(np.log(values).round(9), return_index=True, return_inverse=True)
+        return [(float(values[i]), np.flatnonzero(where == k)) for k, i in enumerate(first)]
+
+    def at(self, k: int) -> tuple[float, np.ndarray]:
+        """C(1 + λ) and λ of one point."""
+        return float(self.C[k] * (1.0 + self.lam[k])), self.lam[[k]]
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """M in some basis (q × m), N, and the coding E."""
+
+    M: Array
+    totals: Array
+    coding: Array
+
+    @classmethod
+    def of(cls, cross: Array, energy: Array, coding: Array) -> "_Classes":
+        """From HᵀCY and YᵀCY; a class without rows has a column of zeros."""
+        totals = np.diagonal(energy)
+        # What forgetting leaves of a class is rounding.
+        totals = np.where(totals > _EPS * totals.sum(), totals, 0.0)
+        root = np.zeros_like(totals)
+        np.divide(1.0, np.sqrt(totals), out=root, where=totals > 0)
+        return cls(cross * root, totals, coding)
+
+
+@dataclass(frozen=True)
+class _Recoding:
+    """Θ = O diag(θ) Oᵀ: all that λ needs of K.
+
+    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights.
+    """
+
+    weights: Array
+    theta: Array
+    O: Array
+    classes: _Classes
+
+    @classmethod
+    def of(cls, solved: Array, classes: _Classes) -> "_Recoding":
+        """From K⁻¹M."""
+        theta, O = eigh(np.asfortranarray(matmul(classes.M.T, solved)))
+        # Θ is at most the identity, but for rounding.
+        return cls(matmul(solved, O), np.clip(theta, 0.0, 1.0), O, classes)
+
+    @property
+    def targets(self) -> Array:
+        """OᵀN^½E."""
+        return matmul(self.O.T, np.sqrt(self.classes.totals)[:, None] * self.classes.coding)
+
+    def gain(self, lam: Array) -> Array:
+        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
+        return 1.0 / (1.0 + lam * (1.0 - self.theta[:, None]))
+
+    def coef(self, lam: float) -> Array:
+        """β in the basis of ``weights``."""
+        return matmul(self.weights * self.gain(np.array([lam]))[:, 0], self.targets)
+
+    def left_out(self, phi: Array, kappa: Array, codes: Array, unit: Array, lam: Array) -> Array:
+        """Residuals (rows × λ × m) of rows with coordinates φ and κ = hᵀK⁻¹h, each left out."""
+        gain, own, N = self.gain(lam), self.O[codes], self.classes.totals
+        Nt, root = N[codes][:, None], np.sqrt(N[codes])[:, None]
+        # hᵀA⁻¹h, hᵀA⁻¹μ and μᵀA⁻¹μ, then the same with d = h − μ.
+        hh = (kappa[:, None] + matmul(phi**2, gain * lam)) / (1.0 + lam)
+        hm = matmul(phi * own, gain) / root
+        mm = matmul(own**2 * self.theta, gain) / Nt
+        hd, dd = hh - hm, hh - 2.0 * hm + mm
+        u = unit[:, None]
+        # A class of one row has no scatter, and none to lose.
+        alone = Nt - u <= _EPS * Nt
+        v = np.where(alone, 0.0, lam * u * Nt / np.where(alone, 1.0, Nt - u))
+        rest = 1.0 - v * dd
+        whole = np.maximum((1.0 - u * hh) * rest - u * v * hd**2, _EPS)
+        Z, T = self.targets, self.classes.coding[codes]
+        F = matmul((phi[:, None, :] * gain.T).reshape(-1, len(Z)), Z).reshape(*hh.shape, Z.shape[1])
+        means = matmul((self.O[:, None, :] * (self.theta * gain.T)).reshape(-1, len(Z)), Z)
+        means = means.reshape(len(N), len(lam), -1)
+        np.divide(means, np.sqrt(N)[:, None, None], out=means, where=N[:, None, None] > 0)
+        rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
+        return rest * (T[:, None, :] - F) - loose * (F - means[codes])
+
+
+@dataclass(frozen=True)
+class _Spectrum:
+    """w, M in the eigenbasis of G, and how far w may be off."""
+
+    values: Array
+    classes: _Classes
+    rounding: float
+
+    def inverse(self, shared: float) -> Array:
+        """1/(w + 1/C(1 + λ))."""
+        return 1.0 / (np.maximum(self.values, 0.0) + ridge(self.values, shared, self.rounding))
+
+    def recoding(self, shared: float) -> _Recoding:
+        """Θ at one C(1 + λ)."""
+        return _Recoding.of(self.inverse(shared)[:, None] * self.classes.M, self.classes)
+
+    def left_out(self, p: Array, codes: Array, unit: Array, shared: float, lam: Array) -> Array:
+        """Residuals (rows × λ × m) of rows p in the eigenbasis, at one C(1 + λ)."""
+        at = self.recoding(shared)
+        kappa = matmul(p**2, self.inverse(shared)[:, None])[:, 0]
+        return at.left_out(matmul(p, at.weights), kappa, codes, unit, lam)
+
+    def generalised(self, points: Points, moments: Moments) -> Path:
+        """The error of every point with each row's terms replaced by their means.
+
+        Like generalised cross-validation it needs the moments alone; unlike it, it lets a row
+        leave its class mean too. The mean of dᵀA⁻¹d and of hᵀA⁻¹d is tr(A⁻¹S)/n, and with
+        g = βᵀd the sum of (t − f)g is that of −g².
+        """
+        n, w = moments.rows, np.maximum(self.values, 0.0)
+        N, row = self.classes.totals[self.classes.totals > 0].mean(), moments.weight / n
+        coding, error = self.classes.coding, np.empty(len(points.C))
+        total = float(np.trace(coding.T @ moments.energy @ coding))
+        for shared, where in points.shared():
+            at = self.recoding(shared)
+            freedom, Z = float(w @ self.inverse(shared)), at.targets
+            second = matmul((at.weights * w[:, None]).T, at.weights)  # OᵀMᵀK⁻¹GK⁻¹MO
+            for k in where:
+                lam = float(points.lam[k])
+                gain = at.gain(points.lam[[k]])[:, 0]
+                trace = (freedom + lam * float(np.diagonal(second) @ gain)) / (1.0 + lam)
+                h, d = trace / n, (trace - float(at.theta @ gain)) / n
+                weights, means = gain[:, None] * Z, (at.theta * gain)[:, None] * Z
+                spread = float(np.sum(weights * matmul(second, weights)))
+                squares = max(total - 2.0 * float(np.sum(means * Z)) + spread, 0.0)
+                scatter = max(spread - float(np.sum(means**2)), 0.0)
+                v = lam * N / max(N - row, _EPS * N)
+                rest = 1.0 - v * d
+                whole = max((1.0 - h) * rest - v * d**2, 1.0 / n**2)
+                squares = rest**2 * squares + (2.0 * rest * v * d + (v * d) ** 2) * scatter
+                error[k] = squares / whole**2 / moments.weight
+        return Path(points.C, error, None, "gcv", int(n), points.lam)
+
+
+def within(problem: Problem, points: Points, seed: int) -> Solution:
+    """β at the best of the points by leave-one-out, or at the only one."""
+    n = len(problem.H)
+    if n < problem.H.width:
+        return _few(problem, points)
+    moments, calibration = problem.moments(), calibration_rows(n, seed)
+    if not points.chosen:
+        return _one(moments, problem, points, calibration)
+    spectrum, V = _spectrum(moments, problem)
+    path = _path(spectrum, V, problem, points, left_out_rows(n, seed))
+    return _spectral(spectrum, V, moments, problem, points, calibration, path)
+
+
+def within_sums(
+    moments: Moments, problem: Problem, points: Points, calibration: np.ndarray
+) -> Solution:
+    """The same from moments that may hold more rows than ``problem``, whose rows they include."""
+    if not points.chosen:
+        return _one(moments, problem, points, calibration)
+    spectrum, V = _spectrum(moments, problem)
+    path = spectrum.generalised(points, moments)
+    return _spectral(spectrum, V, moments, problem, points, calibration, path)
+
+
+def _one(moments: Moments, problem: Problem, points: Points, calibration: np.ndarray) -> Solution:
+    """β at one point from one Cholesky factorisation of K."""
+    lam, C = float(points.lam[0]), float(points.C[0])
+    classes = _Classes.of(moments.cross, moments.energy, problem.targets.coding)
+    try:
+        factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / (C * (1.0 + lam))), overwrite=True)
+    except NotPositiveDefinite:
+        warnings.warn(
+            f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
+            "raised to their rounding. A smaller C, or float64 input, avoids this.",
+            IllConditionedWarning,
+            stacklevel=2,
+        )
+        spectrum, V = _spectrum(moments, problem)
+        return _spectral(spectrum, V, moments, problem, points, calibration, None)
+    at = _Recoding.of(factor.solve(classes.M), classes)
+    H = np.asarray(problem.H.take(calibration).all(), dtype=float)
+    kappa = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
+    residual = at.left_out(matmul(H, at.weights), kappa, codes, unit, points.lam)[:, 0]
+    return _solution(
+        at.coef(lam), "primal", problem, points, 0, calibration, residual, None, moments
+    )
+
+
+def _few(problem: Problem, points: Points) -> Solution:
+    """With fewer rows than units, in the span of the rows: √cH = U diag(√w) Vᵀ."""
+    rows, every = row_space(problem), np.arange(len(problem.H))
+    w, U = eigh(rows.kernel()[0], overwrite=True)
+    sound = w > _EPS * len(w) * w[-1]
+    w, U = w[sound], np.asfortranarray(U[:, sound])
+    Y = rows.root * rows.Y
+    cross = matmul((U * np.sqrt(w)).T, Y)
+    classes = _Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
+    spectrum = _Spectrum(w, classes, 0.0)
+    p = U * np.sqrt(w) / rows.root
+    codes, unit = _codes(problem, every), problem.unit_weight(every)
+    path, best = None, 0
+    if points.chosen:
+        tally = _Tally(spectrum, problem, points)
+        tally.add(every, p)
+        path = tally.path()
+        best = path.best
+    shared, lam = points.at(best)
+    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0]
+    at = spectrum.recoding(shared)
+    coef = rows.coef(matmul(U, at.coef(float(lam[0])) / np.sqrt(w)[:, None]))
+    moments = rows.moments()
+    assert moments is not None
+    return _solution(coef, "spectral", problem, points, best, every, residual, path, moments)
+
+
+def _spectrum(moments: Moments, problem: Problem) -> tuple[_Spectrum, Array]:
+    """G in its eigenbasis V."""
+    w, V = eigh(moments.gram)
+    cross = matmul(V.T, moments.cross)
+    classes = _Classes.of(cross, moments.energy, problem.targets.coding)
+    return _Spectrum(w, classes, moments.rounding), V
+
+
+def _path(
+    spectrum: _Spectrum, V: Array, problem: Problem, points: Points, rows: np.ndarray | None
+) -> Path:
+    """The leave-one-out error of every point on ``rows`` (None: all)."""
+    H = problem.H if rows is None else problem.H.take(rows)
+    narrow, shift = V.astype(H.layer.dtype), H.offset * V.sum(axis=0)
+    tally = _Tally(spectrum, problem, points)
+    for block, h in H.blocks():
+        here = np.arange(block.start, block.stop) if rows is None else rows[block]
+        tally.add(here, matmul(h, narrow) + shift)
+    return tally.path()
+
+
+class _Tally:
+    """The errors of all points over rows left out, one C(1 + λ) after the other."""
+
+    def __init__(self, spectrum: _Spectrum, problem: Problem, points: Points) -> None:
+        self._problem, self._points = problem, points
+        self._groups = [
+            (where, spectrum.recoding(shared), spectrum.inverse(shared)[:, None])
+            for shared, where in points.shared()
+        ]
+        self._tallies = [Tally(problem, points.C[where]) for where, _, _ in self._groups]
+
+    def add(self, rows: np.ndarray, p: Array) -> None:
+        """Count rows that are p in the eigenbasis."""
+        codes, unit = _codes(self._problem, rows), self._problem.unit_weight(rows)
+        T, p = coded(self._problem.targets, rows, float)[:, None, :], np.asarray(p, dtype=float)
+        squares = p**2
+        for (where, at, inverse), tally in zip(self._groups, self._tallies, strict=True):
+            phi, kappa = matmul(p, at.weights), matmul(squares, inverse)[:, 0]
+            lam = self._points.lam[where]
+            for part in row_blocks(len(p), max(1, _RESIDUALS // (len(lam) * T.shape[2]))):
+                residual = at.left_out(phi[part], kappa[part], codes[part], unit[part], lam)
+                tally.add_residuals(rows[part], T[part], residual)
+
+    def path(self) -> Path:
+        """The mean errors."""
+        squared, rate = np.empty_like(self._points.C), np.empty_like(self._points.C)
+        for (where, _, _), tally in zip(self._groups, self._tallies, strict=True):
+            part = tally.path()
+            squared[where], rate[where] = part.squared_error, part.error_rate
+        return replace(
+            part, C=self._points.C, squared_error=squared, error_rate=rate, lam=self._points.lam
+        )
+
+
+def _spectral(
+    spectrum: _Spectrum,
+    V: Array,
+    moments: Moments,
+    problem: Problem,
+    points: Points,
+    calibration: np.ndarray,
+    path: Path | None,
+) -> Solution:
+    """β at the best point of the path."""
+    best = 0 if path is None else path.best
+    shared, lam = points.at(best)
+    p = matmul(np.asarray(problem.H.take(calibration).all(), dtype=float), V)
+    codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
+    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0]
+    coef = matmul(V, spectrum.recoding(shared).coef(float(lam[0])))
+    return _solution(coef, "spectral", problem, points, best, calibration, residual, path, moments)
+
+
+def _solution(
+    coef: Array,
+    method: str,
+    problem: Problem,
+    points: Points,
+    best: int,
+    rows: np.ndarray,
+    residual: Array,
+    path: Path | None,
+    moments: Moments | RowMoments,
+) -> Solution:
+    loo = coded(problem.targets, rows, float) - residual
+    C, lam = float(points.C[best]), float(points.lam[best])
+    zero = np.zeros(coef.shape[1])
+    return Solution(coef, zero, C, method, rows, loo, path, moments, lam)
+
+
+def _codes(problem: Problem, rows: Any) -> np.ndarray:
+    """The class of each row."""
+    assert isinstance(problem.targets, ClassTargets)
+    return problem.targets.codes[rows]

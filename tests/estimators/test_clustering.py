@@ -1,0 +1,159 @@
+"""What ELMKMeans and ELMNMF promise."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
+
+from ulmus import ELMNMF, ELMKMeans, RandomFeatures, RBFFeatures
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.metrics import clustering_accuracy
+
+X, y = make_blobs(200, 5, centers=4, random_state=0)
+BOTH = [ELMKMeans, ELMNMF]
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_training_rows_are_predicted_as_they_are_labelled(cls):
+    model = cls(4, random_state=0).fit(X)
+    assert_array_equal(model.predict(X), model.labels_)
+    assert_array_equal(model.fit_predict(X), model.labels_)
+    assert_array_equal(model.predict(X[::2]), model.labels_[::2])
+    assert clustering_accuracy(y, model.labels_) > 0.95
+    assert model.transform(X).shape == (200, 4)
+    assert_allclose(model.fit_transform(X), model.transform(X), rtol=1e-5, atol=1e-8)
+    assert model.get_feature_names_out()[0].startswith(cls.__name__.lower())
+
+
+def test_k_means_is_k_means_on_the_hidden_rows():
+    features = RandomFeatures(30, random_state=0)
+    model = ELMKMeans(4, features=features, random_state=0).fit(X)
+    H = features.fit(X).transform(X)
+    plain = KMeans(4, n_init=10, random_state=0).fit(H)
+    assert clustering_accuracy(plain.labels_, model.labels_) == 1.0
+    assert model.inertia_ == pytest.approx(plain.inertia_, rel=1e-6)
+    centers = np.stack([H[model.labels_ == k].mean(axis=0) for k in range(4)])
+    assert_allclose(model.cluster_centers_, centers, rtol=1e-8)
+    distances = np.linalg.norm(H[:, None] - centers, axis=2)
+    assert_allclose(model.transform(X), distances, rtol=1e-6, atol=1e-7)
+    assert model.inertia_ == pytest.approx(np.sum(distances.min(axis=1) ** 2))
+
+
+@pytest.mark.parametrize("solver", ["cd", "mu"])
+def test_the_factorisation_is_of_the_hidden_rows(solver):
+    features = RBFFeatures(30, random_state=0)
+    model = ELMNMF(4, features=features, solver=solver, max_iter=2000, random_state=0).fit(X)
+    H = features.fit(X).transform(X)
+    assert (model.components_ >= 0).all()
+    B = model.transform(X)
+    assert (B >= 0).all()
+    assert np.linalg.norm(H - B @ model.components_) <= 1.01 * model.reconstruction_err_
+    best = NMF(4, init="nndsvda", max_iter=2000).fit(H).reconstruction_err_
+    assert model.reconstruction_err_ <= 1.2 * best
+    # No row could have a better place: the gradient points out of the quadrant or is zero.
+    gradient = (B @ model.components_ - H) @ model.components_.T
+    scale = np.abs(H @ model.components_.T).max()
+    if solver == "cd":
+        assert gradient.min() > -1e-2 * scale
+        assert np.abs(B * gradient).max() < 1e-2 * scale * B.max()
+
+
+def test_default_units_suit_each_of_them():
+    model = ELMKMeans(4, random_state=0).fit(X)
+    assert isinstance(model.features_, RandomFeatures)
+    assert model.features_.gain == pytest.approx(np.sqrt(5))
+    model = ELMNMF(4, random_state=0).fit(X)
+    assert isinstance(model.features_, RBFFeatures)
+    wide = RBFFeatures(random_state=model.features_.random_state).fit(X)
+    assert model.features_.width_ == pytest.approx(0.35 * wide.width_)
+    assert ELMKMeans(4, n_hidden=7).fit(X).n_hidden_ == 7
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_sparse_rows_and_float32(cls):
+    features = RBFFeatures(40, random_state=0)
+    dense = cls(4, features=features, random_state=0).fit(X)
+    thin = cls(4, features=features, random_state=0).fit(sp.csr_array(X))
+    assert clustering_accuracy(dense.labels_, thin.labels_) == 1.0
+    assert_array_equal(thin.predict(sp.csr_array(X)), thin.labels_)
+    narrow = cls(4, features=features, random_state=0).fit(X.astype(np.float32))
+    assert narrow.transform(X.astype(np.float32)).dtype == np.float32
+    assert clustering_accuracy(dense.labels_, narrow.labels_) > 0.98
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_rows_that_do_not_fit_are_clustered_by_a_sample(cls):
+    many, classes = make_blobs(3000, 5, centers=4, random_state=1)
+    with config_context(working_memory=0.2):  # of 50 units in float64, 524 rows
+        model = cls(4, n_hidden=50, random_state=0).fit(many)
+        assert len(model.labels_) == 3000
+        assert_array_equal(model.predict(many), model.labels_)
+    assert clustering_accuracy(classes, model.labels_) > 0.9
+    inertia = model.inertia_
+    assert inertia == pytest.approx(model._assign(model._hidden(many))[1], rel=1e-4)
+
+
+def test_negative_features_are_refused_by_name():
+    with pytest.raises(InvalidInputError, match="RandomFeatures gave negative values.*'sigmoid'"):
+        ELMNMF(3, features=RandomFeatures(20, activation="tanh")).fit(X)
+    for features in (RandomFeatures(20), RandomFeatures(20, activation="relu"), RBFFeatures(20)):
+        assert ELMNMF(3, features=features, random_state=0).fit(X).labels_.max() == 2
+
+
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("n_clusters", [0, 201, 2.5, "many"])
+def test_more_clusters_than_rows(cls, n_clusters):
+    with pytest.raises(InvalidParameterError, match="from 1 to the number of rows, 200"):
+        cls(n_clusters).fit(X)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_as_many_clusters_as_rows_or_one(cls):
+    model = cls(6, n_hidden=20, random_state=0).fit(X[:6])
+    assert len(set(model.labels_.tolist())) >= (6 if cls is ELMKMeans else 4)
+    assert set(cls(1, n_hidden=20, random_state=0).fit(X).labels_.tolist()) == {0}
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_constant_features_leave_clusters_empty_and_say_so(cls):
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        model = cls(3, n_hidden=10, random_state=0).fit(np.full((20, 3), 7.0))
+    assert len(set(model.labels_.tolist())) == 1
+
+
+def test_solvers_that_are_not_there():
+    with pytest.raises(InvalidParameterError, match="use 'cd' or 'mu'"):
+        ELMNMF(solver="als").fit(X)
+    with pytest.raises(InvalidParameterError, match="gain=0"):
+        ELMKMeans(features=RandomFeatures(gain=0)).fit(X)
+    with pytest.raises(InvalidParameterError, match="'mean', 'local' or a positive number"):
+        ELMNMF(features=RBFFeatures(width="wide")).fit(X)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_failed_fit_leaves_the_model_as_it_was(cls):
+    model = cls(4, random_state=0).fit(X)
+    before, names = model.labels_, set(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full_like(X, np.nan))
+    with pytest.raises(InvalidParameterError, match="n_clusters"):
+        model.set_params(n_clusters=500).fit(X[:, :3])
+    assert set(vars(model)) == names
+    assert_array_equal(model.set_params(n_clusters=4).predict(X), before)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_columns_of_any_unit(cls):
+    rows, classes = load_wine(return_X_y=True)
+    model = cls(3, random_state=0).fit(rows)
+    assert clustering_accuracy(classes, model.labels_) > 0.9
+
+
+def test_control_charts(benchmark_data):
+    rows, classes, _ = benchmark_data("synthetic_control")
+    assert clustering_accuracy(classes, ELMNMF(6, random_state=0).fit(rows).labels_) > 0.75

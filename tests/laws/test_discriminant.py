@@ -1,0 +1,159 @@
+"""Truths about the scatter of neighbours and of class means."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import booleans, integers, sampled_from
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+
+import oracles
+from laws.problems import make_problem
+from ulmus.exceptions import IndefiniteWarning
+from ulmus.graphs import KNNGraph
+from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds, penalty
+from ulmus.solvers.within import Points
+from ulmus.targets import coded
+
+laws = settings(max_examples=25, deadline=None)
+seeds = integers(0, 10**6)
+
+
+def world(seed, n, h, classes=3, weighted=False):
+    problem = make_problem(seed, n, h, classes=classes, weighted=weighted)
+    codes = problem.targets.codes
+    codes[: 2 * classes] = np.arange(2 * classes) % classes  # two rows of every class at least
+    W = KNNGraph(3).affinity(problem.H.X, codes)
+    return Geometry(problem.H, problem.targets, problem.weight, W, problem.H)
+
+
+def one(lam, C):
+    return Points(np.array([lam]), np.array([C]), chosen=False)
+
+
+@laws
+@given(seed=seeds, n=integers(8, 30), h=integers(2, 40), lam=sampled_from([0.0, 0.4, 1.0]))
+def test_the_scatter_is_its_double_loop(seed, n, h, lam):
+    g = world(seed, n, h)
+    H = g.H.all()
+    expected = oracles.manifold_scatter(H, g.H.X, g.targets.codes, lam, 3)
+    offsets = g.offsets()
+    assert_allclose(g.local() - (1 - lam) * offsets.T @ offsets, expected, atol=1e-9)
+    Q = penalty(g.local(), offsets, lam, 0.01)
+    values, V = np.linalg.eigh(expected)
+    plus = (V * np.maximum(values, 0)) @ V.T + 0.01 * np.maximum(values, 0).mean() * np.eye(h)
+    assert_allclose((Q.basis * Q.values) @ Q.basis.T, plus, atol=1e-8)
+
+
+@laws
+@given(
+    seed=seeds,
+    n=integers(8, 30),
+    h=integers(2, 50),
+    weighted=booleans(),
+    lam=sampled_from([0.0, 0.4, 1.0]),
+    C=sampled_from([0.01, 1.0, 100.0]),
+)
+def test_the_solution_is_the_formula_with_many_units_and_few(seed, n, h, weighted, lam, C):
+    g = world(seed, n, h, weighted=weighted)
+    H, T = g.H.all(), coded(g.targets, slice(0, n), float)
+    # With fewer rows than units the ridge is in units of the mean over the span of the rows.
+    basis = np.linalg.svd(H, full_matrices=False)[2] if n < h else np.eye(h)
+    basis = basis[np.linalg.norm(H @ basis.T, axis=0) > 1e-7 * np.linalg.norm(H)]
+    S = oracles.manifold_scatter(H @ basis.T, g.H.X, g.targets.codes, lam, 3)
+    expected = H @ basis.T @ oracles.manifold_elm(H @ basis.T, T, S, C, 0.01, g.weight)
+    found, _ = discriminant(g, one(lam, C), "positive", 0.01, [])
+    assert_allclose(H @ found.coef, expected, atol=1e-3 * np.abs(expected).max())
+
+
+@laws
+@given(seed=seeds, n=integers(12, 40), h=integers(2, 60), form=sampled_from(FORMS[:2]))
+def test_what_is_solved_is_positive_definite(seed, n, h, form):
+    # Positive definite: no direction lets the objective fall without end, so outputs are bounded.
+    g = world(seed, n, h)
+    for C in (2.0**-8, 1.0, 1e3):
+        found, _ = discriminant(g, one(0.0, C), form, 0.01, [])
+        F = g.H.all() @ found.coef
+        T = coded(g.targets, slice(0, n), float)
+        assert np.sum(F * (T - F)) >= -1e-6 * np.sum(T**2)  # βᵀQβ/C, which is not negative
+
+
+def test_without_class_means_all_forms_agree():
+    g = world(7, 40, 10)
+    found = [discriminant(g, one(1.0, 1.0), form, 1e-9, [])[0].coef for form in FORMS]
+    assert_allclose(found[0], found[1], rtol=1e-4)
+    assert_allclose(found[0], found[2], rtol=1e-4)
+
+
+def test_the_printed_form_counts_its_negative_eigenvalues():
+    # Fewer rows than units: where rows of a class agree, only the class means have a say.
+    g = world(7, 16, 30, classes=4)
+    H, T = g.H.all(), coded(g.targets, slice(0, 16), float)
+    S = oracles.manifold_scatter(H, g.H.X, g.targets.codes, 0.0, 3)
+    A = H.T @ H + S / 1e-4
+    negative = int(np.sum(np.linalg.eigvalsh(A) < -1e-6))
+    assert negative == 3
+    with pytest.warns(IndefiniteWarning, match="has 3 negative eigenvalues"):
+        found, count = discriminant(g, one(0.0, 1e-4), "printed", 0.01, [])
+    assert count == np.sum(np.linalg.eigvalsh(S) < -1e-9)
+    expected = np.linalg.pinv(A, rcond=1e-11, hermitian=True) @ (H.T @ T)
+    assert_allclose(H @ found.coef, H @ expected, atol=1e-4 * np.abs(H @ expected).max())
+
+
+def test_a_row_that_is_held_out_has_no_say():
+    g = world(3, 40, 8)
+    held = folds(g.targets.codes, 3, 0)
+    points = Points(np.array([0.0, 0.0, 0.5, 0.5]), np.array([0.1, 1.0, 0.1, 1.0]))
+    found, _ = discriminant(g, points, "positive", 0.01, held)
+    errors = np.zeros(4)
+    for rows in held:
+        rest = np.setdiff1d(np.arange(40), rows)
+        for k, (lam, C) in enumerate(zip(points.lam, points.C, strict=True)):
+            fitted, _ = discriminant(g.take(rest), one(lam, C), "positive", 0.01, [])
+            F = g.H.take(rows).all() @ fitted.coef
+            errors[k] += np.sum((coded(g.targets, rows, float) - F) ** 2)
+    assert_allclose(found.path.squared_error, errors / 40, rtol=1e-6)
+    assert found.path.kind == "cv"
+    assert found.path.rows == len(found.loo) == len(found.loo_rows) == 40
+
+
+def test_taking_rows_takes_their_edges():
+    g = world(3, 40, 8)
+    rows = np.array([3, 5, 6, 20, 21, 22, 39])
+    some = g.take(rows)
+    assert_allclose(some.W.toarray(), g.W.toarray()[np.ix_(rows, rows)])
+    assert_allclose(some.H.all(), g.H.all()[rows])
+    assert_array_equal(some.targets.codes, g.targets.codes[rows])
+
+
+def test_folds_deal_every_class_out():
+    codes = np.array([0] * 10 + [1] * 3 + [2])
+    held = folds(codes, 5, 0)
+    assert len(held) == 5
+    assert_array_equal(np.sort(np.concatenate(held)), np.arange(13))  # the only row of 2 stays
+    for rows in held:
+        rest = np.setdiff1d(np.arange(14), rows)
+        assert set(codes[rest]) == {0, 1, 2}
+        assert np.sum(codes[rows] == 0) == 2
+
+
+def test_hidden_rows_that_do_not_fit_are_made_again():
+    g = world(5, 60, 12)
+    held = folds(g.targets.codes, 3, 0)
+    points = Points(np.full(3, 0.5), np.array([0.1, 1.0, 10.0]))
+    expected, _ = discriminant(g, points, "positive", 0.01, held)
+    with config_context(working_memory=1e-3):
+        found, _ = discriminant(g, points, "positive", 0.01, held)
+    assert_allclose(found.coef, expected.coef, rtol=1e-7)
+
+
+def test_a_graph_within_classes_is_a_graph_of_each_class():
+    rng = np.random.default_rng(0)
+    X, codes = rng.standard_normal((700, 2)), (rng.uniform(size=700) < 0.2).astype(int)
+    W = KNNGraph(4, weights="binary").affinity(X, codes)
+    assert W[codes == 0][:, codes == 1].nnz == 0
+    for code in (0, 1):  # one class is past the number of rows that are searched densely
+        own = KNNGraph(4, weights="binary").affinity(X[codes == code])
+        assert (W[codes == code][:, codes == code] != own).nnz == 0
+    lone = KNNGraph(4).affinity(X[:3], np.arange(3))
+    assert lone.nnz == 0

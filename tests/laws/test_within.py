@@ -1,0 +1,111 @@
+"""Truths about the within-class scatter."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import booleans, integers, sampled_from
+from numpy.testing import assert_allclose
+
+import oracles
+from laws.problems import make_problem
+from ulmus.solvers.auto import solve
+from ulmus.solvers.within import Points, within, within_sums
+from ulmus.targets import coded
+
+laws = settings(max_examples=25, deadline=None)
+seeds = integers(0, 10**6)
+LAMS, CS = np.array([0.0, 0.5, 20.0]), np.array([0.1, 3.0, 1e3])
+GRID = Points(*(A.ravel() for A in np.meshgrid(LAMS, CS, indexing="ij")))
+
+
+def world(seed, n, h, classes, weighted):
+    problem = make_problem(seed, n, h, classes=classes, weighted=weighted)
+    T = coded(problem.targets, slice(0, n), float)
+    return problem, problem.H.all(), problem.targets.codes, T
+
+
+@laws
+@given(
+    seed=seeds,
+    n=integers(8, 40),
+    h=integers(2, 60),
+    classes=sampled_from([2, 3, 5]),
+    weighted=booleans(),
+    lam=sampled_from(LAMS),
+    C=sampled_from(CS),
+)
+def test_class_sums_are_the_graph_of_all_pairs(seed, n, h, classes, weighted, lam, C):
+    problem, H, codes, T = world(seed, n, h, classes, weighted)
+    expected = oracles.graph_elm(H, codes, T, lam, C, problem.weight)
+    point = Points(np.array([lam]), np.array([C]), chosen=False)
+    found = [within(problem, point, 0), within(problem, Points(point.lam, point.C), 0)]
+    found.append(within_sums(problem.moments(), problem, point, np.arange(n)))
+    for solution in found:
+        assert_allclose(H @ solution.coef, H @ expected, rtol=1e-5, atol=1e-6)
+        assert_allclose(solution.coef, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+@laws
+@given(
+    seed=seeds,
+    n=integers(8, 30),
+    h=integers(2, 50),
+    classes=sampled_from([2, 3, 5]),
+    weighted=booleans(),
+)
+def test_leaving_out_is_n_refits_class_means_and_all(seed, n, h, classes, weighted):
+    problem, H, codes, T = world(seed, n, h, classes, weighted)
+    path = within(problem, GRID, 0).path
+    c = np.ones(n) if problem.weight is None else problem.weight
+    for k, (lam, C) in enumerate(zip(GRID.lam, GRID.C, strict=True)):
+        F = oracles.graph_elm_left_out(H, codes, T, lam, C, problem.weight)
+        expected = c @ np.sum((T - F) ** 2, axis=1) / c.sum()
+        assert_allclose(path.squared_error[k], expected, rtol=1e-4)
+        one = within(problem, Points(np.array([lam]), np.array([C]), chosen=False), 0)
+        assert_allclose(one.loo, F[one.loo_rows], rtol=1e-4, atol=1e-4)
+
+
+def test_a_row_of_weight_two_is_two_rows_when_one_leaves():
+    problem, H, codes, T = world(3, 20, 8, 3, False)
+    weight = np.where(np.arange(20) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(np.arange(20), weight.astype(int))
+    expected = oracles.graph_elm_left_out(H[twice], codes[twice], T[twice], 2.0, 5.0)
+    weighted = replace(problem, weight=weight, unit=np.ones(20))
+    found = within(weighted, Points(np.array([2.0]), np.array([5.0]), chosen=False), 0)
+    _, first = np.unique(twice, return_index=True)
+    assert_allclose(found.loo, expected[first], rtol=1e-6)
+
+
+@laws
+@given(seed=seeds, n=integers(10, 40), h=integers(2, 60), weighted=booleans())
+def test_without_scatter_it_is_plain_ridge(seed, n, h, weighted):
+    problem, H, _, _ = world(seed, n, h, 3, weighted)
+    plain = solve(problem, CS, 0)
+    found = within(problem, Points(np.zeros(3), CS), 0)
+    assert_allclose(found.path.squared_error, plain.path.squared_error, rtol=1e-5)
+    assert_allclose(H @ found.coef, H @ plain.coef, atol=1e-6)
+    assert found.C == plain.C
+
+
+def test_from_sums_the_error_is_close_to_leaving_out():
+    # With rows to spare the mean leverage stands for each row's own.
+    problem, *_ = world(1, 2000, 10, 3, False)
+    left_out = within(problem, GRID, 0).path
+    summed = within_sums(problem.moments(), problem, GRID, np.arange(5)).path
+    assert summed.kind == "gcv"
+    assert summed.error_rate is None
+    assert_allclose(summed.squared_error, left_out.squared_error, rtol=1e-3)
+
+
+@pytest.mark.parametrize("h", [5, 50])
+def test_a_class_of_one_row_has_no_scatter(h):
+    problem, H, codes, T = world(5, 24, h, 3, False)
+    codes[:], codes[1::2], codes[4] = 0, 1, 2
+    T = coded(problem.targets, slice(0, 24), float)
+    for lam in (0.0, 3.0):
+        found = within(problem, Points(np.array([lam]), np.array([2.0]), chosen=False), 0)
+        assert_allclose(found.coef, oracles.graph_elm(H, codes, T, lam, 2.0), rtol=1e-4, atol=1e-6)
+        expected = oracles.graph_elm_left_out(H, codes, T, lam, 2.0)
+        assert_allclose(found.loo, expected, rtol=1e-5, atol=1e-6)
