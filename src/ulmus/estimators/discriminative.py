@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import ClassLabels
-from ulmus.estimators.outputs import ClassOutputs
+from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.graphs import KNNGraph
@@ -22,7 +22,9 @@ __all__ = ["ManifoldELMClassifier"]
 _GRID = np.logspace(-6, 4, 21)
 
 
-class ManifoldELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, BaseEstimator):
+class ManifoldELMClassifier(
+    ClassLabels, ClassOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+):
     """MELM: extreme learning machine with the shape of each class.
 
     (G + S/C) β = HᵀT, where S is the scatter of neighbours within each class less 1 − λ times the
