@@ -7,12 +7,13 @@ from numpy.testing import assert_allclose
 
 import oracles
 from laws.problems import make_problem
+from ulmus.hidden import Stored
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.path import gcv_path, primal_path
 from ulmus.solvers.primal import primal
-from ulmus.targets import coded
+from ulmus.targets import ValueTargets, coded
 
 seeds = integers(0, 10**6)
 sizes = integers(2, 40)
@@ -219,3 +220,17 @@ def test_float32_is_close_to_float64(seed, n, h, classes):
         a, b = solve(wide, C, 0), solve(narrow, C, 0)
         assert b.coef.dtype == np.float64
         assert_allclose(wide.H.all() @ a.coef, narrow.H.all() @ b.coef, atol=1e-3)
+
+
+def test_small_columns_keep_their_say_in_float32():
+    """A low-rank factor's columns shrink; rounding of the large ones must not bury the small."""
+    rng = np.random.default_rng(0)
+    H = rng.standard_normal((400, 60)) * np.logspace(0, -3, 60)
+    T = H @ (rng.standard_normal((60, 1)) / np.logspace(0, -3, 60))
+    errors = []
+    for dtype in (np.float64, np.float32):
+        p = Problem(Stored([H.T.astype(dtype)]), ValueTargets(T))
+        path = primal_path(p, np.array([1e6]), None, np.arange(0)).path
+        errors.append(path.squared_error[0])
+    assert errors[0] < 1e-3 * np.mean(T**2)
+    assert errors[1] < 3 * errors[0]
