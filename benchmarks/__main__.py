@@ -284,6 +284,10 @@ def run_faces(folder, rounds):
         "λ": faces.strengths(),
         "networks": faces.networks(),
     }
+    return found, {}, _faces_page(found)
+
+
+def _faces_page(found):
     names = list(next(iter(found["methods"].values())))[:4]
     rows = [
         [case, cells.get("paper", ""), *(_mean(cells[name]) for name in names)]
@@ -301,7 +305,7 @@ def run_faces(folder, rounds):
             [case, *(_beside(cells[name]) for name in names)] for case, cells in found[part].items()
         ]
         page += "\n\n" + table(f"Faces, {part}: ours / paper", ["data", *names], rows)
-    return found, {}, page
+    return page
 
 
 def _mean(cell):

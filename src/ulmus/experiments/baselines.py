@@ -99,13 +99,15 @@ def kernel_nmf_labels(K, n_clusters, seed=0):
     return nmf_labels(K, n_clusters, seed)
 
 
-def deep_belief_network(hidden=(200, 100), n_iter=50, learning_rate=0.05, seed=0):
+def deep_belief_network(hidden=(200, 100), n_iter=200, learning_rate=0.05, seed=0):
     """Restricted Boltzmann machines, each learned on the one before, and a logistic layer."""
     machines = [
         BernoulliRBM(width, n_iter=n_iter, learning_rate=learning_rate, random_state=seed)
         for width in hidden
     ]
-    return make_pipeline(MinMaxScaler(clip=True), *machines, LogisticRegression(max_iter=1000))
+    return make_pipeline(
+        MinMaxScaler(clip=True), *machines, LogisticRegression(C=100.0, max_iter=1000)
+    )
 
 
 def convolutional_network(X, y, X_test, side, epochs=100, learning_rate=1e-3, seed=0):
