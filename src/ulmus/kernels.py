@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import elementwise, matmul
+from ulmus.backends.linalg import decay, elementwise, matmul
 from ulmus.backends.namespace import is_numpy, is_sparse, namespace, to_numpy
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, Rows
@@ -138,7 +138,7 @@ class RBF(Kernel):
         X, Z = (A.rows if isinstance(A, Shifted) else A for A in (X, Z))
         P = _affine(X, Z, 2.0 * self.gamma, -self.gamma, 0.0, out)
         P = _at_most_zero(P)  # the expanded square may round to just below it
-        return elementwise("exp", P)
+        return _into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
         """One for every row."""
@@ -155,7 +155,7 @@ class Laplacian(Kernel):
         """The block k(xᵢ, zⱼ)."""
         P = _city_blocks(*(A.rows if isinstance(A, Shifted) else A for A in (X, Z)))
         P *= -self.gamma
-        return _into(out, elementwise("exp", P))
+        return _into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
         """One for every row."""
@@ -177,7 +177,7 @@ class InfiniteRBF(Kernel):
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ)."""
         near, far, level = self._exponent(X.shape[1])
-        return elementwise("exp", _affine(X, Z, near, -(near / 2 + far), level, out))
+        return _into(out, decay(_affine(X, Z, near, -(near / 2 + far), level, out)))
 
     def diagonal(self, X: Rows) -> Array:
         """k(x, x)."""
@@ -380,7 +380,7 @@ def _ones(X: Rows) -> Array:
 
 
 def _into(out: Array | None, block: Array) -> Array:
-    if out is None:
+    if out is None or block is out:
         return block
     out[...] = block
     return out

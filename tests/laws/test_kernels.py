@@ -203,3 +203,14 @@ def test_a_function_must_give_one_finite_number_per_pair():
     np.testing.assert_allclose(
         Pairwise(Linear()).diagonal(make_rows(1, 99)), np.sum(make_rows(1, 99) ** 2, 1)
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_far_rows_have_nothing_in_common(dtype):
+    # Products of numbers near the smallest there is would take a hundred times as long.
+    X = np.linspace(0, 60, 40, dtype=dtype)[:, None]
+    for kernel in (RBF(1.0), Laplacian(2.0), InfiniteRBF(1.0, 3.0)):
+        K = kernel(X, X)
+        assert (K[0] == 0).any()
+        assert K[K > 0].min() > np.finfo(dtype).eps ** 2 / 2
+        np.testing.assert_allclose(K, kernel(X, X.copy()), atol=1e-30)

@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from ulmus.backends.namespace import is_numpy, is_sparse, namespace
+from ulmus.backends.namespace import eps, is_numpy, is_sparse, namespace
 from ulmus.typing import Array, Rows
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Gram",
     "NotPositiveDefinite",
     "add_to_diagonal",
+    "decay",
     "eigh",
     "elementwise",
     "low_rank_factor",
@@ -242,6 +243,23 @@ def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:
         )
     result: tuple[Array, Array] = namespace(A).linalg.eigh(A)
     return result
+
+
+def decay(Z: Array) -> Array:
+    """exp(Z), in place where the library can, with what is below eps² zero.
+
+    So small a number changes nothing, and products of such numbers fall below the smallest
+    normal one, where arithmetic is a hundred times slower.
+    """
+    xp = namespace(Z)
+    least = 2.0 * float(np.log(eps(Z.dtype)))
+    if 0 not in Z.shape and float(xp.min(Z)) < least:
+        vanishing = least > Z
+        if isinstance(Z, np.ndarray):
+            Z[vanishing] = -np.inf
+        else:
+            Z = xp.where(vanishing, xp.asarray(-xp.inf, dtype=Z.dtype), Z)
+    return elementwise("exp", Z)
 
 
 def elementwise(function: str, Z: Array) -> Array:

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.linalg import elementwise, matmul
+from ulmus.backends.linalg import decay, elementwise, matmul
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace, to_numpy
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
@@ -28,13 +28,13 @@ def _exponential(Z: Array) -> Array:
     """exp(−√z)."""
     Z = elementwise("sqrt", Z)
     Z *= -1.0
-    return elementwise("exp", Z)
+    return decay(Z)
 
 
 def _gaussian(Z: Array) -> Array:
     """exp(−z)."""
     Z *= -1.0
-    return elementwise("exp", Z)
+    return decay(Z)
 
 
 def _inverse_multiquadric(Z: Array) -> Array:
