@@ -70,7 +70,7 @@ def lookup(name: str, table: dict[str, Facts]) -> Facts:
     """The facts of a data set, or an error that names the nearest."""
     if isinstance(name, str) and name in table:
         return table[name]
-    near = nearest(str(name), list(table))
+    near = nearest(name, list(table)) if isinstance(name, str) else None
     hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(table))}."
     raise UnknownDatasetError(f"There is no data set {name!r}; {hint}")
 

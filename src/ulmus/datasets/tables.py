@@ -55,7 +55,7 @@ TABLES: dict[str, Facts] = {
             "training part, the next 3780 for validation."
         ),
         shape=(581012, 54), classes=7, dtype="int16",
-        licence="CC BY 4.0 (UCI); copyright J. A. Blackard and Colorado State University",
+        licence="CC BY 4.0 (UCI); © J. A. Blackard, Colorado State University",
         citation=(
             "J. A. Blackard, D. J. Dean (1999). Comparative accuracies of artificial neural "
             "networks and discriminant analysis in predicting forest cover types. Computers and "

@@ -1,25 +1,17 @@
-"""Benchmark files from the directory ULMUS_DATA."""
+"""The rows behind the published tables."""
 
-import os
-from pathlib import Path
-
-import numpy as np
-
-from ulmus.exceptions import InvalidInputError
+from ulmus.datasets import load
+from ulmus.exceptions import MissingDatasetError
 
 __all__ = ["benchmark_rows"]
 
 
 def benchmark_rows(name):
-    """X and y of one of the benchmark files."""
-    folder = os.environ.get("ULMUS_DATA")
-    if not folder:
-        raise InvalidInputError(
-            "The environment variable ULMUS_DATA is not set; it names the directory with the "
-            "benchmark files."
+    """X in double precision, and y, of a data set whose published rows can be had."""
+    data = load(name)
+    if not data.published:
+        raise MissingDatasetError(
+            f"The published rows of {name} are not on this machine, and a new draw would not give "
+            f"the published figures. Put {name}.npz into the directory that ULMUS_DATA names."
         )
-    path = Path(folder) / f"{name}.npz"
-    if not path.is_file():
-        raise InvalidInputError(f"{path} is not there; ULMUS_DATA must name the benchmark files.")
-    with np.load(path) as data:
-        return data["X"].astype(float), data["y"]
+    return data.data.astype(float), data.target
