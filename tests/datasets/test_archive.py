@@ -102,7 +102,7 @@ def test_a_directory_that_lies_does_not_help_a_bomb():
 @pytest.mark.parametrize("shape", [(10**12, 3), (2**62, 4), (-12, -3), (13, 3)])
 def test_a_header_that_asks_for_more_than_there_is(shape):
     blob = zipped([("X.npy", header(shape) + X.tobytes()), ("y.npy", npy(Y))])
-    with pytest.raises(CorruptFileError):
+    with pytest.raises(CorruptFileError, match="not as long as its header says"):
         unpack(blob, FACTS, "here")
 
 

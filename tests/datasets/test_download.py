@@ -3,6 +3,7 @@
 import hashlib
 import io
 import os
+import socket
 import threading
 import time
 
@@ -146,6 +147,15 @@ def test_no_server_at_all(tmp_path):
         get("http://127.0.0.1:9/a", tmp_path)
     assert time.monotonic() - began < 2
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_leads_nowhere(tmp_path, monkeypatch):
+    def unknown(*_, **__):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(MissingDatasetError, match="perhaps there is no network"):
+        get("http://data.invalid/a", tmp_path)
 
 
 def test_redirects_are_followed_and_only_the_web_is_asked(server, tmp_path):

@@ -91,6 +91,15 @@ def test_a_corrupt_file_in_the_cache_is_fetched_again_and_never_loaded(mirror, s
     assert path.read_bytes() == tiny
 
 
+def test_a_file_in_the_cache_with_other_rows_is_not_believed(mirror, tiny):
+    path = fetch("tiny")
+    with np.load(io.BytesIO(tiny)) as data:
+        path.write_bytes(packed(X=data["X"] + 1, y=data["y"]))
+    data = load("tiny")
+    assert data.source == "network"
+    assert path.read_bytes() == tiny
+
+
 def test_another_file_under_a_name_of_ours_is_not_loaded(mirror, tiny, tmp_path):
     other = packed(X=np.zeros((2, 2)), y=np.zeros(2, int))
     folders.store("tiny", other, tmp_path / "cache")

@@ -241,4 +241,6 @@ def _reason(error: BaseException) -> str:
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(inner, TimeoutError):
         return str(inner) if str(inner).startswith("only") else "the server does not answer in time"
+    if isinstance(inner, socket.gaierror):
+        return "the server's name is not known; perhaps there is no network"
     return str(inner) or type(inner).__name__
