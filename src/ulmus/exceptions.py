@@ -4,6 +4,11 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   └── BatchError                       one batch of a stream does not fit the others
+    ├── DatasetError                         a data set cannot be had
+    │   ├── UnknownDatasetError (ValueError) no data set has this name
+    │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
+    │   ├── CacheError (OSError)             the cache cannot be written to
+    │   └── CorruptFileError (ValueError)    a file is not what its name promises
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
@@ -16,14 +21,19 @@ A message says what was wrong, then what to do.
 
 __all__ = [
     "BatchError",
+    "CacheError",
+    "CorruptFileError",
+    "DatasetError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
     "InvalidParameterError",
     "LowRankWarning",
+    "MissingDatasetError",
     "MissingExtraError",
     "UlmusError",
     "UlmusWarning",
+    "UnknownDatasetError",
 ]
 
 
@@ -41,6 +51,26 @@ class InvalidParameterError(InvalidInputError):
 
 class BatchError(InvalidInputError):
     """One batch of a stream does not fit the others."""
+
+
+class DatasetError(UlmusError):
+    """A data set cannot be had."""
+
+
+class UnknownDatasetError(DatasetError, ValueError):
+    """No data set has this name."""
+
+
+class MissingDatasetError(DatasetError, OSError):
+    """A data set is not on this machine and cannot be fetched."""
+
+
+class CacheError(DatasetError, OSError):
+    """The cache cannot be written to."""
+
+
+class CorruptFileError(DatasetError, ValueError):
+    """A file is not what its name promises."""
 
 
 class MissingExtraError(UlmusError, ImportError):

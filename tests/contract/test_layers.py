@@ -10,7 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["exceptions", "typing", "version", "backends"],
-    ["targets", "calibration", "graphs", "kernels", "metrics"],
+    ["targets", "calibration", "datasets", "graphs", "kernels", "metrics"],
     ["hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],

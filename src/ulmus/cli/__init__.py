@@ -10,13 +10,19 @@ __all__ = ["main"]
 
 
 def main(arguments=None):
-    """Run ``ulmus``; the exit status is 0, 1 for an error that was foreseen, 2 for usage."""
+    """Run ``ulmus``; the exit status is 0, 1 for an error that was foreseen, 2 for usage.
+
+    An interrupt from the keyboard gives 130, as shells have it.
+    """
     options = _parser().parse_args(arguments)
     try:
         return options.run(options)
     except (UlmusError, OSError) as error:
         print(f"ulmus: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("ulmus: stopped", file=sys.stderr)
+        return 130
 
 
 def _parser():
@@ -30,7 +36,20 @@ def _parser():
         "--picture", default="ulmus-demo.png", help="where the picture goes (default: %(default)s)"
     )
     demo.set_defaults(run=_demo)
+    _add_data(commands)
     return parser
+
+
+def _add_data(commands):
+    data = commands.add_parser("data", help="list the data sets, or fetch their files")
+    actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
+    table = actions.add_parser("list", help="every data set, and where it would come from now")
+    table.add_argument("--json", action="store_true", help="print JSON in place of a table")
+    table.set_defaults(run=_list)
+    files = actions.add_parser("fetch", help="put files into the cache, and print where they are")
+    files.add_argument("names", nargs="+", metavar="NAME", help="as `ulmus data list` has it")
+    files.add_argument("--cache", metavar="DIR", help="another cache than the usual one")
+    files.set_defaults(run=_fetch)
 
 
 def _demo(options):
@@ -38,3 +57,15 @@ def _demo(options):
     from ulmus.cli.demo import demo
 
     return demo(options.picture)
+
+
+def _list(options):
+    from ulmus.cli.data import list_datasets
+
+    return list_datasets(options.json)
+
+
+def _fetch(options):
+    from ulmus.cli.data import fetch_files
+
+    return fetch_files(options.names, options.cache)

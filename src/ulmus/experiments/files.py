@@ -1,38 +1,17 @@
-"""Benchmark files from the directory ULMUS_DATA."""
+"""The rows behind the published tables."""
 
-import os
-from pathlib import Path
+from ulmus.datasets import load
+from ulmus.exceptions import MissingDatasetError
 
-import numpy as np
-import scipy.sparse as sp
-
-from ulmus.exceptions import InvalidInputError
-
-__all__ = ["benchmark_counts", "benchmark_rows"]
-
-
-def _path(name):
-    """Where a benchmark file is."""
-    folder = os.environ.get("ULMUS_DATA")
-    if not folder:
-        raise InvalidInputError(
-            "The environment variable ULMUS_DATA is not set; it names the directory with the "
-            "benchmark files."
-        )
-    path = Path(folder) / f"{name}.npz"
-    if not path.is_file():
-        raise InvalidInputError(f"{path} is not there; ULMUS_DATA must name the benchmark files.")
-    return path
+__all__ = ["benchmark_rows"]
 
 
 def benchmark_rows(name):
-    """X and y of one of the benchmark files."""
-    with np.load(_path(name)) as data:
-        return data["X"].astype(float), data["y"]
-
-
-def benchmark_counts(name):
-    """Term counts, sparse, and y of one of the benchmark files."""
-    with np.load(_path(name)) as data:
-        entries = data["data"].astype(float), data["indices"], data["indptr"]
-        return sp.csr_array(entries, shape=tuple(data["shape"])), data["y"]
+    """X in double precision, sparse where it is, and y, of a set whose published rows can be had."""
+    data = load(name)
+    if not data.published:
+        raise MissingDatasetError(
+            f"The published rows of {name} are not on this machine, and a new draw would not give "
+            f"the published figures. Put {name}.npz into the directory that ULMUS_DATA names."
+        )
+    return data.data.astype(float), data.target

@@ -27,7 +27,7 @@ from ulmus.experiments.baselines import (
     kernel_nmf_labels,
     nmf_labels,
 )
-from ulmus.experiments.files import benchmark_counts, benchmark_rows
+from ulmus.experiments.files import benchmark_rows
 from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.metrics import purity
 
@@ -149,7 +149,7 @@ def inputs(file, classes):
 
 def _stories(classes, seed=0):
     """tf-idf of at most 100 stories of each category, rows of unit length."""
-    counts, y = benchmark_counts("tdt2")
+    counts, y = benchmark_rows("tdt2")
     rng = np.random.default_rng(seed)
     drawn = [rng.permutation(np.flatnonzero(y == label))[:100] for label in range(classes)]
     rows = np.sort(np.concatenate(drawn))
