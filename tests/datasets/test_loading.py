@@ -1,8 +1,10 @@
 """A name leads to its data from wherever they are nearest, or to a word of what helps."""
 
 import io
-import multiprocessing
 import os
+import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -192,10 +194,13 @@ def test_a_read_only_cache_is_still_read(mirror, tmp_path):
     (tmp_path / "cache").chmod(0o700)
 
 
-def _fetch_in_a_process(address, cache, facts, queue):
-    os.environ["ULMUS_MIRROR"] = address
-    DATASETS["tiny"] = facts
-    queue.put(load("tiny", cache_dir=cache).data.sum())
+FETCH = """
+import os, pickle, sys
+from ulmus.datasets import DATASETS, load
+os.environ["ULMUS_MIRROR"], cache = sys.argv[1:]
+DATASETS["tiny"] = pickle.load(sys.stdin.buffer)
+print(repr(float(load("tiny", cache_dir=cache).data.sum())))
+"""
 
 
 def test_processes_that_fetch_at_once_do_not_harm_each_other(
@@ -203,14 +208,17 @@ def test_processes_that_fetch_at_once_do_not_harm_each_other(
 ):
     mirror(meet=threading.Barrier(2), delay=0.01, piece=50)  # neither is served before the other
     monkeypatch.setattr(download, "TIMEOUT", 60.0)
-    context = multiprocessing.get_context("spawn")
-    queue = context.Queue()
-    arguments = (server.address, tmp_path / "shared", DATASETS["tiny"], queue)
-    other = context.Process(target=_fetch_in_a_process, args=arguments)
-    other.start()
+    other = subprocess.Popen(
+        [sys.executable, "-c", FETCH, server.address, str(tmp_path / "shared")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    other.stdin.write(pickle.dumps(DATASETS["tiny"]))
+    other.stdin.close()
     ours = load("tiny", cache_dir=tmp_path / "shared")
-    assert queue.get(timeout=60) == ours.data.sum()
-    other.join()
+    assert float(other.stdout.read()) == float(ours.data.sum())
+    assert other.wait(60) == 0
+    other.stdout.close()
     assert len(server.asked) == 2
     (path,) = (tmp_path / "shared").iterdir()
     assert path.read_bytes() == tiny

@@ -7,7 +7,7 @@ __all__ = ["benchmark_rows"]
 
 
 def benchmark_rows(name):
-    """X in double precision, sparse where it is, and y, of a set whose published rows can be had."""
+    """X in double precision, sparse where it is, and y, of a data set's published rows."""
     data = load(name)
     if not data.published:
         raise MissingDatasetError(
