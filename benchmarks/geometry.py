@@ -18,7 +18,7 @@ CONTENDERS = [
     "nmf_multiplicative",
 ]
 # A sweep more or less says nothing: the objective is looked at after so many.
-_SWEEPS = 5
+_SWEEPS = 10
 
 
 def _faces():
