@@ -128,8 +128,11 @@ def run_kernel(folder, rounds):
     seconds = {name: result["seconds"] for name, result in best.items()}
     cpu = {name: result["cpu_seconds"] for name, result in best.items()}
     ratios = {
-        f"Algorithm 3 / rpcholesky, rank {rank} (seconds)": seconds[f"algorithm_3_{rank}"]
-        / seconds[f"rpcholesky_{rank}"]
+        f"Algorithm 3 / rpcholesky, {what}, rank {rank} (seconds)": seconds[
+            f"{part}algorithm_3_{rank}"
+        ]
+        / seconds[f"{part}rpcholesky_{rank}"]
+        for what, part in (("factor", "factor_"), ("fit", ""))
         for rank in kernel.RANKS
     }
     for rank in (1000, 2000):
