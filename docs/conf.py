@@ -1,5 +1,7 @@
 """How the documentation is built: Sphinx, warnings are errors."""
 
+from pathlib import Path
+
 from ulmus.version import __version__
 
 project = "Ulmus"
@@ -18,19 +20,10 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # The tables are included by the pages that speak of them.
-TABLES = [
-    "fit",
-    "path",
-    "kernel",
-    "kernel_tables",
-    "manifold",
-    "import",
-    "choices",
-    "tables",
-    "readings",
-]
+# Tables are included in other pages, and are none themselves.
+TABLES = [p.name for p in (Path(__file__).parent / "benchmarks").glob("*.md") if p.stem != "index"]
 exclude_patterns = [
-    *(f"benchmarks/{name}.md" for name in TABLES),
+    *(f"benchmarks/{name}" for name in TABLES),
     "_build",
     "examples/**/*.ipynb",
     "sg_execution_times.rst",
