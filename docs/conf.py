@@ -19,8 +19,7 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist"]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-# The tables are included by the pages that speak of them.
-# Tables are included in other pages, and are none themselves.
+# The tables are included by the pages that speak of them, and are no pages themselves.
 TABLES = [p.name for p in (Path(__file__).parent / "benchmarks").glob("*.md") if p.stem != "index"]
 exclude_patterns = [
     *(f"benchmarks/{name}" for name in TABLES),
