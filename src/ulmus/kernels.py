@@ -164,7 +164,7 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True)
 class InfiniteRBF(Kernel):
-    """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²) with centres v ~ N(0, ``spread``² I).
+    """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²), v ~ N(0, s² I), s the ``spread``.
 
     It is divided by its value at the origin unless ``normalized`` is False: that constant,
     (σ_e/σ_v)^d, vanishes in high dimension, and C takes it in anyway.
@@ -198,7 +198,7 @@ class InfiniteRBF(Kernel):
 
 @dataclass(frozen=True)
 class Arcsine(Kernel):
-    """E[g(x) g(z)] of units g(x) = erf(b + vᵀx), b ~ N(0, ``coef0``), v ~ N(0, γ I)."""
+    """E[g(x) g(z)] of units g(x) = erf(b + vᵀx), b ~ N(0, c), v ~ N(0, γ I), c being ``coef0``."""
 
     gamma: float = 1.0
     coef0: float = 1.0
