@@ -98,9 +98,8 @@ def pages(found):
         for width, cells in widths.items():
             row = [name, width]
             for kind, theirs in cells["paper"].items():
-                row.append(
-                    "" if theirs is None else f"{_pair(theirs)} / {_pair(cells['ours'][kind])}"
-                )
+                ours, theirs = cells["ours"].get(kind), "" if theirs is None else _pair(theirs)
+                row.append(theirs if ours is None else f"{theirs} / {_pair(ours)}")
             rows.append(row)
     yield (
         "Random units and the low-rank space: rate over five folds (%), paper / here",
