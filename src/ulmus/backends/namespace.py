@@ -1,6 +1,7 @@
 """Which library owns an array, and how to bring it home."""
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_namespace
@@ -8,7 +9,16 @@ from array_api_compat import device as device_of
 
 from ulmus.typing import Array, DType, Rows
 
-__all__ = ["eps", "floating", "from_numpy", "is_numpy", "is_sparse", "namespace", "to_numpy"]
+__all__ = [
+    "eps",
+    "floating",
+    "from_numpy",
+    "is_numpy",
+    "is_sparse",
+    "namespace",
+    "tiny",
+    "to_numpy",
+]
 
 
 def is_sparse(X: Rows) -> bool:
@@ -50,4 +60,13 @@ def from_numpy(x: np.ndarray, like: Rows, dtype: DType) -> Array:
 
 def eps(dtype: DType) -> float:
     """Relative spacing of a floating type, whichever library names it."""
-    return float(np.finfo(np.float32 if str(dtype).endswith("32") else np.float64).eps)
+    return float(_info(dtype).eps)
+
+
+def tiny(dtype: DType) -> float:
+    """The smallest normal number of a floating type."""
+    return float(_info(dtype).tiny)
+
+
+def _info(dtype: DType) -> Any:
+    return np.finfo(np.float32 if str(dtype).endswith("32") else np.float64)
