@@ -9,6 +9,8 @@
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
     │   ├── CacheError (OSError)             the cache cannot be written to
     │   └── CorruptFileError (ValueError)    a file is not what its name promises
+    ├── ReproductionError                    the papers' tables cannot be run as asked
+    │   └── UnknownTableError (ValueError)   no table or figure has this name
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
@@ -31,9 +33,11 @@ __all__ = [
     "LowRankWarning",
     "MissingDatasetError",
     "MissingExtraError",
+    "ReproductionError",
     "UlmusError",
     "UlmusWarning",
     "UnknownDatasetError",
+    "UnknownTableError",
 ]
 
 
@@ -71,6 +75,14 @@ class CacheError(DatasetError, OSError):
 
 class CorruptFileError(DatasetError, ValueError):
     """A file is not what its name promises."""
+
+
+class ReproductionError(UlmusError):
+    """The papers' tables cannot be run as asked."""
+
+
+class UnknownTableError(ReproductionError, ValueError):
+    """No table or figure has this name."""
 
 
 class MissingExtraError(UlmusError, ImportError):
