@@ -9,7 +9,7 @@ SRC = Path(__file__).parents[2] / "src" / "ulmus"
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
-    ["exceptions", "typing", "version", "backends"],
+    ["exceptions", "progress", "typing", "version", "backends"],
     ["targets", "calibration", "datasets", "graphs", "kernels", "metrics"],
     ["hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],

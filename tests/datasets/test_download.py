@@ -12,8 +12,8 @@ import pytest
 
 from ulmus.datasets import download
 from ulmus.datasets.download import downloaded, page
-from ulmus.datasets.progress import Bar, line
 from ulmus.exceptions import CorruptFileError, MissingDatasetError
+from ulmus.progress import Bar, duration, line, megabytes
 
 BODY = np.random.default_rng(0).bytes(300_000)
 SIZE = len(BODY)
@@ -209,4 +209,5 @@ def test_the_bar_is_for_terminals_alone():
     assert loud.getvalue().count("usps") == 1, "it is not drawn for every piece"
     assert "50%  1.0 of 2.0 MB" in loud.getvalue()
     assert loud.getvalue().endswith("\r\x1b[K")
-    assert line("usps", 1_500_000, None) == "usps  1.5 MB"
+    assert line("usps", 1_500_000, None, megabytes(1_500_000, None)) == "usps  1.5 MB"
+    assert [duration(s) for s in (4, 300, 7200)] == ["4 s", "5 min", "2.0 h"]

@@ -37,6 +37,7 @@ def _parser():
     )
     demo.set_defaults(run=_demo)
     _add_data(commands)
+    _add_reproduce(commands)
     return parser
 
 
@@ -50,6 +51,38 @@ def _add_data(commands):
     files.add_argument("names", nargs="+", metavar="NAME", help="as `ulmus data list` has it")
     files.add_argument("--cache", metavar="DIR", help="another cache than the usual one")
     files.set_defaults(run=_fetch)
+
+
+def _add_reproduce(commands):
+    tables = commands.add_parser(
+        "reproduce",
+        help="run the papers' tables and figures, and write a report",
+        description="Run the papers' tables and figures, and write a report. What the folder "
+        "already has is not run again, so a run that was stopped goes on where it was.",
+    )
+    tables.add_argument(
+        "tables", nargs="*", metavar="TABLE", help="such as 0-table-2, or 2 for a whole paper"
+    )
+    tables.add_argument("--list", action="store_true", help="print the tables there are, and stop")
+    tables.add_argument(
+        "--quick", action="store_true", help="few repetitions, ten minutes in place of a day"
+    )
+    tables.add_argument(
+        "--out", default="ulmus-report", metavar="DIR", help="where (default: %(default)s)"
+    )
+    tables.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: cores)")
+    tables.add_argument("--seed", type=int, default=0, help="of splits and models (default: 0)")
+    tables.add_argument(
+        "--minutes", type=float, metavar="M", help="start nothing after so long, and report"
+    )
+    tables.set_defaults(run=_reproduce)
+
+
+def _positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
 
 
 def _demo(options):
@@ -69,3 +102,18 @@ def _fetch(options):
     from ulmus.cli.data import fetch_files
 
     return fetch_files(options.names, options.cache)
+
+
+def _reproduce(options):
+    from ulmus.cli.reproduce import list_tables, reproduce
+
+    if options.list:
+        return list_tables()
+    return reproduce(
+        options.tables,
+        options.out,
+        quick=options.quick,
+        jobs=options.jobs,
+        seed=options.seed,
+        minutes=options.minutes,
+    )

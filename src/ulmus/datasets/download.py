@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
-from ulmus.datasets.progress import Bar
 from ulmus.exceptions import CorruptFileError, MissingDatasetError
+from ulmus.progress import Bar
 from ulmus.version import __version__
 
 __all__ = ["downloaded", "hash_of", "page"]

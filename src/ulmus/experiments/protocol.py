@@ -95,7 +95,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Protocol:
-    """One table or figure."""
+    """One table or figure; ``evaluator`` is the module whose ``run`` does a case."""
 
     name: str
     paper: int
@@ -142,7 +142,7 @@ class Case:
 
     def run(self) -> dict[str, Any]:
         """Measures by name; a list where one run gives several values."""
-        return import_module(f"ulmus.experiments.{self.evaluator}").run(self)
+        return import_module(self.evaluator).run(self)
 
 
 def names() -> list[str]:
@@ -187,6 +187,7 @@ def load(name: str) -> Protocol:
 def parse(name: str, text: dict[str, Any]) -> Protocol:
     """A protocol from what its file says; anything unknown in it is an error."""
     stated = dict(text)
+    evaluator = f"ulmus.experiments.{stated.pop('evaluator')}"
     axis = stated.pop("axis", None)
     methods = tuple(_part(Method, method) for method in stated.pop("methods"))
     for method in methods:
@@ -194,12 +195,15 @@ def parse(name: str, text: dict[str, Any]) -> Protocol:
             raise ValueError(f"{name}: {method.name} has the role {method.role!r}.")
     measures = tuple(Measure(**measure) for measure in stated.pop("measures"))
     rows = tuple(_part(Row, row) for row in stated.pop("rows"))
-    known = {method.name for method in methods}
+    columns, shown = {method.name for method in methods}, {measure.name for measure in measures}
     for row in rows:
-        if stray := (set(row.paper) | set(row.skip)) - known:
+        if stray := (set(row.paper) | set(row.skip)) - columns:
             raise ValueError(f"{name}: {row.name} names methods without a column: {stray}.")
+        if stray := {measure for cells in row.paper.values() for measure in cells} - shown:
+            raise ValueError(f"{name}: {row.name} has figures that are not measured: {stray}.")
     return Protocol(
         name,
+        evaluator=evaluator,
         measures=measures,
         methods=methods,
         rows=rows,

@@ -1,0 +1,80 @@
+"""How far a long piece of work is, for a person at a terminal and for nobody else."""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+__all__ = ["Bar", "duration", "megabytes"]
+
+_WIDTH = 24
+_PERIOD = 0.1
+
+
+class Bar:
+    """A line on standard error that is rewritten, and cleared at the end.
+
+    Parameters
+    ----------
+    title : str
+        What is being done.
+    stream : file, default=None
+        Where the line goes; nothing is written where that is no terminal.
+    words : callable, default=megabytes
+        What stands after the bar, of how much is done and the total.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        stream: TextIO | None = None,
+        words: Callable[[float, float | None], str] | None = None,
+    ) -> None:
+        self.title = title
+        self.stream = sys.stderr if stream is None else stream
+        self.words = megabytes if words is None else words
+        self.shown = self.stream.isatty()
+        self._due = 0.0
+
+    def __enter__(self) -> "Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
+
+    def update(self, done: float, total: float | None) -> None:
+        """Say that so much is done, of so much if that is known."""
+        now = time.monotonic()
+        if self.shown and now >= self._due:
+            self._due = now + _PERIOD
+            text = line(self.title, done, total, self.words(done, total))
+            columns = shutil.get_terminal_size().columns
+            self.stream.write(f"\r\x1b[K{text[: columns - 1]}")
+            self.stream.flush()
+
+
+def line(title: str, done: float, total: float | None, words: str) -> str:
+    """The bar as text."""
+    if not total:
+        return f"{title}  {words}"
+    part = min(done / total, 1.0)
+    filled = int(part * _WIDTH)
+    bar = "█" * filled + "░" * (_WIDTH - filled)
+    return f"{title}  {bar} {part:4.0%}  {words}"
+
+
+def megabytes(done: float, total: float | None) -> str:
+    """Bytes, for a download."""
+    return f"{done / 1e6:.1f} of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,219 @@
+"""Runs are done once, kept as they end, and gone on with after any kind of stop."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from ulmus.exceptions import ReproductionError
+from ulmus.experiments import runner
+from ulmus.experiments.protocol import Axis, Measure, Method, Protocol, Row, cases
+from ulmus.experiments.runner import kept, run
+from ulmus.experiments.store import Store, locked, write_whole
+
+
+def protocol(*methods, repetitions=2, axis=None, wait=0.0, rows=("one",), data=""):
+    return Protocol(
+        "9-table-1",
+        9,
+        "Table 1",
+        "toy",
+        "toy_evaluator",
+        repetitions,
+        (Measure("rate", "rate"),),
+        methods or (Method("plain", "proposed"),),
+        tuple(Row(name, data=data) for name in rows),
+        axis,
+        settings={"wait": wait},
+        quick={"repetitions": 1},
+    )
+
+
+def silent(_):
+    pass
+
+
+def test_every_run_has_a_line_and_is_not_done_twice(tmp_path):
+    toy = protocol(rows=("one", "two"))
+    assert run([toy], tmp_path, say=silent).done == 4
+    first = kept([toy], tmp_path, False, 0)["9-table-1"]
+    assert run([toy], tmp_path, say=silent).done == 0
+    assert kept([toy], tmp_path, False, 0)["9-table-1"] == first
+    assert {line["measures"]["threads"] for line in first} == {1}
+    assert all(len(line["measures"]["several"]) == 3 for line in first)
+
+
+def test_the_same_seed_gives_the_same_numbers(tmp_path):
+    def rates(folder, seed):
+        run([protocol()], folder, seed=seed, say=silent)
+        lines = kept([protocol()], folder, False, seed)["9-table-1"]
+        return [line["measures"]["rate"] for line in lines]
+
+    assert rates(tmp_path / "a", 0) == rates(tmp_path / "b", 0)
+    assert rates(tmp_path / "a", 1) != rates(tmp_path / "b", 0)
+
+
+def test_quick_runs_count_for_the_full_run(tmp_path):
+    assert run([protocol()], tmp_path, quick=True, say=silent).done == 1
+    assert run([protocol()], tmp_path, say=silent).done == 1
+
+
+def test_other_settings_are_another_run(tmp_path):
+    run([protocol()], tmp_path, say=silent)
+    assert run([protocol(wait=0.01)], tmp_path, say=silent).done == 2
+
+
+def test_repetition_0_of_everything_comes_first(tmp_path):
+    order = []
+    store = Store.add
+    toy = protocol(rows=("one", "two", "three"), repetitions=3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "add", lambda s, t, line: (order.append(line), store(s, t, line)))
+        run([toy], tmp_path, jobs=1, say=silent)
+    assert [line["repetition"] for line in order] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_a_half_line_is_cut_off_and_its_run_done_again(tmp_path):
+    run([protocol()], tmp_path, say=silent)
+    path = tmp_path / "runs" / "9-table-1.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    assert run([protocol()], tmp_path, say=silent).done == 1
+    lines = [json.loads(text) for text in path.read_text().splitlines()]
+    again = {line["key"]: line["measures"]["rate"] for line in lines}
+    before = [json.loads(text) for text in whole.decode().splitlines()]
+    assert again == {line["key"]: line["measures"]["rate"] for line in before}
+
+
+def test_lines_of_another_version_are_left_alone(tmp_path):
+    Store(tmp_path, "0.0.0").add("9-table-1", {"key": "k", "measures": {}})
+    assert Store(tmp_path, "0.0.0").lines("9-table-1").keys() == {"k"}
+    assert Store(tmp_path, "0.0.1").lines("9-table-1") == {}
+
+
+@pytest.mark.parametrize("trouble", ["extra", "bug", "killed"])
+def test_a_run_that_fails_costs_itself_alone(tmp_path, trouble):
+    toy = protocol(
+        Method("plain", "proposed"), Method("bad", "baseline", settings={"trouble": trouble})
+    )
+    said = []
+    outcome = run([toy], tmp_path, say=said.append)
+    assert outcome.done == 2
+    assert list(outcome.why) == [("9-table-1", "one", "bad")]
+    assert bool(outcome.broken) == (trouble != "extra")
+    reason = {"extra": "pip install", "bug": "ZeroDivisionError", "killed": "memory"}[trouble]
+    assert reason in outcome.why["9-table-1", "one", "bad"]
+    lines = kept([toy], tmp_path, False, 0)["9-table-1"]
+    assert {line["method"] for line in lines} == {"plain"}, "what failed is tried again"
+
+
+def test_data_that_cannot_be_had_is_asked_for_once(tmp_path, monkeypatch):
+    asked = []
+
+    def nothing(name):
+        asked.append(name)
+        raise runner.DatasetError(f"{name} is not here; set ULMUS_DATA.")
+
+    monkeypatch.setattr(runner, "benchmark_rows", nothing)
+    outcome = run([protocol(data="toy", rows=("one", "two"))], tmp_path, say=silent)
+    assert asked == ["toy"]
+    assert outcome.done == 0
+    assert set(outcome.why.values()) == {"toy is not here; set ULMUS_DATA."}
+
+
+def test_time_over(tmp_path):
+    outcome = run([protocol(repetitions=9)], tmp_path, minutes=0.0, say=silent)
+    assert (outcome.done, outcome.left) == (0, 9)
+
+
+def test_figures_have_a_run_for_every_point():
+    toy = protocol(axis=Axis("k", "k", (1, 2, 3, 4)), repetitions=1)
+    assert [case.x for case in cases(toy)] == [1, 2, 3, 4]
+    short = Protocol(**{**vars(toy), "quick": {"repetitions": 1, "every": 2}})
+    assert [case.x for case in cases(short, quick=True)] == [1, 3, 4], "the last point stays"
+
+
+def test_two_runs_in_one_folder(tmp_path):
+    with locked(tmp_path):
+        with pytest.raises(ReproductionError, match="Another run .* --out"), locked(tmp_path):
+            pass
+        with locked(tmp_path / "other"):
+            pass
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("")
+    for start in (lambda f: Store(f, "1"), lambda f: locked(f).__enter__()):
+        with pytest.raises(ReproductionError, match="--out"):
+            start(tmp_path / "file" / "folder")
+
+
+def test_a_report_is_whole_or_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "report.md"
+    write_whole(path, "first")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(ReproductionError, match="No space left"):
+        write_whole(path, "second")
+    assert path.read_text() == "first"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.md"]
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from test_runner import protocol
+from ulmus.experiments.runner import run
+
+if __name__ == "__main__":
+    run([protocol(repetitions=200, wait=0.02)], Path(sys.argv[1]), jobs=2)
+"""
+
+
+def _group(number):
+    """Processes of a process group."""
+    stats = (path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists())
+    return [stat for stat in stats if stat.rpartition(")")[2].split()[2] == str(number)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on(tmp_path, stop):
+    script = tmp_path / "go.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    folder = tmp_path / "out"
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, script, folder],
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    lines = folder / "runs" / "9-table-1.jsonl"
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends and not (lines.exists() and lines.read_text().count("\n") > 10):
+        time.sleep(0.02)
+    if stop == signal.SIGINT:
+        os.killpg(process.pid, stop)  # as a terminal does, to the workers too
+    else:
+        process.kill()
+    process.wait(timeout=30)
+    there = len(kept([protocol(repetitions=200, wait=0.02)], folder, False, 0)["9-table-1"])
+    assert 10 < there < 200
+    ends = time.monotonic() + 20
+    while (left := _group(process.pid)) and time.monotonic() < ends:
+        time.sleep(0.1)
+    assert not left, "workers end with their parent"
+    short = protocol(repetitions=there + 3, wait=0.02)
+    assert run([short], folder, say=silent).done == 3
