@@ -77,7 +77,7 @@ def steps(low: float, high: float) -> list[tuple[float, str]]:
     step = _step(low, high)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    plain = 1e-4 <= step and max(abs(low), abs(high)) < 1e5
+    plain = step >= 1e-4 and max(abs(low), abs(high)) < 1e5
     return [(p * step, number(p * step, digits) if plain else exact(p * step)) for p in places]
 
 

@@ -125,7 +125,11 @@ def _stretch(points, place, x, y):
     """The band and the line of points without a gap between them."""
     if len(points) == 1:
         ((at, mean, d),) = points
-        return [f'<path class="bar" d="M{x(at):.1f} {y(mean - d):.1f}V{y(mean + d):.1f}"/>'] if d else []
+        return (
+            [f'<path class="bar" d="M{x(at):.1f} {y(mean - d):.1f}V{y(mean + d):.1f}"/>']
+            if d
+            else []
+        )
     path = " ".join(f"{x(at):.1f},{y(mean):.1f}" for at, mean, _ in points)
     line = f'<polyline class="line" points="{path}"{_dash(place)}/>'
     above = [f"{x(at):.1f},{y(mean + (d or 0)):.1f}" for at, mean, d in points]
@@ -161,7 +165,8 @@ def _legend(lines):
     for place, line, left, row in drawn:
         middle = -room + LINE * (row + 0.6)
         entries.append(
-            f'{_group(place, line)}<path class="line" d="M{left:.1f} {middle:.1f}h26"{_dash(place)}/>'
+            f"{_group(place, line)}"
+            f'<path class="line" d="M{left:.1f} {middle:.1f}h26"{_dash(place)}/>'
             f'<path class="marker" transform="translate({left + 13:.1f} {middle:.1f})" '
             f'd="{MARKERS[place % len(MARKERS)]}"/>'
             f"{_text(left + 32, middle + 4, line.name, 'legend')}</g>"

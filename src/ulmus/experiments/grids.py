@@ -25,7 +25,9 @@ def cells(one, measure, name):
         for method, start in _columns(one):
             cell = row.get("cells", {}).get(method["name"], {}).get(measure["name"])
             reason = row.get("why", {}).get(method["name"], "")
-            yield _cell(cell, letters.get(reason, ""), measure["digits"], alike, _kind(method, start))
+            yield _cell(
+                cell, letters.get(reason, ""), measure["digits"], alike, _kind(method, start)
+            )
         yield "</tr>"
     yield "</tbody>\n</table>\n</div>"
 
@@ -63,8 +65,8 @@ def _caption(one, measure):
 
 
 def _quick(one):
-    said = wording.quick(one)
-    return f' <strong class="quick">{escape(said)}.</strong>' if said else ""
+    said = escape(wording.QUICK)
+    return f' <strong class="quick" title="{said}">Quick run</strong>' if one["quick"] else ""
 
 
 def _open(one, name, caption, label=""):
@@ -108,7 +110,7 @@ def _kind(method, start):
 
 
 def _cell(cell, letter, digits, alike, kind):
-    ours = f"<span class=\"none\">{'not run' if letter else NOTHING}</span>"
+    ours = f'<span class="none">{"not run" if letter else NOTHING}</span>'
     ours += f"<sup>{letter}</sup>" if letter else ""
     verdict = ""
     if cell and has(cell["mean"]):

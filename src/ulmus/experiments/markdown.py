@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ulmus.experiments import wording
-from ulmus.experiments.wording import NOTHING, SYMBOLS, exact, has, number, spread
+from ulmus.experiments.wording import NOTHING, SYMBOLS, exact, has, spread
 
 __all__ = ["markdown", "table"]
 
@@ -23,7 +23,7 @@ def markdown(results: dict[str, Any]) -> str:
         GitHub's Markdown, with tables.
     """
     made = results["made"]
-    parts = ["# The papers' tables, run again" + (" (quick)" if made["quick"] else "")]
+    parts = ["# The papers’ tables, run again" + (" (quick)" if made["quick"] else "")]
     parts.append("\n".join(f"- {name}: {plain(text)}" for name, text in wording.run_facts(made)))
     parts += _summary(results)
     for key, paper in results["papers"].items():
@@ -45,7 +45,10 @@ def _summary(results):
     parts = ["## Summary", "Cells of the proposed methods.", _grid(heads, rows)]
     parts.append("\n".join(f"- {SYMBOLS[key]} {text}" for key, text in wording.VERDICTS.items()))
     if results["orderings"]:
-        labels = {one["name"]: f"{one['paper']}, {one['label']}" for one in results["tables"]}
+        labels = {
+            one["name"]: f"{one['label']}, {wording.cited(results['papers'][str(one['paper'])])}"
+            for one in results["tables"]
+        }
         claims = [
             [plain(labels.get(one["table"], one["table"])), plain(one["claim"]),
              f"{one['holds']} of {one['of']}", plain("; ".join(one["where_not"])) or NOTHING]
@@ -75,7 +78,8 @@ def table(results_table: dict[str, Any]) -> str:
     for measure in results_table["measures"]:
         said = [wording.what(measure), wording.way(measure)]
         said.append(wording.runs(results_table, measure["name"]))
-        said += [text for text in (wording.quick(results_table),) if text]
+        if results_table["quick"]:
+            said.append(wording.QUICK)
         parts.append(plain(". ".join(said)) + ".")
         parts += (_points if figure else _cells)(results_table, measure)
     notes = [

@@ -34,7 +34,7 @@ def page(results: dict[str, Any]) -> str:
         '<meta name="color-scheme" content="light dark">',
         f"<title>{title}{' (quick)' if made['quick'] else ''}</title>",
         f"<style>\n{style}</style>\n</head>\n<body>",
-        f"<header>\n<p class=\"kind\">Ulmus {escape(made['ulmus'])}</p>\n<h1>{title}</h1>",
+        f'<header>\n<p class="kind">Ulmus {escape(made["ulmus"])}</p>\n<h1>{title}</h1>',
         f'<p class="quick">{escape(wording.QUICK)}.</p>' if made["quick"] else "",
         _facts(made),
         "</header>\n<main>",
@@ -74,16 +74,12 @@ def _totals(results):
             for one in results["tables"]
             if str(one["paper"]) == key
         )
-        yield f'<tr><th scope="row"><span class="wrap"><b>{escape(_short(paper))}</b>'
+        yield f'<tr><th scope="row"><span class="wrap"><b>{escape(wording.cited(paper))}</b>'
         yield f'<small class="title">{escape(paper["title"])}</small></span></th>'
         yield "".join(f"<td>{totals[kind]}</td>" for kind in (*SYMBOLS, "missing"))
         yield f"<td>{_shares(totals)}<b>{wording.share(totals)}</b></td>"
         yield f'<td class="text"><span class="wrap">{links or NOTHING}</span></td></tr>'
     yield "</tbody>"
-
-
-def _short(paper):
-    return f"{paper['authors'].split(',')[0]} {paper['year']}"
 
 
 def _shares(totals):
@@ -102,14 +98,15 @@ def _orderings(results):
         where = labels.get(one["table"])
         link = escape(one["table"])
         if where:
-            said = f"{where['label']}, {_short(results['papers'][str(where['paper'])])}"
+            said = f"{where['label']}, {wording.cited(results['papers'][str(where['paper'])])}"
             link = f'<a href="#{_anchor(where)}">{escape(said)}</a>'
         whole = one["of"] and one["holds"] == one["of"]
-        mark = f'{SYMBOLS["match"]} ' if whole else ""
+        mark = f"{SYMBOLS['match']} " if whole else ""
         yield f'<tr><th scope="row"><span class="wrap">{escape(one["claim"])}</span></th>'
         yield f"<td>{mark}{one['holds']} of {one['of']}</td>"
-        yield f'<td class="text"><span class="wrap">{escape("; ".join(one["where_not"])) or NOTHING}'
-        yield f'</span></td><td class="text">{link}</td></tr>'
+        where_not = escape("; ".join(one["where_not"])) or NOTHING
+        yield f'<td class="text"><span class="wrap">{where_not}</span></td>'
+        yield f'<td class="text">{link}</td></tr>'
     yield "</tbody>"
 
 

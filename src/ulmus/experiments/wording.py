@@ -5,9 +5,9 @@ from string import ascii_lowercase
 from typing import Any
 
 __all__ = [
-    "NOTHING", "ROLES", "SYMBOLS", "VERDICTS", "count", "counts", "exact", "groups",
-    "has", "hours", "letters", "number", "ours", "paragraphs", "power", "quick", "run_facts", "runs",
-    "seconds", "share", "spread", "way", "what", "why",
+    "NOTHING", "QUICK", "ROLES", "SYMBOLS", "VERDICTS", "cited", "count", "counts", "exact",
+    "groups", "has", "hours", "letters", "number", "ours", "paragraphs", "power", "run_facts",
+    "runs", "seconds", "share", "spread", "way", "what", "why",
 ]  # fmt: skip
 
 NOTHING = "–"
@@ -23,7 +23,7 @@ ROLES = {
     "automatic": "ours, chosen automatically",
     "alternative": "not in the paper: what one would take instead",
 }
-QUICK = "Quick run: fewer repetitions or lighter settings than the paper's"
+QUICK = "Quick run: fewer repetitions or lighter settings than the paper’s"
 
 
 def has(value: float | None) -> bool:
@@ -122,9 +122,9 @@ def paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in text.strip().split("\n\n") if part.strip()]
 
 
-def quick(table: dict[str, Any]) -> str:
-    """What is said of a table from a quick run, and nothing of another."""
-    return QUICK if table["quick"] else ""
+def cited(paper: dict[str, Any]) -> str:
+    """A paper in short: its first author and its year."""
+    return f"{paper['authors'].split(',')[0]} {paper['year']}"
 
 
 def what(measure: dict[str, Any]) -> str:
