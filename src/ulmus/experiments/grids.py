@@ -44,10 +44,8 @@ def seconds(one, name):
     """Mean seconds of a run, folded."""
     if not any(row.get("seconds") for row in one["rows"]):
         return
-    caption = "Seconds of a run, mean"
-    yield f"<details><summary>{caption}</summary>"
-    said = f'<span class="unseen">{caption}</span>{_quick(one)}'
-    yield from _open(one, name, said, caption)
+    yield "<details><summary>Seconds of a run</summary>"
+    yield from _open(one, name, f"Mean of the runs, in seconds.{_quick(one)}", "seconds")
     yield from _head(one, "")
     yield "<tbody>"
     for row in one["rows"]:
