@@ -67,12 +67,13 @@ def test_the_tables_are_whole(table):
 def test_all_files_state_the_same_runs(name):
     stated = {row.name: row for row in load("0-table-5").rows}
     for row in load(name).rows:
-        assert row.data == stated[row.name].data
+        there = stated[row.name.split(",")[0]]
+        assert row.data == there.data
         for key, value in row.settings.items():
-            if key != "dimension":
-                assert value == stated[row.name].settings[key]
+            if key not in ("dimension", "same_pixels"):
+                assert value == there.settings[key]
         for method, dimension in row.settings.get("dimension", {}).items():
-            assert dimension == stated[row.name].settings["dimension"][method]
+            assert dimension == there.settings["dimension"][method]
 
 
 @pytest.mark.parametrize("name", FIGURES[:-1])
@@ -131,13 +132,16 @@ def test_repetitions_are_seeds_of_the_hidden_layer():
     assert first != second
 
 
-def test_noise_replaces_the_stated_share_and_more_noise_keeps_it():
-    X = np.full((200, 300), 7.0)
-    some, more = clustering._noisy(X, 0.2, 0), clustering._noisy(X, 0.5, 0)
-    assert_allclose([np.mean(some != 7), np.mean(more != 7)], [0.2, 0.5], atol=0.01)
+@pytest.mark.parametrize("same", [False, True])
+def test_noise_replaces_the_stated_share_and_more_noise_keeps_it(same):
+    X = np.full((50, 4000), 7.0)
+    some, more = (clustering._noisy(X, share, same, 0) for share in (0.2, 0.5))
+    assert_allclose([np.mean(some != 7), np.mean(more != 7)], [0.2, 0.5], atol=0.02)
     assert np.array_equal(more[some != 7], some[some != 7])
     assert np.abs(more[more != 7]).max() <= 0.5
-    assert np.array_equal(clustering._noisy(X, 0.0, 0), X)
+    assert np.array_equal(clustering._noisy(X, 0.0, same, 0), X)
+    assert ((more != 7) == (more != 7)[0]).all() == same
+    assert np.ptp(more, axis=0).max() > 0.9
 
 
 def test_without_umap_the_message_says_how_to_get_it(monkeypatch):
@@ -153,9 +157,10 @@ def test_without_umap_the_message_says_how_to_get_it(monkeypatch):
         clustering.run(case_of("0-table-5", "IRIS", "UMAP + k-means"))
 
 
-def test_a_figure_sets_the_noise():
+@pytest.mark.parametrize("row", ["USPST, the same pixels", "USPST, pixels of each image"])
+def test_a_figure_sets_the_noise(row):
     clean, noisy = (
-        clustering.run(replace(case_of("0-figure-12", "USPST", "LE", x), data="wine"))["ACC"]
+        clustering.run(replace(case_of("0-figure-12", row, "LE", x), data="wine"))["ACC"]
         for x in (0.0, 0.5)
     )
     case = case_of("0-table-5", "USPST", "LE")

@@ -42,7 +42,7 @@ def run(case):
     # same in every repetition.
     first = 1000 * case.seed
     seed = first + case.repetition
-    X = _noisy(X, settings.get("noise", 0.0), seed)
+    X = _noisy(X, settings.get("noise", 0.0), settings.get("same_pixels", False), seed)
     clusters = len(np.unique(y))
     if case.method in LOADED_LATE:
         EMBEDDINGS[case.method](X[:32], clusters, settings | {"epochs": 1}, seed)
@@ -86,14 +86,15 @@ def _scaled(X, scale):
     return X / np.linalg.norm(X, axis=1, keepdims=True) if scale == "unit" else X
 
 
-def _noisy(X, share, seed):
-    """X with this share of its entries replaced by values from −0.5 to 0.5.
+def _noisy(X, share, same, seed):
+    """X with a share of its entries, or the same entries of every row, replaced by noise.
 
-    What is replaced at one share is replaced at every larger one, by the same value.
+    Noise is uniform from −0.5 to 0.5. What is replaced at one share is replaced at every larger
+    one, by the same value.
     """
     rng = np.random.default_rng(seed)
-    chance, values = rng.random(X.shape), rng.uniform(-0.5, 0.5, X.shape)
-    return np.where(chance < share, values, X)
+    chance = rng.random(X.shape[1] if same else X.shape)
+    return np.where(chance < share, rng.uniform(-0.5, 0.5, X.shape), X)
 
 
 def _inputs(X, clusters, settings, seed):
