@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from ulmus import KNNGraph
-from ulmus.experiments import clustering, semi_supervised
+from ulmus.experiments import protocol, semi_supervised
 from ulmus.solvers.surface import Surface
 
 
@@ -46,20 +46,29 @@ def _least_square(surface):
 
 def dimensions():
     """Best clustering accuracy (%) with as many dimensions as clusters, and other settings."""
-    problems = clustering.PROBLEMS
     cases = {
-        "USPST, 10 dimensions": replace(problems["USPST"], n_components=10),
-        "SEGMENT, 7 dimensions": replace(problems["SEGMENT"], n_components=7),
-        "WINE, 3 dimensions": replace(problems["WINE"], n_components=3),
-        "WINE, raw columns": replace(problems["WINE"], scale="raw"),
-        "COIL20, rows as they are, random starts": replace(
-            problems["COIL20"], row_normalize=False, init="random"
+        "USPST, 10 dimensions": ("USPST", "US-ELM", {"dimension": {"US-ELM": 10}}),
+        "SEGMENT, 7 dimensions": ("SEGMENT", "US-ELM", {"dimension": {"US-ELM": 7}}),
+        "WINE, 3 dimensions": ("WINE", "US-ELM", {"dimension": {"US-ELM": 3}}),
+        "WINE, raw columns": ("WINE", "US-ELM", {"scale": "raw"}),
+        "COIL20, rows as they are, random starts": (
+            "COIL20",
+            "US-ELM",
+            {"row_normalize": False, "init": "random"},
         ),
+        "COIL20, rows as they are": ("COIL20", "US-ELM", {"row_normalize": False}),
+        "k-means, COIL20, random starts": ("COIL20", "k-means", {"init": "random"}),
+        "k-means, ORL, random starts": ("ORL", "k-means", {"init": "random"}),
+        "LE, COIL20, random starts": ("COIL20", "LE", {"init": "random"}),
+        "LE, ORL, random starts": ("ORL", "LE", {"init": "random"}),
     }
+    table = protocol.cases(protocol.load("0-table-5"))
+    published = {(case.row, case.method): case for case in table if case.repetition == 0}
     found = {}
-    for case, problem in cases.items():
-        runs = clustering.evaluate(problem)
-        found[case] = {"mean": float(np.mean(runs)), "best": max(runs)}
+    for name, (row, method, changed) in cases.items():
+        case = published[row, method]
+        runs = replace(case, settings=case.settings | changed).run()["ACC"]
+        found[name] = {"mean": float(np.mean(runs)), "best": max(runs)}
     return found
 
 

@@ -1,11 +1,11 @@
-"""Tables II and V of the first paper, beside what is measured here.
+"""Table II of the first paper, beside what is measured here.
 
 Run by ``python -m benchmarks tables``; the data files come from ULMUS_DATA.
 """
 
 import numpy as np
 
-from ulmus.experiments import clustering, semi_supervised
+from ulmus.experiments import semi_supervised
 
 
 def few_labels(seeds=(0, 1)):
@@ -17,21 +17,6 @@ def few_labels(seeds=(0, 1)):
             found.setdefault(name, {"paper": problem.paper})[f"seed {seed}"] = {
                 kind: {part: _mean_and_deviation(values) for part, values in parts.items()}
                 for kind, parts in errors.items()
-            }
-    return found
-
-
-def no_labels(seeds=(0, 1)):
-    """Clustering accuracy: 100 runs of k-means for each seed of the hidden layer."""
-    found = {}
-    for name, problem in clustering.PROBLEMS.items():
-        for seed in seeds:
-            runs = clustering.evaluate(problem, seed=seed)
-            mean, deviation = _mean_and_deviation(runs)
-            found.setdefault(name, {"paper": problem.paper})[f"seed {seed}"] = {
-                "mean": mean,
-                "deviation": deviation,
-                "best": max(runs),
             }
     return found
 
