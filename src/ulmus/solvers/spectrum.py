@@ -13,7 +13,7 @@ from ulmus.problem import Frame, Moments, Path, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["Spectrum", "left_out", "ridge", "spectral", "spectrum"]
+__all__ = ["Spectrum", "left_out", "ridge", "rounding_of", "spectral", "spectrum"]
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,18 @@ def spectrum(moments: Moments, problem: Problem) -> Spectrum:
     """The eigenbasis of G and the targets in it."""
     frame = problem.frame(moments)
     w, V = eigh(frame.gram)
-    # An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
-    # later ones of a low-rank factor, is off by little.
+    return Spectrum(w, V, matmul(V.T, frame.cross), frame, rounding_of(moments, V))
+
+
+def rounding_of(moments: Moments, V: Array) -> Array:
+    """How far the eigenvalue of each column of V may be off.
+
+    An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
+    later ones of a low-rank factor, is off by little.
+    """
     size = np.diagonal(moments.gram)
-    share = matmul((V**2).T, (size / max(float(size.max()), np.finfo(float).tiny))[:, None])[:, 0]
-    return Spectrum(w, V, matmul(V.T, frame.cross), frame, moments.rounding * share)
+    share = size / max(float(size.max()), np.finfo(float).tiny)
+    return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
 def ridge(w: Array, C: float, rounding: float | Array) -> Any:

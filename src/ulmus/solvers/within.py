@@ -26,7 +26,7 @@ from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge
+from ulmus.solvers.spectrum import ridge, rounding_of
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
@@ -133,11 +133,11 @@ class _Recoding:
 
 @dataclass(frozen=True)
 class _Spectrum:
-    """w, M in the eigenbasis of G, and how far w may be off."""
+    """w, M in the eigenbasis of G, and how far each of w may be off."""
 
     values: Array
     classes: _Classes
-    rounding: float
+    rounding: float | Array
 
     def inverse(self, shared: float) -> Array:
         """1/(w + 1/C(1 + λ))."""
@@ -266,7 +266,7 @@ def _spectrum(moments: Moments, problem: Problem) -> tuple[_Spectrum, Array]:
     w, V = eigh(moments.gram)
     cross = matmul(V.T, moments.cross)
     classes = _Classes.of(cross, moments.energy, problem.targets.coding)
-    return _Spectrum(w, classes, moments.rounding), V
+    return _Spectrum(w, classes, rounding_of(moments, V)), V
 
 
 def _path(
@@ -274,7 +274,7 @@ def _path(
 ) -> Path:
     """The leave-one-out error of every point on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
-    narrow, shift = V.astype(H.layer.dtype), H.offset * V.sum(axis=0)
+    narrow, shift = V.astype(H.dtype), H.offset * V.sum(axis=0)
     tally = _Tally(spectrum, problem, points)
     for block, h in H.blocks():
         here = np.arange(block.start, block.stop) if rows is None else rows[block]
