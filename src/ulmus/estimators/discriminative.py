@@ -12,7 +12,7 @@ from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.graphs import KNNGraph
-from ulmus.hidden import Hidden, ScaledColumns
+from ulmus.hidden import Hidden, KeptRows
 from ulmus.problem import Problem
 from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.solvers.within import Points
@@ -191,7 +191,7 @@ class ManifoldELMClassifier(
                 f"units and {X.shape[1]} columns; use n_hidden={X.shape[1]}, or scatter='hidden'."
             )
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        return Hidden(ScaledColumns(np.ones(X.shape[1])), X)
+        return Hidden(KeptRows(X.shape[1], X.dtype), X)
 
     def _points(self):
         """The pairs of λ and C, and all other arguments checked."""
