@@ -22,7 +22,7 @@ from ulmus.features.kernel_choice import (
     scaled_for_kernel,
     scales_inputs,
 )
-from ulmus.features.scaling import Scaling
+from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.hidden import fits
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
 from ulmus.kernels import Kernel, Precomputed
@@ -199,10 +199,9 @@ class KernelFeatures(FeatureMap):
         dtype = self._precision(like, dtype)
         landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
-            shift = self.scaling_.center * self.scaling_.factor
             # Landmarks in float64 are there because float32 would not do.
             work = dtype if str(landmarks.dtype).endswith("32") else namespace(like).float64
-            landmarks = landmarks_like(landmarks, like, work, shift)
+            landmarks = landmarks_like(landmarks, like, work, self.scaling_.shift)
         W = from_numpy(self.weights_, like, work)
         return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales, dtype)
 
@@ -256,7 +255,7 @@ class KernelFeatures(FeatureMap):
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
-        self._check_scaling()
+        check_scaling(self.scaling)
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         if self.gamma == "loo":
             raise InvalidParameterError(

@@ -147,7 +147,7 @@ class RandomFeatures(FeatureMap):
         g = activation(self.activation)
         precision = self._precision(like, dtype)
         W = g.gain * np.vstack([self.weights_.T, self.biases_])
-        center = (self.scaling_.center * self.scaling_.factor) @ W[:-1]
+        center = self.scaling_.shift @ W[:-1]
         return RandomLayer(
             self.scaling_, from_numpy(W, like, precision), from_numpy(center, like, precision), g
         )

@@ -187,11 +187,10 @@ class RBFFeatures(FeatureMap):
         return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
 
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
-        shift = self.scaling_.center * self.scaling_.factor
         return RBFLayer(
             self.scaling_,
             from_numpy(_expanded(self.centers_, rates), like, dtype),
-            from_numpy(_expanded(self.centers_ + shift, rates), like, dtype),
+            from_numpy(_expanded(self.centers_ + self.scaling_.shift, rates), like, dtype),
             node,
         )
 
