@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ulmus.arguments import check_known
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
@@ -196,11 +197,7 @@ class ManifoldELMClassifier(
     def _points(self):
         """The pairs of λ and C, and all other arguments checked."""
         for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
-            if getattr(self, name) not in known:
-                raise InvalidParameterError(
-                    f"{name}={getattr(self, name)!r} is unknown; use one of "
-                    f"{', '.join(map(repr, known))}."
-                )
+            check_known(name, getattr(self, name), known)
         if not (isinstance(self.cv, Integral) and self.cv >= 2):
             raise InvalidParameterError(f"cv={self.cv!r} must be a whole number of at least 2.")
         if not (isinstance(self.ridge, Real) and 0 < self.ridge < np.inf):

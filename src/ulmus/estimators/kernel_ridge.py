@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
 from ulmus.backends.random import sample_rows
@@ -158,9 +159,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
                 f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
                 "choose; give one by name, such as 'rbf'."
             )
-        if self.method not in ("auto", "exact", *METHODS):
-            known = ", ".join(map(repr, ("auto", "exact", *METHODS)))
-            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        check_known("method", self.method, ("auto", "exact", *METHODS))
         if self.method == "exact" and (self.rank is not None or self.tol is not None):
             raise InvalidParameterError(
                 "method='exact' uses the whole kernel; leave rank and tol out, or choose another "

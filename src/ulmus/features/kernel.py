@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace
 from ulmus.backends.random import sample_rows
@@ -261,9 +262,7 @@ class KernelFeatures(FeatureMap):
             raise InvalidParameterError(
                 "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
             )
-        if self.method not in METHODS:
-            known = ", ".join(map(repr, METHODS))
-            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        check_known("method", self.method, METHODS)
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
     @property

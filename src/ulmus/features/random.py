@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
@@ -164,8 +165,6 @@ class RandomFeatures(FeatureMap):
         """Refuse arguments that cannot be used."""
         super().check_parameters()
         activation(self.activation)
-        if self.weights not in _DRAWS:
-            known = ", ".join(map(repr, _DRAWS))
-            raise InvalidParameterError(f"weights={self.weights!r} is unknown; use one of {known}.")
+        check_known("weights", self.weights, _DRAWS)
         if not (isinstance(self.gain, Real) and 0 < self.gain < np.inf):
             raise InvalidParameterError(f"gain={self.gain!r} must be a positive number.")

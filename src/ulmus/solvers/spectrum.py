@@ -3,17 +3,27 @@
 With G = V diag(w) Vᵀ and Z = VᵀR, β(C) = V (w + 1/C)⁻¹ Z.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import eigh, matmul
+from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Frame, Moments, Path, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["Spectrum", "left_out", "ridge", "rounding_of", "spectral", "spectrum"]
+__all__ = [
+    "Spectrum",
+    "left_out",
+    "ridge",
+    "rounding_of",
+    "spectral",
+    "spectrum",
+    "warn_of_rounding",
+]
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,16 @@ def rounding_of(moments: Moments, V: Array) -> Array:
 def ridge(w: Array, C: float, rounding: float | Array) -> Any:
     """1/C, or the rounding in the eigenvalues w where that is more; one number if that is one."""
     return np.maximum(max(1.0 / C, float(np.finfo(float).eps) * float(w[-1])), rounding)
+
+
+def warn_of_rounding(C: float) -> None:
+    """Say that the ridge is not 1/C but the rounding in the eigenvalues."""
+    warnings.warn(
+        f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
+        "raised to their rounding. A smaller C, or float64 input, avoids this.",
+        IllConditionedWarning,
+        stacklevel=3,
+    )
 
 
 def spectral(

@@ -13,20 +13,18 @@ class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u)
     [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, eigh, matmul
-from ulmus.exceptions import IllConditionedWarning
 from ulmus.hidden import row_blocks
 from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, rounding_of
+from ulmus.solvers.spectrum import ridge, rounding_of, warn_of_rounding
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
@@ -216,12 +214,7 @@ def _one(moments: Moments, problem: Problem, points: Points, calibration: np.nda
     try:
         factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / (C * (1.0 + lam))), overwrite=True)
     except NotPositiveDefinite:
-        warnings.warn(
-            f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
-            "raised to their rounding. A smaller C, or float64 input, avoids this.",
-            IllConditionedWarning,
-            stacklevel=2,
-        )
+        warn_of_rounding(C)
         spectrum, V = _spectrum(moments, problem)
         return _spectral(spectrum, V, moments, problem, points, calibration, None)
     at = _Recoding.of(factor.solve(classes.M), classes)
