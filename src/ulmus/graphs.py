@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
+from ulmus.arguments import check_known
 from ulmus.backends.neighbors import approximate_neighbors
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, Rows, Seed
@@ -227,11 +228,7 @@ class KNNGraph(BaseEstimator):
             ("weights", ("heat", "binary")),
             ("method", ("auto", "exact", "pynndescent")),
         ):
-            if getattr(self, name) not in known:
-                raise InvalidParameterError(
-                    f"{name}={getattr(self, name)!r} is unknown; use one of "
-                    f"{', '.join(map(repr, known))}."
-                )
+            check_known(name, getattr(self, name), known)
 
 
 def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mean") -> Any:

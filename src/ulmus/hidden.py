@@ -123,7 +123,6 @@ class Stored:
     """
 
     tiles: list[Array]
-    offset: float = 0.0
 
     def __len__(self) -> int:
         return sum(tile.shape[1] for tile in self.tiles)
@@ -137,6 +136,11 @@ class Stored:
     def dtype(self) -> DType:
         """Precision of H."""
         return self.tiles[0].dtype
+
+    @property
+    def offset(self) -> float:
+        """Nothing is left out."""
+        return 0.0
 
     @property
     def size(self) -> int:

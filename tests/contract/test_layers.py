@@ -9,7 +9,7 @@ SRC = Path(__file__).parents[2] / "src" / "ulmus"
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
-    ["exceptions", "progress", "typing", "version", "backends"],
+    ["arguments", "exceptions", "progress", "typing", "version", "backends"],
     ["targets", "calibration", "datasets", "graphs", "kernels", "metrics"],
     ["hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
@@ -24,6 +24,7 @@ BESIDE = {
     ("kernel_matrix", "hidden"),
     ("lowrank", "hidden"),
     ("lowrank", "kernel_matrix"),
+    ("arguments", "exceptions"),
     ("backends", "typing"),
     ("backends", "exceptions"),
 }

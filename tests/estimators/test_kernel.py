@@ -21,7 +21,9 @@ from ulmus import (
     KernelFeatures,
     SemiSupervisedELMClassifier,
 )
+from ulmus.estimators import kernel_ridge
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
+from ulmus.kernel_matrix import GivenKernel
 from ulmus.kernels import RBF, InfiniteRBF
 
 IRIS = load_iris(return_X_y=True)
@@ -296,6 +298,16 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
         model.fit(X, y)
     model.kernel = "rbf"
     assert_array_equal(model.decision_function(X), before)
+
+
+@pytest.mark.parametrize("method", ["exact", "rpcholesky", "halko", "eig"])
+def test_a_precomputed_kernel_is_read_in_place(method, monkeypatch):
+    X, y = IRIS
+    K, seen = RBF(0.5)(X, X), []
+    monkeypatch.setattr(kernel_ridge, "GivenKernel", lambda A: seen.append(A) or GivenKernel(A))
+    K.flags.writeable = False
+    KernelELMClassifier("precomputed", method=method, random_state=0).fit(K, y)
+    assert np.shares_memory(seen[0], K)
 
 
 def test_precomputed_rows_of_the_wrong_length():

@@ -70,14 +70,13 @@ def test_the_solution_is_the_formula_with_many_units_and_few(seed, n, h, weighte
 @given(seed=seeds, n=integers(12, 40), h=integers(2, 60), form=sampled_from(FORMS[:2]))
 def test_what_is_solved_is_positive_definite(seed, n, h, form):
     # Positive definite: no direction lets the objective fall without end, so outputs are bounded.
-    g = world(seed, n, h)
+    # With A = G + Q/C, Σ FT is βᵀAβ and Σ F² is βᵀGβ: Q is not negative, or A at least half of G.
+    g, least = world(seed, n, h), 1.0 if form == "positive" else 0.5
     for C in (2.0**-8, 1.0, 1e3):
         found, _ = discriminant(g, one(0.0, C), form, 0.01, [])
         F = g.H.all() @ found.coef
         T = coded(g.targets, slice(0, n), float)
-        # βᵀ(G + Q/C)β is ΣFT, and βᵀGβ is ΣF²: Q is not negative, or leaves half of G standing.
-        part = 1.0 if form == "positive" else 0.5
-        assert np.sum(F * T) >= part * np.sum(F**2) - 1e-6 * np.sum(T**2)
+        assert np.sum(F * T) >= least * np.sum(F**2) - 1e-6 * np.sum(T**2)
 
 
 def test_without_class_means_all_forms_agree():

@@ -10,9 +10,11 @@ from numpy.testing import assert_allclose
 
 import oracles
 from laws.problems import make_problem
+from ulmus.hidden import Stored
+from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.within import Points, within, within_sums
-from ulmus.targets import coded
+from ulmus.targets import ClassTargets, coded
 
 laws = settings(max_examples=25, deadline=None)
 seeds = integers(0, 10**6)
@@ -109,3 +111,18 @@ def test_a_class_of_one_row_has_no_scatter(h):
         assert_allclose(found.coef, oracles.graph_elm(H, codes, T, lam, 2.0), rtol=1e-4, atol=1e-6)
         expected = oracles.graph_elm_left_out(H, codes, T, lam, 2.0)
         assert_allclose(found.loo, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("lam", [0.0, 2.0])
+def test_small_columns_keep_their_say_in_float32(lam):
+    """What tells the classes apart lies in small columns, whose rounding is small too."""
+    rng = np.random.default_rng(0)
+    scale = np.logspace(0, -3, 60)
+    H = rng.standard_normal((400, 60))
+    codes = (H @ rng.standard_normal(60) > 0).astype(np.intp)
+    errors = []
+    for dtype in (np.float64, np.float32):
+        p = Problem(Stored([(H * scale).T.astype(dtype)]), ClassTargets(codes, 2))
+        path = within(p, Points(np.array([lam]), np.array([1e6])), 0).path
+        errors.append(path.squared_error[0])
+    assert_allclose(errors[1], errors[0], rtol=1e-4)

@@ -6,13 +6,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
+from ulmus.arguments import check_known
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.graphs import KNNGraph
-from ulmus.hidden import Hidden, ScaledColumns
+from ulmus.hidden import Hidden, KeptRows
 from ulmus.problem import Problem
 from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.solvers.within import Points
@@ -191,16 +192,12 @@ class ManifoldELMClassifier(
                 f"units and {X.shape[1]} columns; use n_hidden={X.shape[1]}, or scatter='hidden'."
             )
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        return Hidden(ScaledColumns(np.ones(X.shape[1])), X)
+        return Hidden(KeptRows(X.shape[1], X.dtype), X)
 
     def _points(self):
         """The pairs of λ and C, and all other arguments checked."""
         for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
-            if getattr(self, name) not in known:
-                raise InvalidParameterError(
-                    f"{name}={getattr(self, name)!r} is unknown; use one of "
-                    f"{', '.join(map(repr, known))}."
-                )
+            check_known(name, getattr(self, name), known)
         if not (isinstance(self.cv, Integral) and self.cv >= 2):
             raise InvalidParameterError(f"cv={self.cv!r} must be a whole number of at least 2.")
         if not (isinstance(self.ridge, Real) and 0 < self.ridge < np.inf):

@@ -8,23 +8,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
 from ulmus.backends.random import sample_rows
 from ulmus.estimators.atomic import atomic, forget_fit
-from ulmus.estimators.labels import record, weighted_rows
+from ulmus.estimators.kernel_inputs import KernelInputs
+from ulmus.estimators.labels import record
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
-from ulmus.features.kernel_choice import (
-    check_kernel,
-    check_precomputed,
-    kernel_of,
-    landmarks_like,
-    scaled_for_kernel,
-    scales_inputs,
-)
-from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.features.kernel_choice import has_gamma, landmarks_like
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.lowrank import METHODS, low_rank
@@ -42,7 +36,7 @@ _WIDTHS = 2.0 ** np.arange(-6, 7, 2)
 _WIDTH_ROWS = 2000
 
 
-class KernelELM(BaseEstimator, metaclass=ABCMeta):
+class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
@@ -76,28 +70,24 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         self._check_parameters()
         grid = ridge_grid(self.C)
         X, y = self._validate_target(X, y, reset=True)
-        names = np.arange(X.shape[0])
-        if self.kernel == "precomputed":
-            check_precomputed(X)
-        _, names, _ = weighted_rows(X, names, sample_weight)
-        X, y, sample_weight = weighted_rows(X, y, sample_weight)
-        targets, weight, unit = self._encode(y, sample_weight)
-        self.scaling_ = Scaling.none(X.shape[1])
-        if self._rescales:
-            self.scaling_ = Scaling.auto(ColumnStatistics.of(X, sample_weight))
-        rng = check_random_state(self.random_state)
-        self._width_seed, self._solve_seed = rng.randint(2**31 - 2, size=2)
-        rows = scaled_for_kernel(X, self.scaling_, self._rescales, floating(X, self.dtype))
+        kept, X, y, count = self._counted(X, y, sample_weight)
+        targets, weight, unit = self._encode(y, count)
+        self._learn_scaling(X, count)
+        rows = self._scaled(X, floating(X, self.dtype))
         problem = Problem(None, targets, weight, unit, self._intercept)
-        find = self._best_kernel if self.gamma == "loo" else self._typical_kernel
-        self.kernel_ = find(rows, problem, grid, sample_weight)
-        K = GivenKernel(rows[:, names]) if self._given else EvaluatedKernel(self.kernel_, rows)
-        self._solve(K, names if self._given else rows, problem, grid, rng)
+        rng = check_random_state(self.random_state)
+        seed = rng.randint(2**31 - 2)
+        if self.gamma == "loo":
+            self.kernel_ = self._best_kernel(rows, problem, grid, count, seed)
+        else:
+            self.kernel_ = self._kernel(rows, count, seed)
+        K = GivenKernel(rows) if self._given else EvaluatedKernel(self.kernel_, rows)
+        self._solve(K, kept if self._given else rows, problem, grid, rng)
         return self
 
     def _solve(self, K, rows, problem, grid, rng):
         """Solve over K, whose rows (or their names) are ``rows``."""
-        n = len(K)
+        n, seed = len(K), rng.randint(2**31 - 2)
         self.method_ = self._method(n)
         if self.method_ == "exact":
             problem = replace(problem, H=K)
@@ -118,13 +108,13 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
             )
             rank_warning(found, rank, self.rank, self.tol)
             problem = replace(problem, H=found.H)
-            solution = solve(problem, grid, self._solve_seed)
-            rows = rows if self._given else rows.astype(found.dtype)
+            solution = solve(problem, grid, seed)
             if self.project:
-                self.landmarks_ = rows if found.rows is None else rows[found.rows]
+                rows = rows if found.rows is None else rows[found.rows]
                 self.dual_coef_ = matmul(found.W, solution.coef)
             else:
-                self.landmarks_, self.dual_coef_ = rows, residual_coef(problem, solution)
+                self.dual_coef_ = residual_coef(problem, solution)
+            self.landmarks_ = rows if self._given else rows.astype(found.dtype)
             self.rank_, self.approximation_error_ = found.rank, found.error
         self.intercept_ = solution.intercept
         record(self, problem, solution)
@@ -138,18 +128,14 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
         return replace(dual_path(problem, np.array([grid])), path=None)
 
-    def _typical_kernel(self, rows, problem, grid, count):
-        """The kernel whose γ is given, or typical of the rows."""
-        return self._kernel(rows, 1.0, count)
-
-    def _best_kernel(self, rows, problem, grid, count):
+    def _best_kernel(self, rows, problem, grid, count, seed):
         """The best multiple of the typical γ by leaving out rows; of many, a sample."""
         n = rows.shape[0]
         if n > _WIDTH_ROWS:
-            chosen = np.sort(sample_rows(self._width_seed, _WIDTH_ROWS, n))
+            chosen = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
             rows, problem = rows[chosen], _part(problem, chosen)
             count = None if count is None else count[chosen]
-        kernels = [self._kernel(rows, factor, count) for factor in _WIDTHS]
+        kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS]
         problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
         paths = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
         scores = [path.score for path in paths]
@@ -160,49 +146,24 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
             self.gamma_path_["error_rate"] = np.array(rates)
         return kernels[min(range(len(scores)), key=scores.__getitem__)]
 
-    def _kernel(self, rows, factor, count):
-        arguments = self.kernel, self.gamma, self.degree, self.coef0
-        return kernel_of(*arguments, rows, self._width_seed, factor, count)
-
     def _method(self, n):
         if self.method != "auto":
             return self.method
         asked = self.rank is not None or self.tol is not None
         return "rpcholesky" if asked or n > _EXACT else "exact"
 
-    @property
-    def _given(self):
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    @property
-    def _rescales(self):
-        return scales_inputs(self.kernel, self.scaling)
-
     def _check_parameters(self):
-        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.gamma == "loo" and self.kernel not in (
-            "rbf",
-            "laplacian",
-            "infinite_rbf",
-            "poly",
-            "arcsine",
-        ):
+        self._check_inputs()
+        if self.gamma == "loo" and not has_gamma(self.kernel):
             raise InvalidParameterError(
                 f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
-                "choose; use 'rbf', 'laplacian', 'infinite_rbf', 'poly' or 'arcsine'."
+                "choose; give one by name, such as 'rbf'."
             )
-        if self.method not in ("auto", "exact", *METHODS):
-            known = ", ".join(map(repr, ("auto", "exact", *METHODS)))
-            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        check_known("method", self.method, ("auto", "exact", *METHODS))
         if self.method == "exact" and (self.rank is not None or self.tol is not None):
             raise InvalidParameterError(
                 "method='exact' uses the whole kernel; leave rank and tol out, or choose another "
                 "method."
-            )
-        if self.scaling not in ("auto", None):
-            raise InvalidParameterError(
-                f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
-                "they are."
             )
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
@@ -214,21 +175,14 @@ class KernelELM(BaseEstimator, metaclass=ABCMeta):
         if not self._given:
             # Landmarks in float64 are there because float32 would not do.
             dtype = np.promote_types(dtype, landmarks.dtype)
-            shift = self.scaling_.center * self.scaling_.factor
-            landmarks = landmarks_like(landmarks, X, dtype, shift)
+            landmarks = landmarks_like(landmarks, X, dtype, self.scaling_.shift)
         coef = np.asarray(self.dual_coef_, dtype=dtype)
         F = np.empty((X.shape[0], coef.shape[1]), dtype)
         for part in row_blocks(len(F), block_rows(len(coef), 8, X.shape[1])):
-            rows = scaled_for_kernel(X[part], self.scaling_, self._rescales, dtype)
+            rows = self._scaled(X[part], dtype)
             matmul(self.kernel_(rows, landmarks), coef, F[part])
         F += self.intercept_
         return F.astype(floating(X, self.dtype), copy=False)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._given
-        tags.input_tags.sparse = not self._given
-        return tags
 
 
 def _part(problem, chosen):

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.outputs import HiddenOutputs
@@ -103,10 +104,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         if y is None:
             validate_data(self, X, y)  # says that y is required
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
-        if self.solver not in _SOLVERS:
-            raise InvalidParameterError(
-                f"solver={self.solver!r} is unknown; use one of {', '.join(map(repr, _SOLVERS))}."
-            )
+        check_known("solver", self.solver, _SOLVERS)
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         y = self._check_target(X, y)
         self.features_ = fitted_map(self, X, default_width=2000)

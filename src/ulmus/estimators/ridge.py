@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from ulmus.arguments import check_known
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
 from ulmus.estimators.labels import record, weighted_rows
@@ -146,9 +147,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         return self
 
     def _check_solver(self):
-        if self.solver not in _SOLVERS:
-            known = ", ".join(map(repr, _SOLVERS))
-            raise InvalidParameterError(f"solver={self.solver!r} is unknown; use one of {known}.")
+        check_known("solver", self.solver, _SOLVERS)
         check_rank(self.rank, None)
         if self.rank is not None and self.solver != "halko":
             raise InvalidParameterError(

@@ -12,19 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ulmus.backends.namespace import floating
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
-from ulmus.estimators.labels import ClassLabels, weighted_rows
+from ulmus.estimators.kernel_inputs import KernelInputs
+from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.kernel_choice import (
-    check_kernel,
-    check_precomputed,
-    kernel_of,
-    landmarks_like,
-    scaled_for_kernel,
-    scales_inputs,
-)
-from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.features.kernel_choice import landmarks_like
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
 from ulmus.targets import coded, wrong
@@ -34,7 +27,9 @@ __all__ = ["SparseELMClassifier"]
 _GRID = np.logspace(-4, 4, 9)
 
 
-class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator):
+class SparseELMClassifier(
+    KernelInputs, ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+):
     """Sparse extreme learning machine for two or more classes.
 
     Minimises ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), one class against the rest, without a bias. The
@@ -222,43 +217,17 @@ class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMi
                 "kernel= takes the place of the hidden layer; leave features and n_hidden out."
             )
         if self.kernel is not None:
-            check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+            self._check_inputs()
             if self.gamma == "loo":
                 raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
-            if self.scaling not in ("auto", None):
-                raise InvalidParameterError(
-                    f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
-                    "they are."
-                )
         return _values(self.C)
-
-    @property
-    def _given(self):
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _scaled(self, X):
-        dtype = floating(X, self.dtype)
-        return scaled_for_kernel(X, self.scaling_, scales_inputs(self.kernel, self.scaling), dtype)
-
-    def _counted(self, X, y, sample_weight):
-        """Which rows have a weight, and those rows."""
-        every = np.arange(X.shape[0])
-        if self._given:
-            check_precomputed(X)
-        kept, y, weight = weighted_rows(every, y, sample_weight)
-        if len(kept) < len(every):
-            X = X[kept][:, kept] if self._given else X[kept]
-        return kept, X, y, weight
 
     def _ground(self, X, y, weight):
         """What the solver stands on: hidden rows, or a kernel."""
         if self.kernel is not None:
-            self.scaling_ = Scaling.none(X.shape[1])
-            if scales_inputs(self.kernel, self.scaling):
-                self.scaling_ = Scaling.auto(ColumnStatistics.of(X, weight))
-            rows = self._scaled(X)
-            arguments = self.kernel, self.gamma, self.degree, self.coef0
-            self.kernel_ = kernel_of(*arguments, rows, 0, weight=weight)
+            self._learn_scaling(X, weight)
+            rows = self._scaled(X, floating(X, self.dtype))
+            self.kernel_ = self._kernel(rows, weight, 0)
             return KernelGround(self.kernel_, rows, np.arange(X.shape[0]))
         self.features_ = fitted_map(self, X, y, weight)
         H = np.asarray(Hidden(layer_of(self.features_, X, self.dtype), X).all())
@@ -328,15 +297,9 @@ class SparseELMClassifier(ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMi
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         if self._given:  # the columns of a precomputed block are the fitted rows
             return kernel_values(self.kernel_, X, self.support_, self.dual_coef_.T)
-        shift = self.scaling_.center * self.scaling_.factor
-        Z = landmarks_like(self.support_vectors_, X, floating(X, self.dtype), shift)
-        return kernel_values(self.kernel_, self._scaled(X), Z, self.dual_coef_.T)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._given
-        tags.input_tags.sparse = not self._given
-        return tags
+        dtype = floating(X, self.dtype)
+        Z = landmarks_like(self.support_vectors_, X, dtype, self.scaling_.shift)
+        return kernel_values(self.kernel_, self._scaled(X, dtype), Z, self.dual_coef_.T)
 
 
 class _Memory:

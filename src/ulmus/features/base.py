@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ulmus.backends.namespace import floating
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.typing import DType, Layer, Rows
 
 __all__ = ["FeatureMap"]
@@ -135,14 +135,7 @@ class FeatureMap(
             raise InvalidParameterError(
                 f"n_hidden={self.n_hidden!r} must be a whole number of at least 1."
             )
-        self._check_scaling()
-
-    def _check_scaling(self) -> None:
-        if self.scaling not in ("auto", None):
-            raise InvalidParameterError(
-                f"scaling={self.scaling!r} is unknown; use 'auto', or None for the inputs as "
-                "they are."
-            )
+        check_scaling(self.scaling)
 
     @property
     def _rescales(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace
 from ulmus.backends.random import sample_rows
@@ -22,7 +23,7 @@ from ulmus.features.kernel_choice import (
     scaled_for_kernel,
     scales_inputs,
 )
-from ulmus.features.scaling import Scaling
+from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.hidden import fits
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
 from ulmus.kernels import Kernel, Precomputed
@@ -199,10 +200,9 @@ class KernelFeatures(FeatureMap):
         dtype = self._precision(like, dtype)
         landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
-            shift = self.scaling_.center * self.scaling_.factor
             # Landmarks in float64 are there because float32 would not do.
             work = dtype if str(landmarks.dtype).endswith("32") else namespace(like).float64
-            landmarks = landmarks_like(landmarks, like, work, shift)
+            landmarks = landmarks_like(landmarks, like, work, self.scaling_.shift)
         W = from_numpy(self.weights_, like, work)
         return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales, dtype)
 
@@ -256,15 +256,13 @@ class KernelFeatures(FeatureMap):
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
-        self._check_scaling()
+        check_scaling(self.scaling)
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         if self.gamma == "loo":
             raise InvalidParameterError(
                 "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
             )
-        if self.method not in METHODS:
-            known = ", ".join(map(repr, METHODS))
-            raise InvalidParameterError(f"method={self.method!r} is unknown; use one of {known}.")
+        check_known("method", self.method, METHODS)
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
     @property

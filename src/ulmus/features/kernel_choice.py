@@ -30,6 +30,7 @@ __all__ = [
     "KernelName",
     "check_kernel",
     "check_precomputed",
+    "has_gamma",
     "kernel_of",
     "landmarks_like",
     "scaled_for_kernel",
@@ -52,6 +53,11 @@ def scales_inputs(kernel: KernelName, scaling: str | None) -> bool:
     return scaling == "auto" and isinstance(kernel, str) and kernel != "precomputed"
 
 
+def has_gamma(kernel: KernelName) -> bool:
+    """Whether the kernel is given by name and has a γ."""
+    return isinstance(kernel, str) and kernel not in _WITHOUT_GAMMA
+
+
 def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> None:
     """Refuse arguments that name no kernel."""
     if isinstance(kernel, str) and kernel not in _NAMES:
@@ -72,7 +78,7 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
             f"gamma={gamma!r} must be 'mean' (from the mean distance between rows) or a positive "
             "number."
         )
-    if isinstance(gamma, Real) and (not isinstance(kernel, str) or kernel in _WITHOUT_GAMMA):
+    if isinstance(gamma, Real) and not has_gamma(kernel):
         raise InvalidParameterError(
             f"gamma={gamma!r} belongs to a kernel that is given by name and has one; kernel="
             f"{kernel!r} has not."
@@ -140,8 +146,7 @@ def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> 
             return X if X.dtype == dtype else X.astype(dtype)
         return X
     if is_sparse(X):
-        shift = scaling.center * scaling.factor
-        return Shifted(scaling.sparse(X, dtype), shift.astype(dtype))
+        return Shifted(scaling.sparse(X, dtype), scaling.shift.astype(dtype))
     if is_numpy(X):
         rows = np.empty(X.shape, dtype)
         scaling.dense(X, rows)

@@ -6,6 +6,7 @@ from numbers import Real
 
 import numpy as np
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
@@ -147,7 +148,7 @@ class RandomFeatures(FeatureMap):
         g = activation(self.activation)
         precision = self._precision(like, dtype)
         W = g.gain * np.vstack([self.weights_.T, self.biases_])
-        center = (self.scaling_.center * self.scaling_.factor) @ W[:-1]
+        center = self.scaling_.shift @ W[:-1]
         return RandomLayer(
             self.scaling_, from_numpy(W, like, precision), from_numpy(center, like, precision), g
         )
@@ -164,8 +165,6 @@ class RandomFeatures(FeatureMap):
         """Refuse arguments that cannot be used."""
         super().check_parameters()
         activation(self.activation)
-        if self.weights not in _DRAWS:
-            known = ", ".join(map(repr, _DRAWS))
-            raise InvalidParameterError(f"weights={self.weights!r} is unknown; use one of {known}.")
+        check_known("weights", self.weights, _DRAWS)
         if not (isinstance(self.gain, Real) and 0 < self.gain < np.inf):
             raise InvalidParameterError(f"gain={self.gain!r} must be a positive number.")

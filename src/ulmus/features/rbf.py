@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import decay, elementwise, matmul
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace, to_numpy
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
@@ -187,11 +188,10 @@ class RBFFeatures(FeatureMap):
         return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
 
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
-        shift = self.scaling_.center * self.scaling_.factor
         return RBFLayer(
             self.scaling_,
             from_numpy(_expanded(self.centers_, rates), like, dtype),
-            from_numpy(_expanded(self.centers_ + shift, rates), like, dtype),
+            from_numpy(_expanded(self.centers_ + self.scaling_.shift, rates), like, dtype),
             node,
         )
 
@@ -230,9 +230,7 @@ class RBFFeatures(FeatureMap):
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
         super().check_parameters()
-        if self.node not in _NODES:
-            known = ", ".join(map(repr, _NODES))
-            raise InvalidParameterError(f"node={self.node!r} is unknown; use one of {known}.")
+        check_known("node", self.node, _NODES)
         if self.centers not in ("rows", "uniform", "normal"):
             raise InvalidParameterError(
                 f"centers={self.centers!r} is unknown; use 'rows', 'uniform' or 'normal'."

@@ -8,15 +8,17 @@ for ordinary standardised data. Together they cost n·d beside the map's n·d·h
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.namespace import from_numpy, is_numpy, is_sparse, to_numpy
+from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.typing import Array, DType, Rows
 
-__all__ = ["ColumnStatistics", "Scaling"]
+__all__ = ["ColumnStatistics", "Scaling", "check_scaling"]
 
 _REACH = 3.0
 
@@ -128,6 +130,11 @@ class Scaling:
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
 
+    @property
+    def shift(self) -> np.ndarray:
+        """What rows that are only multiplied by ``factor`` still have to lose."""
+        return self.center * self.factor
+
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
         if is_numpy(X):
@@ -150,6 +157,14 @@ class Scaling:
     def sparse(self, X: Rows, dtype: DType) -> Rows:
         """The rows times ``factor``, still sparse; the centre is the caller's to fold in."""
         return (X @ sp.diags_array(self.factor)).tocsr().astype(dtype)
+
+
+def check_scaling(scaling: Any) -> None:
+    """Refuse an argument that names no scaling."""
+    if scaling not in ("auto", None):
+        raise InvalidParameterError(
+            f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
+        )
 
 
 def _frame(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

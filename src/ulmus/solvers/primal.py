@@ -1,13 +1,10 @@
 """Solve in feature space: one h × h factorisation. Best when rows outnumber units."""
 
-import warnings
-
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, matmul
-from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Moments, Problem, Solution
-from ulmus.solvers.spectrum import left_out, spectral, spectrum
+from ulmus.solvers.spectrum import left_out, spectral, spectrum, warn_of_rounding
 from ulmus.typing import Array
 
 __all__ = ["manifold_primal", "primal", "solve_moments"]
@@ -27,12 +24,7 @@ def solve_moments(
     try:
         factor = Cholesky(add_to_diagonal(frame.gram, 1.0 / C), overwrite=True)
     except NotPositiveDefinite:
-        warnings.warn(
-            f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
-            "raised to their rounding. A smaller C, or float64 input, avoids this.",
-            IllConditionedWarning,
-            stacklevel=2,
-        )
+        warn_of_rounding(C)
         return spectral(spectrum(moments, problem), moments, problem, C, calibration)
     coef = factor.solve(frame.cross)
     H = np.asarray(problem.H.take(calibration).all(), dtype=float) - frame.center

@@ -3,17 +3,27 @@
 With G = V diag(w) Vᵀ and Z = VᵀR, β(C) = V (w + 1/C)⁻¹ Z.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import eigh, matmul
+from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Frame, Moments, Path, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["Spectrum", "left_out", "ridge", "spectral", "spectrum"]
+__all__ = [
+    "Spectrum",
+    "left_out",
+    "ridge",
+    "rounding_of",
+    "spectral",
+    "spectrum",
+    "warn_of_rounding",
+]
 
 
 @dataclass(frozen=True)
@@ -38,16 +48,33 @@ def spectrum(moments: Moments, problem: Problem) -> Spectrum:
     """The eigenbasis of G and the targets in it."""
     frame = problem.frame(moments)
     w, V = eigh(frame.gram)
-    # An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
-    # later ones of a low-rank factor, is off by little.
+    return Spectrum(w, V, matmul(V.T, frame.cross), frame, rounding_of(moments, V))
+
+
+def rounding_of(moments: Moments, V: Array) -> Array:
+    """How far the eigenvalue of each column of V may be off.
+
+    An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
+    later ones of a low-rank factor, is off by little.
+    """
     size = np.diagonal(moments.gram)
-    share = matmul((V**2).T, (size / max(float(size.max()), np.finfo(float).tiny))[:, None])[:, 0]
-    return Spectrum(w, V, matmul(V.T, frame.cross), frame, moments.rounding * share)
+    share = size / max(float(size.max()), np.finfo(float).tiny)
+    return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
 def ridge(w: Array, C: float, rounding: float | Array) -> Any:
     """1/C, or the rounding in the eigenvalues w where that is more; one number if that is one."""
     return np.maximum(max(1.0 / C, float(np.finfo(float).eps) * float(w[-1])), rounding)
+
+
+def warn_of_rounding(C: float) -> None:
+    """Say that the ridge is not 1/C but the rounding in the eigenvalues."""
+    warnings.warn(
+        f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
+        "raised to their rounding. A smaller C, or float64 input, avoids this.",
+        IllConditionedWarning,
+        stacklevel=3,
+    )
 
 
 def spectral(

@@ -13,20 +13,18 @@ class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u)
     [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, eigh, matmul
-from ulmus.exceptions import IllConditionedWarning
 from ulmus.hidden import row_blocks
 from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge
+from ulmus.solvers.spectrum import ridge, rounding_of, warn_of_rounding
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
@@ -133,11 +131,11 @@ class _Recoding:
 
 @dataclass(frozen=True)
 class _Spectrum:
-    """w, M in the eigenbasis of G, and how far w may be off."""
+    """w, M in the eigenbasis of G, and how far each of w may be off."""
 
     values: Array
     classes: _Classes
-    rounding: float
+    rounding: float | Array
 
     def inverse(self, shared: float) -> Array:
         """1/(w + 1/C(1 + λ))."""
@@ -216,12 +214,7 @@ def _one(moments: Moments, problem: Problem, points: Points, calibration: np.nda
     try:
         factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / (C * (1.0 + lam))), overwrite=True)
     except NotPositiveDefinite:
-        warnings.warn(
-            f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
-            "raised to their rounding. A smaller C, or float64 input, avoids this.",
-            IllConditionedWarning,
-            stacklevel=2,
-        )
+        warn_of_rounding(C)
         spectrum, V = _spectrum(moments, problem)
         return _spectral(spectrum, V, moments, problem, points, calibration, None)
     at = _Recoding.of(factor.solve(classes.M), classes)
@@ -266,7 +259,7 @@ def _spectrum(moments: Moments, problem: Problem) -> tuple[_Spectrum, Array]:
     w, V = eigh(moments.gram)
     cross = matmul(V.T, moments.cross)
     classes = _Classes.of(cross, moments.energy, problem.targets.coding)
-    return _Spectrum(w, classes, moments.rounding), V
+    return _Spectrum(w, classes, rounding_of(moments, V)), V
 
 
 def _path(
@@ -274,7 +267,7 @@ def _path(
 ) -> Path:
     """The leave-one-out error of every point on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
-    narrow, shift = V.astype(H.layer.dtype), H.offset * V.sum(axis=0)
+    narrow, shift = V.astype(H.dtype), H.offset * V.sum(axis=0)
     tally = _Tally(spectrum, problem, points)
     for block, h in H.blocks():
         here = np.arange(block.start, block.stop) if rows is None else rows[block]

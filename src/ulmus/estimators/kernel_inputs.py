@@ -1,0 +1,61 @@
+"""The rows of an estimator as its kernel sees them."""
+
+import numpy as np
+
+from ulmus.estimators.labels import weighted_rows
+from ulmus.features.kernel_choice import (
+    check_kernel,
+    check_precomputed,
+    kernel_of,
+    scaled_for_kernel,
+    scales_inputs,
+)
+from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+
+__all__ = ["KernelInputs"]
+
+
+class KernelInputs:
+    """For an estimator with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``scaling``."""
+
+    @property
+    def _given(self):
+        """Whether X is the kernel itself."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    @property
+    def _rescales(self):
+        return scales_inputs(self.kernel, self.scaling)
+
+    def _check_inputs(self):
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        check_scaling(self.scaling)
+
+    def _counted(self, X, y, sample_weight):
+        """Which rows have a weight, and those rows."""
+        every = np.arange(X.shape[0])
+        if self._given:
+            check_precomputed(X)
+        kept, y, weight = weighted_rows(every, y, sample_weight)
+        if len(kept) < len(every):
+            X = X[np.ix_(kept, kept)] if self._given else X[kept]
+        return kept, X, y, weight
+
+    def _learn_scaling(self, X, weight):
+        self.scaling_ = Scaling.none(self.n_features_in_)
+        if self._rescales:
+            self.scaling_ = Scaling.auto(ColumnStatistics.of(X, weight))
+
+    def _scaled(self, X, dtype):
+        return scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
+
+    def _kernel(self, rows, weight, seed, factor=1.0):
+        """The kernel, its γ the one given, or typical of the scaled rows times ``factor``."""
+        arguments = self.kernel, self.gamma, self.degree, self.coef0
+        return kernel_of(*arguments, rows, seed, factor, weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._given
+        tags.input_tags.sparse = not self._given
+        return tags
