@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _SMALLEST_BUDGET = 32 * 2**20
+_DEVICE_STEP = 4096
 
 
 def block_rows(width: int, itemsize: int, extra: int = 0, device: bool = False) -> int:
@@ -36,7 +37,9 @@ def block_rows(width: int, itemsize: int, extra: int = 0, device: bool = False) 
     """
     limit = int(get_config()["working_memory"] * 2**20)
     budget = limit if device else min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
-    return max(1, budget // (itemsize * (width + extra)))
+    rows = max(1, budget // (itemsize * (width + extra)))
+    # Matrix units want the rows that they sum over aligned.
+    return rows - rows % _DEVICE_STEP if device and rows > _DEVICE_STEP else rows
 
 
 def fits(n_rows: int, width: int, itemsize: int) -> bool:

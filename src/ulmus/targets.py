@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import device as device_of
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace, placed, take
@@ -60,7 +61,7 @@ class ClassTargets:
         """One-hot rows."""
         xp = namespace(self.codes)
         codes = take(self.codes, rows)
-        every = from_numpy(np.arange(self.n_classes), codes, codes.dtype)
+        every = xp.arange(self.n_classes, dtype=codes.dtype, device=device_of(codes))
         return xp.astype(codes[:, None] == every, dtype)
 
 

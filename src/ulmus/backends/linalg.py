@@ -9,7 +9,7 @@ accumulation in place.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ulmus.backends.namespace import (
-    doubles,
     eps,
     is_cupy,
     is_numpy,
@@ -37,18 +36,23 @@ __all__ = [
     "decay",
     "eigh",
     "elementwise",
+    "has_matrix_units",
     "low_rank_factor",
     "lower_inverse",
     "matmul",
     "positive_part",
     "short_products",
     "subtract_product",
+    "tall_product",
 ]
 
 # Columns of a symmetric matrix that are handled together when only half of it is wanted.
 _PANEL = 256
-# How many panels of columns a device's product is cut into: eight leave 9/16 of the work.
+# How many parts a device's product is cut into: eight leave 9/16 of the work.
 _DEVICE_PANELS = 8
+# Rows whose products a device sums before the sum moves to float64; matrix units cut a sum off
+# where others round it, so it should be shorter.
+_DEVICE_ROWS = 4096
 # Rows whose products are summed in float32 before the sum moves to float64.
 _FLOAT32_ROWS = 16384
 
@@ -82,6 +86,17 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     if not np.shares_memory(product, C):
         C[...] = product.T
     return C
+
+
+def tall_product(A: Rows, B: Array, out: Array | None = None) -> Array:
+    """A B as rows of a hidden layer.
+
+    On a device it is the transposed view of (A B)ᵀ: sums over rows then run along its memory, as
+    a GPU's matrix units need it.
+    """
+    if is_numpy(A):
+        return matmul(A, B, out)
+    return (B.T @ A.T).T
 
 
 def subtract_product(C: Array, A: Array, B: Array) -> None:
@@ -122,9 +137,11 @@ class Gram:
 
     A float32 block is multiplied in float32 and added in float64 after a few
     thousand rows: short sums keep their precision in float32, long ones do not.
+    ``short`` allows a GPU's matrix units, which keep ten bits of a factor; blocks should then
+    be about their means.
     """
 
-    def __init__(self, width: int, like: Array) -> None:
+    def __init__(self, width: int, like: Array, short: bool = False) -> None:
         self._numpy = is_numpy(like)
         if self._numpy:
             self._sum = np.zeros((width, width), order="F")
@@ -132,6 +149,7 @@ class Gram:
             self._rows = 0
         else:
             self._sum = zeros((width, width), like)
+        self._short = short
 
     def add(self, B: Array) -> None:
         """Add BᵀB."""
@@ -162,13 +180,14 @@ class Gram:
 
     def _add_panels(self, B: Array) -> None:
         """Upper triangle alone, some columns at a time; short float32 sums, added in float64."""
-        step = max(_PANEL, -(-B.shape[1] // _DEVICE_PANELS))
-        with short_products(B):
-            for first in range(0, B.shape[0], _FLOAT32_ROWS):
-                rows = B[first : min(first + _FLOAT32_ROWS, B.shape[0]), :]
+        # Whole multiples of a panel: matrix units want their columns aligned.
+        step = _PANEL * max(1, -(-B.shape[1] // (_PANEL * _DEVICE_PANELS)))
+        with short_products(B) if self._short else nullcontext():
+            for first in range(0, B.shape[0], _DEVICE_ROWS):
+                rows = B[first : min(first + _DEVICE_ROWS, B.shape[0]), :]
                 for j in range(0, B.shape[1], step):
                     stop = min(j + step, B.shape[1])
-                    self._sum[:stop, j:stop] += doubles(rows[:, :stop].T @ rows[:, j:stop])
+                    self._sum[:stop, j:stop] += rows[:, :stop].T @ rows[:, j:stop]
 
     def _flush(self) -> None:
         if self._part is not None and self._rows:
@@ -276,6 +295,11 @@ def _solve_lower(L: Array, B: Array, transposed: bool) -> Array:
     return namespace(L).linalg.solve(L.T if transposed else L, B)
 
 
+def has_matrix_units(like: Array) -> bool:
+    """Whether float32 products of such arrays may go to a GPU's matrix units."""
+    return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
+
+
 @contextmanager
 def short_products(like: Array) -> Iterator[None]:
     """Let float32 products on a GPU round their factors to the matrix units' ten bits (TF32).
@@ -283,7 +307,7 @@ def short_products(like: Array) -> Iterator[None]:
     The sums stay in float32. For products over a few thousand rows of a hidden layer whose offset
     is left out, that is as good as float32 to three digits, and several times faster.
     """
-    if not (is_torch(like) and like.is_cuda):
+    if not has_matrix_units(like):
         yield
         return
     matmul_settings = namespace(like).backends.cuda.matmul

@@ -102,49 +102,33 @@ class OnDevice:
 
     def blocks(self, size: int) -> Iterator[tuple[slice, Array]]:
         """Slices of at most ``size`` rows, and the rows on the device."""
+        size = min(size, len(self))
         slices = [slice(i, min(i + size, len(self))) for i in range(0, len(self), size)]
+        lane = _Lane(self, size) if self.device.type == "cuda" else None
         with ThreadPoolExecutor(1) as copier:
-            coming = copier.submit(self._fetch, slices[0])
+            coming = copier.submit(self._fetch, slices[0], lane)
             for number, rows in enumerate(slices):
-                block, arrived = coming.result()
+                block = coming.result()
                 if number + 1 < len(slices):
-                    coming = copier.submit(self._fetch, slices[number + 1])
-                if arrived is not None:
-                    self._torch.cuda.current_stream().wait_event(arrived)
-                    block.record_stream(self._torch.cuda.current_stream())
+                    coming = copier.submit(self._fetch, slices[number + 1], lane)
                 yield rows, block
 
     @property
     def _host_dtype(self) -> Any:
         return np.float32 if self.dtype == self._torch.float32 else np.float64
 
-    def _fetch(self, rows: slice) -> tuple[Array, Any]:
-        """A block on the device, and the event after which it is there."""
+    def _fetch(self, rows: slice, lane: "_Lane | None") -> Array:
+        """A block on the device; the calling thread waits for it, not the one that computes."""
         key = rows.start, rows.stop
         if key in self._kept:
-            return self._kept[key], None
-        if self.device.type != "cuda":
-            return self[rows], None
-        torch = self._torch
-        shape = rows.stop - rows.start, self.shape[1]
-        pinned = torch.empty(shape, dtype=self.dtype, pin_memory=True)
-        pinned.numpy()[...] = self.host[rows]
-        stream = self._copy_stream()
-        with torch.cuda.stream(stream):
-            block = pinned.to(self.device, non_blocking=True)
-            # This thread waits for the copy; the one that feeds the device does not.
-            self._checked(block, rows)
-            arrived = torch.cuda.Event()
-            arrived.record(stream)
-        # The page-locked block goes back to its pool only when it has been read.
-        if block.nbytes < _ROOM * torch.cuda.mem_get_info(self.device)[0]:
+            return self._kept[key]
+        if lane is None:
+            return self[rows]
+        block = lane.bring(rows)
+        if lane.room >= block.nbytes:
+            lane.room -= block.nbytes
             self._kept[key] = block
-        return block, arrived
-
-    def _copy_stream(self) -> Any:
-        if not hasattr(self, "_stream"):
-            self._stream = self._torch.cuda.Stream(self.device)
-        return self._stream
+        return block
 
     def _checked(self, block: Array, rows: Any) -> Array:
         if bool(self._torch.isfinite(block).all()):
@@ -153,3 +137,28 @@ class OnDevice:
         raise InvalidInputError(
             f"X has NaN or infinite values in {which}; fill or drop them first."
         )
+
+
+class _Lane:
+    """Host memory → page-locked memory → device, on a stream of its own.
+
+    ``room`` is how many bytes may stay on the device.
+    """
+
+    def __init__(self, rows: OnDevice, size: int) -> None:
+        torch = rows._torch
+        self._rows, self._torch = rows, torch
+        self._stream = torch.cuda.Stream(rows.device)
+        self._pinned = torch.empty((size, rows.shape[1]), dtype=rows.dtype, pin_memory=True)
+        self.room = int(_ROOM * torch.cuda.mem_get_info(rows.device)[0])
+
+    def bring(self, rows: slice) -> Array:
+        """The rows on the device, when they are there."""
+        pinned = self._pinned[: rows.stop - rows.start]
+        pinned.copy_(self._torch.from_numpy(np.asarray(self._rows.host[rows])))
+        with self._torch.cuda.stream(self._stream):
+            block = pinned.to(self._rows.device, non_blocking=True)
+            self._rows._checked(block, rows)  # which waits for this stream alone
+        # The memory belongs to this stream's pool and is used on another.
+        block.record_stream(self._torch.cuda.default_stream(self._rows.device))
+        return block

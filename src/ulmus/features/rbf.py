@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.linalg import decay, elementwise, matmul, positive_part
+from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace, take, to_numpy
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
@@ -94,7 +94,7 @@ class RBFLayer:
             S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
             self.scaling.dense(X, S[:, :d])
             S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
-            Z = matmul(S, self.W, out)
+            Z = tall_product(S, self.W, out)
         # The expanded square may round to just below zero.
         return self.node(positive_part(Z))
 
@@ -188,7 +188,7 @@ class RBFFeatures(FeatureMap):
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
         shift = self.scaling_.center * self.scaling_.factor
         return RBFLayer(
-            self.scaling_,
+            self.scaling_.placed(like),
             from_numpy(_expanded(self.centers_, rates), like, dtype),
             from_numpy(_expanded(self.centers_ + shift, rates), like, dtype),
             node,

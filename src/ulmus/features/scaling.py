@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, to_numpy
+from ulmus.backends.namespace import (
+    doubles,
+    floating,
+    from_numpy,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.typing import Array, DType, Rows
 
@@ -125,8 +133,8 @@ class ColumnStatistics:
 class Scaling:
     """x ↦ (x − center) · factor, column by column."""
 
-    center: np.ndarray
-    factor: np.ndarray
+    center: Array
+    factor: Array
 
     @classmethod
     def none(cls, width: int) -> "Scaling":
@@ -145,6 +153,13 @@ class Scaling:
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
 
+    def placed(self, like: Rows) -> "Scaling":
+        """The same where ``like`` lives, so that it need not be copied there for every block."""
+        if is_numpy(like) or not is_numpy(self.center):
+            return self
+        dtype = floating(like)
+        return Scaling(from_numpy(self.center, like, dtype), from_numpy(self.factor, like, dtype))
+
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
         if is_numpy(X):
@@ -155,10 +170,9 @@ class Scaling:
             else:
                 np.multiply(X - self.center, self.factor, out=out, casting="same_kind")
         else:
-            xp = namespace(X)
-            X = X if xp.isdtype(X.dtype, "real floating") else doubles(X)
-            center = from_numpy(self.center, X, X.dtype)
-            out[...] = xp.astype((X - center) * from_numpy(self.factor, X, X.dtype), out.dtype)
+            xp, here = namespace(X), self.placed(X)
+            X = xp.astype(X, here.center.dtype, copy=False)
+            out[...] = xp.astype((X - here.center) * here.factor, out.dtype, copy=False)
 
     @property
     def _ordinary(self) -> bool:
