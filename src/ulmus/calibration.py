@@ -7,7 +7,11 @@ order as it was: the likeliest class is always the predicted one.
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import logsumexp
+
+from ulmus.backends.namespace import eps, from_numpy, namespace
+from ulmus.targets import chosen
+from ulmus.typing import Array
 
 __all__ = ["probabilities", "temperature"]
 
@@ -43,15 +47,17 @@ def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = No
     return float(np.exp(minimize_scalar(loss, bounds=_BOUNDS, method="bounded").x))
 
 
-def probabilities(F: np.ndarray, a: float) -> np.ndarray:
+def probabilities(F: Array, a: float) -> Array:
     """One row of class probabilities for each row of decision values."""
-    if F.shape[1] == 1:
-        P = np.column_stack([expit(-a * F), expit(a * F)])
-        chosen = (F[:, 0] > 0).astype(int)
-    else:
-        P = softmax(a * F, axis=1)
-        chosen = F.argmax(axis=1)
+    xp = namespace(F)
+    logits = xp.concat([0.0 * F, F], axis=1) if F.shape[1] == 1 else F
+    P = xp.exp(a * (logits - xp.max(logits, axis=1, keepdims=True)))
+    P /= xp.sum(P, axis=1, keepdims=True)
     # Decision values too close for the exponential to tell apart tie; the choice stands.
-    tied = np.flatnonzero(P.argmax(axis=1) != chosen)
-    P[tied, chosen[tied]] = np.nextafter(P[tied].max(axis=1), 2.0, dtype=P.dtype)
+    picked = chosen(F)
+    tied = picked != xp.argmax(P, axis=1)
+    if bool(xp.any(tied)):
+        own = picked[:, None] == from_numpy(np.arange(P.shape[1]), picked, picked.dtype)
+        above = xp.max(P, axis=1, keepdims=True) * (1.0 + 2.0 * eps(P.dtype))
+        P = xp.where(own & tied[:, None], above, P)
     return P

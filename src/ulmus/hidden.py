@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn import get_config
 
-from ulmus.backends.namespace import is_numpy
+from ulmus.backends.namespace import is_numpy, is_streamed, namespace, take
 from ulmus.typing import Array, DType, Layer, Rows
 
 __all__ = [
@@ -20,19 +20,26 @@ __all__ = [
     "ScaledColumns",
     "Stored",
     "block_rows",
+    "blocks_of",
     "fits",
     "most_rows",
     "row_blocks",
 ]
 
 _SMALLEST_BUDGET = 32 * 2**20
+_DEVICE_STEP = 4096
 
 
-def block_rows(width: int, itemsize: int, extra: int = 0) -> int:
-    """How many rows of ``width`` units (and ``extra`` further columns) fit the memory budget."""
+def block_rows(width: int, itemsize: int, extra: int = 0, device: bool = False) -> int:
+    """How many rows of ``width`` units (and ``extra`` further columns) fit the memory budget.
+
+    On a device there is no cache to stay in, and a block is as large as it may be.
+    """
     limit = int(get_config()["working_memory"] * 2**20)
-    budget = min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
-    return max(1, budget // (itemsize * (width + extra)))
+    budget = limit if device else min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
+    rows = max(1, budget // (itemsize * (width + extra)))
+    # Matrix units want the rows that they sum over aligned.
+    return rows - rows % _DEVICE_STEP if device and rows > _DEVICE_STEP else rows
 
 
 def fits(n_rows: int, width: int, itemsize: int) -> bool:
@@ -49,6 +56,15 @@ def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of at most ``size`` rows that cover ``n_rows``."""
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
+
+
+def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
+    """Slices of at most ``size`` rows, and the rows, where they are to be worked on."""
+    if is_streamed(X):
+        yield from X.blocks(size)
+    else:
+        for rows in row_blocks(X.shape[0], size):
+            yield rows, take(X, rows)
 
 
 @dataclass(frozen=True)
@@ -74,7 +90,7 @@ class Hidden:
     @property
     def size(self) -> int:
         """Rows in a block."""
-        return block_rows(self.width, self.itemsize, self.X.shape[1])
+        return block_rows(self.width, self.itemsize, self.X.shape[1], not is_numpy(self.X))
 
     @property
     def dtype(self) -> DType:
@@ -94,25 +110,26 @@ class Hidden:
         size = min(self.size, len(self))
         # Fresh pages cost more than the activation, so one buffer serves every block.
         buffer = np.empty((size, self.width), self.layer.dtype) if is_numpy(self.X) else None
-        for rows in row_blocks(len(self), size):
+        for rows, X in blocks_of(self.X, size):
             out = None if buffer is None else buffer[: rows.stop - rows.start]
-            yield rows, self.layer(self.X[rows], out)
+            yield rows, self.layer(X, out)
 
     def all(self) -> Array:
         """The whole of H, offset and all; for when it is known to fit."""
-        H = self.layer(self.X)
+        H = self.layer(self.X.whole() if is_streamed(self.X) else self.X)
         H += self.layer.offset
         return H
 
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""
-        return Hidden(self.layer, self.X[rows])
+        return Hidden(self.layer, take(self.X, rows))
 
     def kept(self) -> "Hidden":
         """The same rows, made once and kept where they fit; for when they are read many times."""
         if not fits(len(self), self.width, self.itemsize):
             return self
-        return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), self.layer(self.X))
+        rows = self.layer(self.X.whole() if is_streamed(self.X) else self.X)
+        return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), rows)
 
 
 @dataclass(frozen=True)
@@ -220,7 +237,7 @@ class KeptRows:
         """A copy of the rows: their readers scale them in place."""
         X = X if self.columns is None else X[:, self.columns]
         if out is None:
-            return X.copy()
+            return namespace(X).asarray(X, copy=True)
         out[...] = X
         return out
 

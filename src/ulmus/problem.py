@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from array_api_compat import device as device_of
 
-from ulmus.backends.linalg import Gram, matmul
-from ulmus.backends.namespace import eps
+from ulmus.backends.linalg import Gram, has_matrix_units, matmul
+from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, take, zeros
 from ulmus.typing import Array, DType, Targets
 
 __all__ = ["Frame", "Moments", "Path", "Problem", "RowMoments", "Solution"]
@@ -56,11 +57,11 @@ class Moments:
         s, t, total = self.hidden, self.target, self.weight
         return replace(
             self,
-            gram=self.gram - np.outer(s, s / total),
-            cross=self.cross - np.outer(s, t / total),
-            energy=self.energy - np.outer(t, t / total),
-            hidden=np.zeros_like(s),
-            target=np.zeros_like(t),
+            gram=self.gram - s[:, None] * (s / total),
+            cross=self.cross - s[:, None] * (t / total),
+            energy=self.energy - t[:, None] * (t / total),
+            hidden=0.0 * s,
+            target=0.0 * t,
         )
 
     def _combine(self, other: "Moments", sign: float) -> "Moments":
@@ -69,6 +70,10 @@ class Moments:
 
 
 _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
+
+
+# How much farther off products by a GPU's matrix units are than float32's (benchmarks.gpu).
+_SHORT = 32.0
 
 
 @dataclass(frozen=True)
@@ -85,14 +90,14 @@ class RowMoments:
     @property
     def rows(self) -> float:
         """How many rows."""
-        return float(len(self.B))
+        return float(self.B.shape[0])
 
     def summed(self) -> Moments:
         """The sums over these rows."""
         products = Gram(self.B.shape[1], self.B)
         products.add(self.B)
         gram = products.total()
-        B, Y, root = self.B.astype(float), self.Y, self.root[:, 0]
+        B, Y, root = doubles(self.B), self.Y, self.root[:, 0]
         return Moments(
             gram,
             matmul(B.T, Y),
@@ -127,35 +132,49 @@ class Problem:
     def unit_weight(self, rows: Any) -> Array:
         """What each of ``rows`` loses when it is left out."""
         if self.weight is None:
-            return np.ones(len(self.targets))[rows]
-        return (self.weight if self.unit is None else self.unit)[rows]
+            n = len(self.targets)
+            count = len(range(*rows.indices(n))) if isinstance(rows, slice) else len(rows)
+            return zeros(count, self.targets.array) + 1.0
+        return take(self.weight if self.unit is None else self.unit, rows)
 
     def moments(self) -> Moments:
         """One pass over the rows."""
         h, b = self.H.width, self.targets.coding.shape[0]
-        products = Gram(h, self.H.X)
+        products = Gram(h, self.H.X, short=True)
         # A column of ones beside Y takes the sums of h and y along.
-        cross, energy = np.zeros((h, b + 1)), np.zeros((b + 1, b + 1))
+        cross, energy = zeros((h, b + 1), self.H.X), zeros((b + 1, b + 1), self.H.X)
+        center = None
         for rows, B in self.H.blocks():
-            Y = np.ones((len(B), b + 1), B.dtype)
+            xp = namespace(B)
+            if has_matrix_units(B):
+                # About their means the products are small, and short ones lose little.
+                center = xp.mean(B, axis=0) if center is None else center
+                B -= center
+            Y = xp.ones((B.shape[0], b + 1), dtype=B.dtype, device=device_of(B))
             Y[:, :b] = self.targets.block(rows, B.dtype)
             if self.weight is not None:
-                root = np.sqrt(self.weight[rows]).astype(B.dtype)[:, None]
+                root = xp.astype(xp.sqrt(take(self.weight, rows)), B.dtype)[:, None]
                 B *= root
                 Y *= root
             products.add(B)
-            cross += matmul(B.T, Y)
-            Y = Y.astype(float)
+            cross += doubles(matmul(B.T, Y))
+            Y = doubles(Y)
             energy += matmul(Y.T, Y)
         gram = products.total()
-        rounding = _rounding(gram, self.H.dtype)
+        rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
         # Give back, in float64, the offset o that the hidden rows B were short of:
-        # (B + o)ᵀC(B + o) = BᵀCB + o (s 1ᵀ + 1 sᵀ) + o² Σc, where s = BᵀC1.
+        # (B + o)ᵀC(B + o) = BᵀCB + s oᵀ + o sᵀ + o oᵀ Σc, where s = BᵀC1.
         o = self.H.offset
-        if o:
+        if center is not None:
+            o = o + doubles(center)
+            s = cross[:, b] + 0.5 * energy[b, b] * o
+            gram += s[:, None] * o
+            gram += o[:, None] * s
+            cross += o[:, None] * energy[b, :]
+        elif o:
             gram += o * cross[:, b:]
             gram += o * cross[:, b] + o**2 * energy[b, b]
-            cross += o * energy[b]
+            cross += o * energy[b, :]
         return Moments(
             gram,
             cross[:, :b],
@@ -169,10 +188,10 @@ class Problem:
 
     def frame(self, moments: Moments) -> "Frame":
         """What the solve sees of ``moments``, about the means where there is an intercept."""
-        coding = self.targets.coding
+        coding = from_numpy(self.targets.coding, moments.cross)
         if not self.intercept:
-            m, zero = moments, np.zeros(moments.gram.shape[0])
-            return Frame(m.gram, matmul(m.cross, coding), zero, np.zeros(coding.shape[1]), 0.0)
+            m, level = moments, zeros(coding.shape[1], moments.gram)
+            return Frame(m.gram, matmul(m.cross, coding), 0.0 * m.hidden, level, 0.0)
         m, total = moments.centered(), moments.weight
         level = coding.T @ moments.target / total
         return Frame(m.gram, matmul(m.cross, coding), moments.hidden / total, level, 1.0 / total)
@@ -203,7 +222,9 @@ def _rounding(gram: Array, dtype: DType) -> float:
     An entry is off by about eps times the largest one; independent errors of
     that size make a matrix of norm √h times as much.
     """
-    return eps(dtype) * float(np.max(np.diagonal(gram))) * float(np.sqrt(len(gram)))
+    xp = namespace(gram)
+    largest = float(xp.max(xp.linalg.diagonal(gram)))
+    return eps(dtype) * largest * float(np.sqrt(gram.shape[0]))
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import device as device_of
 
 from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import from_numpy, namespace, placed, take
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, DType, Targets
 
@@ -33,11 +35,16 @@ class ClassTargets:
     Two classes need one column, +1 for the second.
     """
 
-    codes: np.ndarray
+    codes: Array
     n_classes: int
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return int(self.codes.shape[0])
+
+    @property
+    def array(self) -> Array:
+        """The codes, which live where the targets do."""
+        return self.codes
 
     @property
     def coding(self) -> Array:
@@ -46,38 +53,56 @@ class ClassTargets:
             return np.array([[-1.0], [1.0]])
         return 2.0 * np.eye(self.n_classes) - 1.0
 
+    def placed(self, like: Array) -> "ClassTargets":
+        """The same where ``like`` lives."""
+        return ClassTargets(placed(self.codes, like), self.n_classes)
+
     def block(self, rows: Any, dtype: DType) -> Array:
         """One-hot rows."""
-        return (self.codes[rows, None] == np.arange(self.n_classes)).astype(dtype)
+        xp = namespace(self.codes)
+        codes = take(self.codes, rows)
+        every = xp.arange(self.n_classes, dtype=codes.dtype, device=device_of(codes))
+        return xp.astype(codes[:, None] == every, dtype)
 
 
 @dataclass(frozen=True)
 class ValueTargets:
     """Y is the target columns, and T is Y."""
 
-    values: np.ndarray
+    values: Array
 
     def __len__(self) -> int:
-        return len(self.values)
+        return int(self.values.shape[0])
+
+    @property
+    def array(self) -> Array:
+        """The values, which live where the targets do."""
+        return self.values
 
     @property
     def coding(self) -> Array:
         """The identity."""
         return np.eye(self.values.shape[1])
 
+    def placed(self, like: Array) -> "ValueTargets":
+        """The same where ``like`` lives."""
+        return ValueTargets(placed(self.values, like))
+
     def block(self, rows: Any, dtype: DType) -> Array:
         """The rows of Y."""
-        return self.values[rows].astype(dtype, copy=False)
+        return namespace(self.values).astype(take(self.values, rows), dtype, copy=False)
 
 
 def coded(targets: Targets, rows: Any, dtype: DType) -> Array:
     """T = Y E for these rows."""
-    return matmul(targets.block(rows, dtype), np.asarray(targets.coding, dtype=dtype))
+    Y = targets.block(rows, dtype)
+    return matmul(Y, from_numpy(targets.coding, Y, dtype))
 
 
 def chosen(F: Array) -> Array:
     """The class that decision values, or ±1 targets, F (… × m) name."""
-    return (F[..., 0] > 0).astype(np.intp) if F.shape[-1] == 1 else F.argmax(axis=-1)
+    xp = namespace(F)
+    return xp.astype(F[..., 0] > 0, xp.int64) if F.shape[-1] == 1 else xp.argmax(F, axis=-1)
 
 
 def wrong(T: Array, F: Array) -> Array:

@@ -38,10 +38,17 @@ class Targets(Protocol):
     """What the rows should map to, given out block by block."""
 
     @property
+    def array(self) -> Array:
+        """What the targets are made of, which lives where they do."""
+
+    @property
     def coding(self) -> Array:
         """E such that the solved targets are T = Y E."""
 
     def __len__(self) -> int: ...
+
+    def placed(self, like: Any) -> "Targets":
+        """The same where ``like`` lives."""
 
     def block(self, rows: Any, dtype: DType) -> Array:
         """Y for these rows."""

@@ -10,7 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "progress", "typing", "version", "backends"],
-    ["targets", "calibration", "datasets", "graphs", "kernels", "metrics"],
+    ["targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
     ["hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
@@ -21,6 +21,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 # Within layer 2 a kernel matrix may be a hidden layer's, and a factor is one of a kernel matrix.
 BESIDE = {
     ("problem", "hidden"),
+    ("calibration", "targets"),
     ("kernel_matrix", "hidden"),
     ("lowrank", "hidden"),
     ("lowrank", "kernel_matrix"),

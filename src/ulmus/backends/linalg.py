@@ -8,6 +8,8 @@ through this module, and here through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,15 @@ import scipy.linalg
 import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from ulmus.backends.namespace import eps, is_numpy, is_sparse, namespace
+from ulmus.backends.namespace import (
+    eps,
+    is_cupy,
+    is_numpy,
+    is_sparse,
+    is_torch,
+    namespace,
+    zeros,
+)
 from ulmus.typing import Array, Rows
 
 __all__ = [
@@ -26,14 +36,23 @@ __all__ = [
     "decay",
     "eigh",
     "elementwise",
+    "has_matrix_units",
     "low_rank_factor",
     "lower_inverse",
     "matmul",
+    "positive_part",
+    "short_products",
     "subtract_product",
+    "tall_product",
 ]
 
 # Columns of a symmetric matrix that are handled together when only half of it is wanted.
 _PANEL = 256
+# How many parts a device's product is cut into: eight leave 9/16 of the work.
+_DEVICE_PANELS = 8
+# Rows whose products a device sums before the sum moves to float64; matrix units cut a sum off
+# where others round it, so it should be shorter.
+_DEVICE_ROWS = 4096
 # Rows whose products are summed in float32 before the sum moves to float64.
 _FLOAT32_ROWS = 16384
 
@@ -69,6 +88,17 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     return C
 
 
+def tall_product(A: Rows, B: Array, out: Array | None = None) -> Array:
+    """A B as rows of a hidden layer.
+
+    On a device it is the transposed view of (A B)ᵀ: sums over rows then run along its memory, as
+    a GPU's matrix units need it.
+    """
+    if is_numpy(A):
+        return matmul(A, B, out)
+    return (B.T @ A.T).T
+
+
 def subtract_product(C: Array, A: Array, B: Array) -> None:
     """C −= A B, in place."""
     if not is_numpy(C) or 0 in (*C.shape, A.shape[1]):
@@ -93,7 +123,8 @@ def lower_inverse(L: Array) -> Array:
             raise NotPositiveDefinite
         return np.tril(inverse)
     xp = namespace(L)
-    return xp.linalg.inv(xp.tril(L))
+    eye = xp.eye(L.shape[0], dtype=L.dtype, device=L.device)
+    return _solve_lower(xp.tril(L), eye, transposed=False)
 
 
 def _column_major(A: np.ndarray) -> tuple[np.ndarray, int]:
@@ -106,23 +137,24 @@ class Gram:
 
     A float32 block is multiplied in float32 and added in float64 after a few
     thousand rows: short sums keep their precision in float32, long ones do not.
+    ``short`` allows a GPU's matrix units, which keep ten bits of a factor; blocks should then
+    be about their means.
     """
 
-    def __init__(self, width: int, like: Array) -> None:
+    def __init__(self, width: int, like: Array, short: bool = False) -> None:
         self._numpy = is_numpy(like)
         if self._numpy:
             self._sum = np.zeros((width, width), order="F")
             self._part: np.ndarray | None = None
             self._rows = 0
         else:
-            xp = namespace(like)
-            self._sum = xp.zeros((width, width), dtype=xp.float64, device=like.device)
+            self._sum = zeros((width, width), like)
+        self._short = short
 
     def add(self, B: Array) -> None:
         """Add BᵀB."""
         if not self._numpy:
-            xp = namespace(B)
-            self._sum += xp.astype(B.T @ B, xp.float64)
+            self._add_panels(B)
             return
         (syrk,) = get_blas_funcs(("syrk",), (B,))
         a, trans = _column_major(B.T)
@@ -138,11 +170,24 @@ class Gram:
 
     def total(self) -> Array:
         """The sum, both triangles of it. Nothing can be added after."""
-        if self._numpy:
-            self._flush()
-            self._part = None
-            _mirror(self._sum)
+        if not self._numpy:
+            xp = namespace(self._sum)
+            return xp.triu(self._sum) + xp.triu(self._sum, k=1).T
+        self._flush()
+        self._part = None
+        _mirror(self._sum)
         return self._sum
+
+    def _add_panels(self, B: Array) -> None:
+        """Upper triangle alone, some columns at a time; short float32 sums, added in float64."""
+        # Whole multiples of a panel: matrix units want their columns aligned.
+        step = _PANEL * max(1, -(-B.shape[1] // (_PANEL * _DEVICE_PANELS)))
+        with short_products(B) if self._short else nullcontext():
+            for first in range(0, B.shape[0], _DEVICE_ROWS):
+                rows = B[first : min(first + _DEVICE_ROWS, B.shape[0]), :]
+                for j in range(0, B.shape[1], step):
+                    stop = min(j + step, B.shape[1])
+                    self._sum[:stop, j:stop] += rows[:, :stop].T @ rows[:, j:stop]
 
     def _flush(self) -> None:
         if self._part is not None and self._rows:
@@ -189,19 +234,14 @@ class Cholesky:
             if info:
                 raise NotPositiveDefinite
         else:
-            xp = namespace(A)
-            try:
-                self.factor = xp.linalg.cholesky(A)
-            except Exception as error:  # each library has its own LinAlgError
-                raise NotPositiveDefinite from error
+            self.factor = _device_cholesky(A)
 
     def solve(self, B: Array) -> Array:
         """A⁻¹ B."""
         if self._numpy:
             return scipy.linalg.cho_solve((self.factor, False), B, check_finite=False)
-        xp = namespace(B)
-        half = xp.linalg.solve(self.factor, B)
-        return xp.linalg.solve(self.factor.T, half)
+        half = _solve_lower(self.factor, B, transposed=False)
+        return _solve_lower(self.factor, half, transposed=True)
 
     def whiten(self, B: Array) -> Array:
         """L⁻¹ B, so that ‖L⁻¹ b‖² = bᵀ A⁻¹ b."""
@@ -209,7 +249,12 @@ class Cholesky:
             return scipy.linalg.solve_triangular(
                 self.factor, B, trans="T", lower=False, check_finite=False
             )
-        return namespace(B).linalg.solve(self.factor, B)
+        return _solve_lower(self.factor, B, transposed=False)
+
+    def leverage(self, H: Array) -> Array:
+        """hᵀA⁻¹h for every row h of H."""
+        B = np.asfortranarray(H.T) if self._numpy else H.T
+        return namespace(H).sum(self.whiten(B) ** 2, axis=0)
 
     def inverse_diagonal(self) -> Array:
         """The diagonal of A⁻¹."""
@@ -219,6 +264,59 @@ class Cholesky:
         xp = namespace(self.factor)
         eye = xp.eye(self.factor.shape[0], dtype=self.factor.dtype, device=self.factor.device)
         return xp.sum(self.whiten(eye) ** 2, axis=0)
+
+
+def _device_cholesky(A: Array) -> Array:
+    """The lower factor, by the library that owns A."""
+    xp = namespace(A)
+    if is_torch(A):
+        factor, info = xp.linalg.cholesky_ex(A)
+        if int(info):
+            raise NotPositiveDefinite
+        return factor
+    try:
+        factor = xp.linalg.cholesky(A)
+    except np.linalg.LinAlgError as error:
+        raise NotPositiveDefinite from error
+    if not bool(xp.isfinite(factor[-1, -1])):  # CuPy does not raise
+        raise NotPositiveDefinite
+    return factor
+
+
+def _solve_lower(L: Array, B: Array, transposed: bool) -> Array:
+    """L⁻¹ B, or L⁻ᵀ B; the array standard has no triangular solve."""
+    if is_torch(L):
+        solve = namespace(L).linalg.solve_triangular
+        return solve(L.T if transposed else L, B, upper=transposed)
+    if is_cupy(L):
+        from cupyx.scipy.linalg import solve_triangular
+
+        return solve_triangular(L, B, trans="T" if transposed else "N", lower=True)
+    return namespace(L).linalg.solve(L.T if transposed else L, B)
+
+
+def has_matrix_units(like: Array) -> bool:
+    """Whether float32 products of such arrays may go to a GPU's matrix units."""
+    return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
+
+
+@contextmanager
+def short_products(like: Array) -> Iterator[None]:
+    """Let float32 products on a GPU round their factors to the matrix units' ten bits (TF32).
+
+    The sums stay in float32. For products over a few thousand rows of a hidden layer whose offset
+    is left out, that is as good as float32 to three digits, and several times faster.
+    """
+    if not has_matrix_units(like):
+        yield
+        return
+    matmul_settings = namespace(like).backends.cuda.matmul
+    before = matmul_settings.allow_tf32
+    matmul_settings.allow_tf32 = True
+    try:
+        yield
+    finally:
+        matmul_settings.allow_tf32 = before
 
 
 def low_rank_factor(A: np.ndarray, tol: float) -> np.ndarray:
@@ -260,6 +358,13 @@ def decay(Z: Array) -> Array:
         else:
             Z = xp.where(vanishing, xp.asarray(-xp.inf, dtype=Z.dtype), Z)
     return elementwise("exp", Z)
+
+
+def positive_part(Z: Array) -> Array:
+    """max(Z, 0), in place where the library can."""
+    if is_numpy(Z):
+        return np.maximum(Z, 0.0, out=Z)
+    return namespace(Z).clip(Z, min=0.0)
 
 
 def elementwise(function: str, Z: Array) -> Array:

@@ -1,19 +1,44 @@
 """Which library owns an array, and how to bring it home."""
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_namespace
+from array_api_compat import array_namespace, is_array_api_obj, is_numpy_namespace
 from array_api_compat import device as device_of
+from array_api_compat import is_cupy_array as is_cupy
+from array_api_compat import is_torch_array as is_torch
 
+from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
-__all__ = ["eps", "floating", "from_numpy", "is_numpy", "is_sparse", "namespace", "to_numpy"]
+__all__ = [
+    "doubles",
+    "eps",
+    "floating",
+    "from_numpy",
+    "is_cupy",
+    "is_numpy",
+    "is_sparse",
+    "is_streamed",
+    "is_torch",
+    "namespace",
+    "placed",
+    "same_place",
+    "take",
+    "to_numpy",
+    "zeros",
+]
 
 
 def is_sparse(X: Rows) -> bool:
     """Whether X is a SciPy sparse matrix or array."""
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def is_streamed(X: Rows) -> bool:
+    """Whether X is rows of the host that are given out on a device (see ``streaming``)."""
+    return hasattr(X, "host") and hasattr(X, "blocks")
 
 
 def namespace(X: Rows) -> ModuleType:
@@ -41,11 +66,53 @@ def to_numpy(x: Array) -> np.ndarray:
     return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
 
 
-def from_numpy(x: np.ndarray, like: Rows, dtype: DType) -> Array:
+def from_numpy(x: np.ndarray, like: Rows, dtype: DType = None) -> Array:
     """``x`` as an array of the library and on the device of ``like``."""
     if is_numpy(like):
         return np.asarray(x, dtype=dtype)
-    return namespace(like).asarray(x, dtype=dtype, device=device_of(like))
+    return namespace(like).asarray(np.ascontiguousarray(x), dtype=dtype, device=device_of(like))
+
+
+def placed(x: Array, like: Rows) -> Array:
+    """x where ``like`` lives; it is copied from the host, or to it, where it is elsewhere."""
+    if is_numpy(like):
+        return to_numpy(x)
+    return from_numpy(x, like) if is_numpy(x) else x
+
+
+def zeros(shape: int | tuple[int, ...], like: Rows) -> Array:
+    """Zeros in float64, where ``like`` lives."""
+    if is_numpy(like):
+        return np.zeros(shape)
+    xp = namespace(like)
+    return xp.zeros(shape, dtype=xp.float64, device=device_of(like))
+
+
+def doubles(x: Array) -> Array:
+    """x in float64."""
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def take(x: Array, rows: Any) -> Array:
+    """Rows of x by a slice or by their numbers."""
+    if is_numpy(x) or is_streamed(x):
+        return x[rows]
+    if isinstance(rows, slice):
+        return x[rows, ...]
+    return namespace(x).take(x, placed(rows, x), axis=0)
+
+
+def same_place(**arrays: Any) -> None:
+    """Refuse arrays of two libraries or devices; what is on the host as NumPy may join any."""
+    places = {
+        name: f"{namespace(x).__name__.split('.')[-1]} on {device_of(x)}"
+        for name, x in arrays.items()
+        if is_array_api_obj(x) and not is_numpy(x)
+    }
+    if len(set(places.values())) > 1:
+        stated = ", ".join(f"{name} is {place}" for name, place in places.items())
+        raise InvalidInputError(f"Arrays are not in one place: {stated}. Move one to the other.")
 
 
 def eps(dtype: DType) -> float:

@@ -2,13 +2,15 @@
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
+from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
 from ulmus.calibration import temperature
 from ulmus.exceptions import InvalidInputError
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
+from ulmus.validation import valid_rows_and_target
 
-__all__ = ["ClassLabels", "ValueLabels", "record", "weighted_rows"]
+__all__ = ["ClassLabels", "ValueLabels", "on_host", "record", "weighted_rows"]
 
 
 class ClassLabels:
@@ -16,7 +18,8 @@ class ClassLabels:
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric", reset=reset)
+        y = on_host(X, y)
+        X, y = valid_rows_and_target(self, X, y, reset)
         if y.dtype != object or all(isinstance(label, str) for label in y):
             check_classification_targets(y)
         return X, y
@@ -54,8 +57,9 @@ class ClassLabels:
         rows = solution.loo_rows
         if len(rows) == 0:
             return  # rows that were taken out say nothing about those that stay
-        weight = None if problem.weight is None else problem.weight[rows]
-        self.temperature_ = temperature(solution.loo, problem.targets.codes[rows], weight)
+        weight = None if problem.weight is None else to_numpy(take(problem.weight, rows))
+        codes = to_numpy(take(problem.targets.codes, rows))
+        self.temperature_ = temperature(to_numpy(solution.loo), codes, weight)
 
 
 class ValueLabels:
@@ -83,16 +87,8 @@ class ValueLabels:
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype="numeric",
-            multi_output=True,
-            y_numeric=True,
-            reset=reset,
-        )
+        y = on_host(X, y)
+        X, y = valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
         y = np.asarray(y)
         return X, y if y.dtype.kind == "f" else y.astype(float)
 
@@ -104,8 +100,9 @@ class ValueLabels:
 
     def _score_of(self, path, problem):
         """R² on left-out rows, at the best C of the path."""
-        T = problem.targets.values
-        spread = np.average((T - np.average(T, 0, problem.weight)) ** 2, 0, problem.weight).sum()
+        T = to_numpy(problem.targets.values)
+        weight = None if problem.weight is None else to_numpy(problem.weight)
+        spread = np.average((T - np.average(T, 0, weight)) ** 2, 0, weight).sum()
         return 1.0 - path.score[1] / spread if path.kind == "loo" and spread > 0 else None
 
     def _calibrate(self, problem, solution):
@@ -137,9 +134,17 @@ def weighted_rows(X, y, sample_weight):
     """The rows that have a weight, and the weights if they differ."""
     if sample_weight is None:
         return X, y, None
-    weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+    weight = on_host(X, sample_weight)
+    weight = _check_sample_weight(weight, y, dtype=float, ensure_non_negative=True)
     if not weight.any():
         raise InvalidInputError("All sample weights are zero; at least one row must count.")
     if not weight.all():
-        X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
+        counts = np.flatnonzero(weight)
+        X, y, weight = take(X, counts), y[counts], weight[counts]
     return X, y, weight
+
+
+def on_host(X, y):
+    """Labels, values or weights of rows X, on the host if they are on a device with X."""
+    same_place(X=X, y=y)
+    return to_numpy(y) if is_array_api_obj(y) and not is_numpy(y) else y

@@ -1,13 +1,24 @@
 """What a fitted model says of new rows."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from array_api_compat import device as device_of
+from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import (
+    from_numpy,
+    is_numpy,
+    namespace,
+    placed,
+    same_place,
+    take,
+    to_numpy,
+)
 from ulmus.calibration import probabilities
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
 from ulmus.targets import chosen
+from ulmus.validation import valid_rows
 
 __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
 
@@ -18,16 +29,19 @@ class HiddenOutputs:
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""
         check_is_fitted(self)
-        return self._map(validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False))
+        return self._map(valid_rows(self, X, reset=False))
 
     def _map(self, X):
         """Hβ + b for rows that are checked."""
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        coef = np.asarray(self.coef_, dtype=H.layer.dtype)
-        F = np.empty((len(H), coef.shape[1]), coef.dtype)
+        same_place(X=X, coef_=self.coef_)
+        beta = placed(self.coef_, X)
+        xp = namespace(beta)
+        coef = xp.astype(beta, H.dtype, copy=False)
+        F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))
         for rows, h in H.blocks():
-            matmul(h, coef, F[rows])
-        F += self.intercept_ + H.offset * self.coef_.sum(axis=0)
+            matmul(h, coef, F[rows, :])
+        F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
         return F
 
     def __sklearn_tags__(self):
@@ -69,7 +83,11 @@ class LabelOutputs:
             The label with the largest decision value.
         """
         codes = chosen(self._outputs(X))
-        return self.classes_[codes]
+        if is_numpy(codes):
+            return self.classes_[codes]
+        if self.classes_.dtype.kind not in "biuf":  # the device has no strings
+            return self.classes_[to_numpy(codes)]
+        return take(from_numpy(self.classes_, codes), codes)
 
 
 class ClassOutputs(LabelOutputs):
@@ -103,5 +121,6 @@ class ClassOutputs(LabelOutputs):
         L : ndarray of shape (n_samples, n_classes)
             Log-probabilities.
         """
+        P = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return namespace(P).log(P)

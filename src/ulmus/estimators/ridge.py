@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
+from ulmus.backends.namespace import placed
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
 from ulmus.estimators.labels import record, weighted_rows
@@ -136,7 +137,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         best = None
         for features in self._widths():
             H = Hidden(layer_of(features, X, self.dtype), X)
-            problem = Problem(H, targets, weight, unit, self._intercept)
+            problem = self._problem(H, targets, weight, unit)
             solution = self._solve(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
@@ -145,6 +146,11 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self._moments = solution.moments
         self._accept(problem, solution)
         return self
+
+    def _problem(self, H, targets, weight, unit):
+        """What is to be solved, all of it where H lives."""
+        weight, unit = (None if c is None else placed(c, H.X) for c in (weight, unit))
+        return Problem(H, targets.placed(H.X), weight, unit, self._intercept)
 
     def _check_solver(self):
         check_known("solver", self.solver, _SOLVERS)
@@ -213,7 +219,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         if not hasattr(self, "features_"):
             self.features_ = fitted_map(self, X, y, sample_weight)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        problem = Problem(H, targets, weight, unit, self._intercept)
+        problem = self._problem(H, targets, weight, unit)
         if first:
             self._moments = problem.moments()
             return problem

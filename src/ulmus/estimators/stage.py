@@ -7,7 +7,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from ulmus.backends.namespace import floating, is_sparse
+from ulmus.backends.namespace import (
+    floating,
+    is_array_api_obj,
+    is_numpy,
+    is_sparse,
+    namespace,
+    take,
+)
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import FeatureMap
@@ -54,8 +61,8 @@ def layer_of(features, X, dtype=None):
         features = features.estimator
     if isinstance(features, FeatureMap):
         return features.layer(X, dtype)
-    probe = _dense(features.transform(X[:1]))
-    return TransformerLayer(features, probe.shape[1], np.dtype(dtype or probe.dtype))
+    probe = _dense(features.transform(take(X, slice(0, 1))))
+    return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
 
 
 def scaled_rows(features, X):
@@ -77,21 +84,24 @@ class TransformerLayer:
 
     transformer: Any
     width: int
-    dtype: np.dtype
+    dtype: Any
     offset: float = 0.0
     columns: slice | None = None
 
     def __call__(self, X, out=None):
         """H for these rows."""
-        H = _dense(self.transformer.transform(X)).astype(self.dtype, copy=False)
+        H = _dense(self.transformer.transform(X))
+        xp = namespace(H)
+        H = xp.astype(H, self.dtype, copy=False)
         H = H if self.columns is None else H[:, self.columns]
-        if not np.isfinite(H.sum(dtype=float)) and not np.isfinite(H).all():
+        if not xp.isfinite(xp.sum(H, dtype=xp.float64)) and not xp.all(xp.isfinite(H)):
             raise InvalidInputError(
                 f"{type(self.transformer).__name__}.transform gave values that are not finite."
             )
         # The solvers scale blocks in place, and a transformer may have returned its input.
         if out is None:
-            return H.copy() if np.shares_memory(H, getattr(X, "data", X)) else H
+            apart = is_numpy(H) and not np.shares_memory(H, getattr(X, "data", X))
+            return H if apart else xp.asarray(H, copy=True)
         out[...] = H
         return out
 
@@ -103,5 +113,6 @@ class TransformerLayer:
 
 def _dense(H):
     """A block of a transformer's output, sparse or framed as it may be, as floats."""
-    H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)
-    return H if H.dtype in (np.float32, np.float64) else H.astype(float)
+    if not is_array_api_obj(H):
+        H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+    return namespace(H).astype(H, floating(H), copy=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ulmus.backends.linalg import elementwise
+from ulmus.backends.linalg import elementwise, positive_part
 from ulmus.backends.namespace import is_numpy
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array
@@ -48,15 +48,10 @@ def _sigmoid(Z: Array) -> Array:
     return Z
 
 
-def _relu(Z: Array) -> Array:
-    Z *= Z > 0
-    return Z
-
-
 ACTIVATIONS: dict[str, Activation] = {
     "sigmoid": Activation(_sigmoid, gain=0.5, offset=0.5),
     "tanh": Activation(lambda Z: elementwise("tanh", Z)),
-    "relu": Activation(_relu),
+    "relu": Activation(positive_part),
     "sin": Activation(lambda Z: elementwise("sin", Z)),
     "erf": Activation(lambda Z: elementwise("erf", Z)),
 }

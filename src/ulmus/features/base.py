@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import floating
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.typing import DType, Layer, Rows
+from ulmus.validation import valid_rows
 
 __all__ = ["FeatureMap"]
 
@@ -127,7 +128,7 @@ class FeatureMap(
         return narrow
 
     def _validated(self, X: Rows, reset: bool) -> Rows:
-        return validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+        return valid_rows(self, X, reset)
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 
 from ulmus.arguments import check_known
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
@@ -59,7 +59,7 @@ class RandomLayer:
             # A column of ones carries the bias through the product: no extra pass over Z.
             S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
             self.scaling.dense(X, S[:, :d])
-            Z = matmul(S, self.W, out)
+            Z = tall_product(S, self.W, out)
         return self.activation(Z)
 
     def units(self, columns: slice) -> "RandomLayer":
@@ -150,7 +150,10 @@ class RandomFeatures(FeatureMap):
         W = g.gain * np.vstack([self.weights_.T, self.biases_])
         center = self.scaling_.shift @ W[:-1]
         return RandomLayer(
-            self.scaling_, from_numpy(W, like, precision), from_numpy(center, like, precision), g
+            self.scaling_.placed(like),
+            from_numpy(W, like, precision),
+            from_numpy(center, like, precision),
+            g,
         )
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import check_known
-from ulmus.backends.linalg import decay, elementwise, matmul
-from ulmus.backends.namespace import from_numpy, is_sparse, namespace, to_numpy
+from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
+from ulmus.backends.namespace import from_numpy, is_sparse, namespace, take, to_numpy
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation
@@ -95,10 +95,9 @@ class RBFLayer:
             S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
             self.scaling.dense(X, S[:, :d])
             S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
-            Z = matmul(S, self.W, out)
+            Z = tall_product(S, self.W, out)
         # The expanded square may round to just below zero.
-        Z *= Z > 0
-        return self.node(Z)
+        return self.node(positive_part(Z))
 
     def units(self, columns: slice) -> "RBFLayer":
         """Some of the hidden units, as a layer of their own."""
@@ -189,7 +188,7 @@ class RBFFeatures(FeatureMap):
 
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
         return RBFLayer(
-            self.scaling_,
+            self.scaling_.placed(like),
             from_numpy(_expanded(self.centers_, rates), like, dtype),
             from_numpy(_expanded(self.centers_ + self.scaling_.shift, rates), like, dtype),
             node,
@@ -199,7 +198,7 @@ class RBFFeatures(FeatureMap):
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
         if self.centers == "rows":
-            self.centers_ = self._scaled(X[sample_rows(seed, h, X.shape[0])])
+            self.centers_ = self._scaled(take(X, sample_rows(seed, h, X.shape[0])))
         else:
             draw = uniform_rows if self.centers == "uniform" else normal_rows
             self.centers_ = draw(seed, h, d) / (np.sqrt(d) if self.scaling == "auto" else 1.0)
@@ -220,7 +219,7 @@ class RBFFeatures(FeatureMap):
         if not isinstance(self.width, str):
             return float(self.width)
         rows = sample_rows(seed, min(_WIDTH_ROWS, X.shape[0]), X.shape[0])
-        sample = X[rows] if is_sparse(X) else to_numpy(X[rows]).astype(float)
+        sample = X[rows] if is_sparse(X) else to_numpy(take(X, rows)).astype(float)
         rates = np.ones(len(self.centers_))
         squared = self._layer(rates, Activation(lambda Z: Z), sample, np.dtype(float))
         mean = float(np.sqrt(squared(sample)).mean())

@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.namespace import from_numpy, is_numpy, is_sparse, to_numpy
+from ulmus.backends.namespace import (
+    doubles,
+    floating,
+    from_numpy,
+    is_numpy,
+    is_sparse,
+    namespace,
+    to_numpy,
+)
 from ulmus.exceptions import InvalidParameterError
-from ulmus.hidden import block_rows, row_blocks
+from ulmus.hidden import block_rows, blocks_of
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["ColumnStatistics", "Scaling", "check_scaling"]
@@ -36,18 +44,21 @@ class ColumnStatistics:
     @classmethod
     def of(cls, X: Rows, weight: np.ndarray | None = None) -> "ColumnStatistics":
         """The statistics of X, block by block; a row counts as often as its weight says."""
-        total = None
-        # Few rows at a time: the passes over them then stay in the cache.
-        for rows in row_blocks(X.shape[0], max(1, block_rows(X.shape[1], 8) // 16)):
+        total, on_host = None, is_numpy(X)
+        size = block_rows(X.shape[1], 8, device=not on_host)
+        # Few rows at a time on the host: the passes over them then stay in the cache.
+        for rows, block in blocks_of(X, max(1, size // 16) if on_host else size):
             c = np.ones(rows.stop - rows.start) if weight is None else weight[rows]
-            part = cls._of_sparse(X[rows], c) if is_sparse(X) else cls._of_dense(X[rows], c)
+            if is_sparse(X):
+                part = cls._of_sparse(block, c)
+            else:
+                part = cls._of_dense(block, c) if on_host else cls._of_device(block, c)
             total = part if total is None else total.merge(part)
         assert total is not None
         return total
 
     @classmethod
     def _of_dense(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
-        X = to_numpy(X)
         X = X if X.dtype == np.float32 else X.astype(float, copy=False)
         least, greatest = X.min(0).astype(float), X.max(0).astype(float)
         middle, unit = _frame(least, greatest)
@@ -58,6 +69,20 @@ class ColumnStatistics:
         U -= first.astype(X.dtype)
         second = np.einsum("i,ij,ij->j", share.astype(X.dtype), U, U).astype(float)
         return cls._from_frame(c, middle, unit, first, second, least, greatest)
+
+    @classmethod
+    def _of_device(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
+        xp = namespace(X)
+        X = X if xp.isdtype(X.dtype, "real floating") else doubles(X)
+        ends = (to_numpy(doubles(end(X, axis=0))) for end in (xp.min, xp.max))
+        least, greatest = ends
+        middle, unit = _frame(least, greatest)
+        share = from_numpy(c / c.sum(), X, X.dtype)
+        U = (X - from_numpy(middle, X, X.dtype)) / from_numpy(unit, X, X.dtype)
+        first = share @ U
+        U -= first
+        second = to_numpy(doubles(share @ U**2))
+        return cls._from_frame(c, middle, unit, to_numpy(doubles(first)), second, least, greatest)
 
     @classmethod
     def _of_sparse(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
@@ -110,8 +135,8 @@ class ColumnStatistics:
 class Scaling:
     """x ↦ (x − center) · factor, column by column."""
 
-    center: np.ndarray
-    factor: np.ndarray
+    center: Array
+    factor: Array
 
     @classmethod
     def none(cls, width: int) -> "Scaling":
@@ -135,6 +160,13 @@ class Scaling:
         """What rows that are only multiplied by ``factor`` still have to lose."""
         return self.center * self.factor
 
+    def placed(self, like: Rows) -> "Scaling":
+        """The same where ``like`` lives, so that it need not be copied there for every block."""
+        if is_numpy(like) or not is_numpy(self.center):
+            return self
+        dtype = floating(like)
+        return Scaling(from_numpy(self.center, like, dtype), from_numpy(self.factor, like, dtype))
+
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
         if is_numpy(X):
@@ -145,8 +177,9 @@ class Scaling:
             else:
                 np.multiply(X - self.center, self.factor, out=out, casting="same_kind")
         else:
-            center = from_numpy(self.center, X, X.dtype)
-            out[...] = (X - center) * from_numpy(self.factor, X, X.dtype)
+            xp, here = namespace(X), self.placed(X)
+            X = xp.astype(X, here.center.dtype, copy=False)
+            out[...] = xp.astype((X - here.center) * here.factor, out.dtype, copy=False)
 
     @property
     def _ordinary(self) -> bool:

@@ -22,6 +22,7 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
+from ulmus.backends.namespace import doubles, from_numpy, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
@@ -77,7 +78,8 @@ class RowSpace(ABC):
     @property
     def share(self) -> Array:
         """cᵢ/Σc: the leverage that the intercept alone gives a row."""
-        return self.intercept * self.root[:, 0] ** 2 / float(np.sum(self.root**2))
+        root = self.root[:, 0]
+        return float(self.intercept) * root**2 / float(root @ root)
 
     def kernel(self) -> tuple[Array, float]:
         """K, and what was added to it along √c.
@@ -86,23 +88,29 @@ class RowSpace(ABC):
         own size keeps it out of the inverse, where 1/C would make it large.
         """
         K = self.products()
-        lift = float(np.trace(K)) * self.intercept
+        lift = float(namespace(K).linalg.trace(K)) * self.intercept
         if lift:
-            K += lift * (self.root @ self.root.T) / float(np.sum(self.root**2))
+            root = self.root[:, 0]
+            K += lift * (self.root @ self.root.T) / float(root @ root)
         return K, lift
 
     def left_out(
         self, alpha: Array, diagonal: Array, ridge: Array, lift: float, block: Any = ...
     ) -> Array:
         """Residuals (rows × … × m) of rows that lose ``part`` of their weight."""
-        column = (-1, *[1] * (diagonal.ndim - 1))
-        part, share = self.part[block].reshape(column), self.share[block].reshape(column)
+        xp, column = namespace(alpha), (-1, *[1] * (diagonal.ndim - 1))
+        part = xp.reshape(self.part[block], column)
+        share = xp.reshape(self.share[block], column)
         own = diagonal - share / (lift + ridge)
         # Part of a row stays: its leverage shrinks by the part that leaves.
         rest = (1.0 - part) / ridge + part * own
         # Nothing is left of a row that no other row says anything about.
-        rest = np.maximum(rest, _ROUNDING * diagonal)
-        return alpha / rest[..., None] / self.root[block].reshape(-1, *[1] * (alpha.ndim - 1))
+        rest = xp.maximum(rest, _ROUNDING * diagonal)
+        return (
+            alpha
+            / rest[..., None]
+            / xp.reshape(self.root[:, 0][block], (-1, *[1] * (alpha.ndim - 1)))
+        )
 
 
 @dataclass(frozen=True)
@@ -114,17 +122,15 @@ class HiddenRows(RowSpace):
 
     def products(self) -> Array:
         """BBᵀ, some units at a time."""
-        products = Gram(len(self.H), self.H)
+        products = Gram(self.H.shape[0], self.H)
         for _, B in self._columns():
             products.add(B.T)
         return products.total()
 
     def coef(self, alpha: Array) -> Array:
         """β = Bᵀα."""
-        beta = np.empty((self.H.shape[1], alpha.shape[1]))
-        for units, B in self._columns():
-            beta[units] = matmul(B.T, alpha)
-        return beta
+        parts = [matmul(B.T, alpha) for _, B in self._columns()]
+        return namespace(alpha).concat(parts)
 
     def center(self, coef: Array) -> Array:
         """The mean hidden row times β."""
@@ -132,7 +138,7 @@ class HiddenRows(RowSpace):
 
     def moments(self) -> RowMoments:
         """The rows themselves."""
-        B = np.multiply(self.H, self.root, dtype=self.H.dtype)
+        B = self.H * namespace(self.H).astype(self.root, self.H.dtype)
         return RowMoments(B, self.root * self.Y, self.root)
 
     def _columns(self) -> Iterator[tuple[slice, Array]]:
@@ -153,7 +159,7 @@ class KernelRows(RowSpace):
         """√c K √c. Takes K's memory."""
         K = self.K
         if self.intercept:
-            share = self.root[:, 0] ** 2 / float(np.sum(self.root**2))
+            share = self.share
             K -= self.mean
             K -= self.mean[:, None] - float(share @ self.mean)
         K *= self.root
@@ -172,23 +178,21 @@ class KernelRows(RowSpace):
 def row_space(problem: Problem) -> RowSpace:
     """The rows of a problem."""
     every = slice(0, len(problem.H))
-    weight = np.ones(len(problem.H)) if problem.weight is None else problem.weight
-    T = coded(problem.targets, every, float)
-    level = np.zeros(T.shape[1])
-    if problem.intercept:
-        level = np.average(T, axis=0, weights=weight)
+    whole = problem.H.all()
+    xp = namespace(whole)
+    weight = zeros(len(problem.H), whole) + 1.0 if problem.weight is None else problem.weight
+    T = coded(problem.targets, every, xp.float64)
+    share = weight / float(xp.sum(weight)) * float(problem.intercept)
     rows = (
-        np.sqrt(weight)[:, None],
+        xp.sqrt(weight)[:, None],
         problem.unit_weight(every) / weight,
         T,
-        problem.targets.block(every, float),
-        level,
+        problem.targets.block(every, xp.float64),
+        share @ T,
         problem.intercept,
     )
-    whole = problem.H.all()
-    mean = np.zeros(whole.shape[1])
-    if problem.intercept:
-        mean = np.average(whole, axis=0, weights=weight)
+    # A product in float64 needs a copy of the rows, which only an intercept is worth.
+    mean = share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole)
     if isinstance(problem.H, KernelMatrix):
         return KernelRows(*rows, whole, mean)
     return HiddenRows(*rows, whole, mean)
@@ -224,23 +228,24 @@ def _spectral(
             f"{w[-1]:.2g}. Use a kernel that is, or clip the negative eigenvalues of a precomputed "
             "one."
         )
+    xp, n = namespace(w), w.shape[0]
     Z = matmul(U.T, rows.S)
-    ridges = np.array([ridge(w, C, 0.0) for C in grid])
-    shrink = 1.0 / (np.maximum(w, 0.0)[:, None] + ridges)
-    weights = (shrink[:, :, None] * Z[:, None, :]).reshape(len(w), -1)
+    ridges = from_numpy(np.array([ridge(w, float(C), 0.0) for C in grid]), w)
+    shrink = 1.0 / (xp.clip(w, min=0.0)[:, None] + ridges)
+    weights = xp.reshape(shrink[:, :, None] * Z[:, None, :], (n, -1))
     tally = Tally(problem, grid)
-    for block in row_blocks(len(w), block_rows(len(w), 8)):
-        alpha = matmul(U[block], weights).reshape(-1, len(grid), Z.shape[1])
-        diagonal = matmul(U[block] ** 2, shrink)
+    for block in row_blocks(n, block_rows(n, 8)):
+        alpha = xp.reshape(matmul(U[block, :], weights), (-1, len(grid), Z.shape[1]))
+        diagonal = matmul(U[block, :] ** 2, shrink)
         residual = rows.left_out(alpha, diagonal, ridges, lift, block)
-        tally.add_residuals(block, rows.T[block, None, :], residual)
+        tally.add_residuals(block, rows.T[block, :][:, None, :], residual)
     path = tally.path()
     best = path.best
-    alpha = matmul(U, Z * shrink[:, [best]])
-    diagonal = matmul(U**2, shrink[:, [best]])[:, 0]
+    alpha = matmul(U, Z * shrink[:, best, None])
+    diagonal = matmul(U**2, shrink[:, best, None])[:, 0]
     residual = rows.left_out(alpha, diagonal, ridges[best], lift)
     # Where w is zero Bᵀu is too; only its rounding, magnified by C, would reach β.
-    sound = w > _ROUNDING * len(w) * w[-1]
+    sound = xp.astype(w > _ROUNDING * n * w[-1], w.dtype)
     coef = rows.coef(matmul(U, Z * (shrink[:, best] * sound)[:, None]))
     return _solution(rows, coef, float(grid[best]), "spectral", residual, path)
 
@@ -253,6 +258,6 @@ def _solution(
     residual: Array,
     path: Path | None = None,
 ) -> Solution:
-    every = np.arange(len(residual))
+    every = np.arange(residual.shape[0])
     intercept = rows.level - rows.center(coef)
     return Solution(coef, intercept, C, method, every, rows.T - residual, path, rows.moments())

@@ -1,9 +1,10 @@
 """The whole curve over C from one eigendecomposition, with the error of leaving rows out."""
 
 import numpy as np
+from array_api_compat import device as device_of
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import eps
+from ulmus.backends.namespace import eps, namespace, take, to_numpy, zeros
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.spectrum import Spectrum, spectral, spectrum
 from ulmus.targets import ClassTargets, coded, wrong
@@ -30,19 +31,20 @@ def loo_path(basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarr
     """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
     dtype = H.dtype
-    V = np.asarray(basis.basis, dtype=dtype)
+    xp = namespace(basis.basis)
+    V = xp.astype(basis.basis, dtype, copy=False)
     frame = basis.frame
-    shift = ((H.offset - frame.center) @ basis.basis).astype(dtype)
-    level = frame.level.astype(dtype)
-    shrink = np.stack([basis.inverse(C) for C in grid], axis=1)
-    weights = (shrink[:, :, None] * basis.cross[:, None, :]).reshape(len(shrink), -1)
-    shrink, weights = shrink.astype(dtype), weights.astype(dtype)
+    shift = xp.astype((H.offset - frame.center) @ basis.basis, dtype)
+    level = xp.astype(frame.level, dtype)
+    shrink = xp.stack([basis.inverse(float(C)) for C in grid], axis=1)
+    weights = xp.reshape(shrink[:, :, None] * basis.cross[:, None, :], (V.shape[0], -1))
+    shrink, weights = xp.astype(shrink, dtype), xp.astype(weights, dtype)
     tally = Tally(problem, grid)
-    P = np.empty((min(H.size, len(H)), len(V)), dtype)
+    P = xp.empty((min(H.size, len(H)), V.shape[0]), dtype=dtype, device=device_of(V))
     for block, h in H.blocks():
-        p = matmul(h, V, P[: len(h)])
+        p = matmul(h, V, P[: h.shape[0], :])
         p += shift
-        F = level + matmul(p, weights).reshape(len(p), len(grid), -1)
+        F = level + xp.reshape(matmul(p, weights), (h.shape[0], len(grid), -1))
         p *= p
         leverage = frame.share + matmul(p, shrink)
         tally.add(block if rows is None else rows[block], F, leverage)
@@ -57,14 +59,15 @@ def gcv_path(moments: Moments, problem: Problem, grid: np.ndarray) -> tuple[Spec
     basis = spectrum(moments, problem)
     coding, n = problem.targets.coding, moments.rows
     energy = (moments.centered() if problem.intercept else moments).energy
-    total = float(np.trace(coding.T @ energy @ coding))
-    z = np.sum(basis.cross**2, axis=1)
-    w = np.maximum(basis.values, 0.0)
+    xp = namespace(basis.values)
+    total = float(np.trace(coding.T @ to_numpy(energy) @ coding))
+    z = xp.sum(basis.cross**2, axis=1)
+    w = xp.clip(basis.values, min=0.0)
     errors = []
     for C in grid:
-        s = basis.inverse(C)
-        residual = max(total - float(np.sum(z * s * (2.0 - w * s))), 0.0)
-        freedom = max(1.0 - (problem.intercept + float(np.sum(w * s))) / n, 1.0 / n)
+        s = basis.inverse(float(C))
+        residual = max(total - float(xp.sum(z * s * (2.0 - w * s))), 0.0)
+        freedom = max(1.0 - (problem.intercept + float(xp.sum(w * s))) / n, 1.0 / n)
         errors.append(residual / moments.weight / freedom**2)
     return basis, Path(grid, np.array(errors), None, "gcv", int(n))
 
@@ -83,19 +86,20 @@ class Tally:
     def add(self, rows: object, F: Array, leverage: Array) -> None:
         """Count rows by their fitted values F (rows × C × m) and leverages (rows × C)."""
         T = coded(self._problem.targets, rows, F.dtype)[:, None, :]
-        unit = self._problem.unit_weight(rows).astype(F.dtype)[:, None]
-        rest = np.maximum(1.0 - unit * leverage, eps(F.dtype))[:, :, None]
+        xp = namespace(F)
+        unit = xp.astype(self._problem.unit_weight(rows), F.dtype)[:, None]
+        rest = xp.clip(1.0 - unit * leverage, min=eps(F.dtype))[:, :, None]
         self.add_residuals(rows, T, (T - F) / rest)
 
     def add_residuals(self, rows: object, T: Array, residual: Array) -> None:
         """Count rows by what leaving each out leaves over."""
-        weight = self._problem.weight
-        c = np.ones(len(residual)) if weight is None else weight[rows]
-        self._squared += c @ np.sum(residual**2, axis=2, dtype=float)
+        xp, weight = namespace(residual), self._problem.weight
+        c = zeros(residual.shape[0], residual) + 1.0 if weight is None else take(weight, rows)
+        self._squared += to_numpy(c @ xp.sum(residual**2, axis=2, dtype=xp.float64))
         if isinstance(self._problem.targets, ClassTargets):
-            self._wrong += c @ wrong(T, T - residual)
-        self._weight += float(c.sum())
-        self._rows += len(residual)
+            self._wrong += to_numpy(c @ xp.astype(wrong(T, T - residual), xp.float64))
+        self._weight += float(xp.sum(c))
+        self._rows += int(residual.shape[0])
 
     def path(self) -> Path:
         """The mean errors."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, matmul
+from ulmus.backends.namespace import doubles
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.solvers.spectrum import left_out, spectral, spectrum, warn_of_rounding
 from ulmus.typing import Array
@@ -27,8 +28,8 @@ def solve_moments(
         warn_of_rounding(C)
         return spectral(spectrum(moments, problem), moments, problem, C, calibration)
     coef = factor.solve(frame.cross)
-    H = np.asarray(problem.H.take(calibration).all(), dtype=float) - frame.center
-    leverage = frame.share + np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    H = doubles(problem.H.take(calibration).all()) - frame.center
+    leverage = frame.share + factor.leverage(H)
     loo = left_out(problem, calibration, frame.level + matmul(H, coef), leverage)
     return Solution(coef, frame.intercept(coef), C, "primal", calibration, loo, moments=moments)
 
@@ -39,7 +40,7 @@ def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solutio
     factor = Cholesky(add_to_diagonal(frame.gram + (lam / C) * M, 1.0 / C), overwrite=True)
     coef = factor.solve(frame.cross)
     every = np.arange(len(problem.H))
-    H = np.asarray(problem.H.all(), dtype=float)
-    leverage = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    H = doubles(problem.H.all())
+    leverage = factor.leverage(H)
     loo = left_out(problem, every, matmul(H, coef), leverage)
     return Solution(coef, frame.intercept(coef), C, "direct", every, loo)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.namespace import doubles, namespace
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Frame, Moments, Path, Problem, Solution
 from ulmus.targets import coded
@@ -41,7 +42,8 @@ class Spectrum:
 
     def inverse(self, C: float) -> Array:
         """1/(w + 1/C) for every eigenvalue."""
-        return 1.0 / (np.maximum(self.values, 0.0) + ridge(self.values, C, self.rounding))
+        xp = namespace(self.values)
+        return 1.0 / (xp.clip(self.values, min=0.0) + ridge(self.values, C, self.rounding))
 
 
 def spectrum(moments: Moments, problem: Problem) -> Spectrum:
@@ -57,14 +59,18 @@ def rounding_of(moments: Moments, V: Array) -> Array:
     An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
     later ones of a low-rank factor, is off by little.
     """
-    size = np.diagonal(moments.gram)
-    share = size / max(float(size.max()), np.finfo(float).tiny)
+    xp = namespace(V)
+    size = xp.linalg.diagonal(moments.gram)
+    share = size / max(float(xp.max(size)), float(np.finfo(float).tiny))
     return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
 def ridge(w: Array, C: float, rounding: float | Array) -> Any:
     """1/C, or the rounding in the eigenvalues w where that is more; one number if that is one."""
-    return np.maximum(max(1.0 / C, float(np.finfo(float).eps) * float(w[-1])), rounding)
+    least = max(1.0 / C, float(np.finfo(float).eps) * float(w[-1]))
+    if isinstance(rounding, float):
+        return max(least, rounding)
+    return namespace(rounding).clip(rounding, min=least)
 
 
 def warn_of_rounding(C: float) -> None:
@@ -89,15 +95,16 @@ def spectral(
     frame, shrink = basis.frame, basis.inverse(C)[:, None]
     weights = basis.cross * shrink
     coef = matmul(basis.basis, weights)
-    H = np.asarray(problem.H.take(calibration).all(), dtype=float) - frame.center
+    H = doubles(problem.H.take(calibration).all()) - frame.center
     p = matmul(H, basis.basis)
     leverage = frame.share + matmul(p**2, shrink)[:, 0]
     loo = left_out(problem, calibration, frame.level + matmul(p, weights), leverage)
     return Solution(coef, frame.intercept(coef), C, "spectral", calibration, loo, path, moments)
 
 
-def left_out(problem: Problem, rows: np.ndarray, F: Array, leverage: Array) -> np.ndarray:
+def left_out(problem: Problem, rows: np.ndarray, F: Array, leverage: Array) -> Array:
     """Decision values of ``rows``, each as if it had not been fitted: t − (t − f)/(1 − uℓ)."""
-    T = coded(problem.targets, rows, float)
-    rest = np.maximum(1.0 - problem.unit_weight(rows) * leverage, np.finfo(float).eps)
-    return np.asarray(T - (T - F) / rest[:, None])
+    T, xp = coded(problem.targets, rows, F.dtype), namespace(F)
+    least = float(np.finfo(float).eps)
+    rest = xp.clip(1.0 - problem.unit_weight(rows) * leverage, min=least)
+    return T - (T - F) / rest[:, None]

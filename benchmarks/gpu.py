@@ -1,0 +1,211 @@
+"""One GPU: fits from host memory, ridge on device arrays, MNIST with ten thousand units.
+
+``python -m benchmarks.gpu OUT.json`` on a machine with CUDA, PyTorch, CuPy and scikit-learn; MNIST
+is looked for in ULMUS_DATA. It is not one of ``make bench``: those machines have no GPU.
+"""
+
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np
+import sklearn
+import torch
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import FunctionTransformer
+
+from ulmus import ELMClassifier, ELMRegressor
+from ulmus.backends.namespace import to_numpy
+from ulmus.backends.streaming import on_device
+
+CLASSES = 10
+
+
+def seconds(work, rounds=3):
+    """Best wall time of some rounds, after one that warms up, and the last result."""
+    result, best = work(), np.inf
+    for _ in range(rounds):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        result = work()
+        torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - started)
+    return best, result
+
+
+def ceilings(n=8192):
+    """Matrix products of this GPU, in TFLOP/s."""
+    found = {}
+    A = torch.randn(n, n, device="cuda")
+    for name, tf32 in (("float32", False), ("tf32", True)):
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        taken, _ = seconds(lambda: A @ A, 5)
+        found[name] = 2 * n**3 / taken / 1e12
+    torch.backends.cuda.matmul.allow_tf32 = False
+    B = A[:4096, :4096].double()
+    taken, _ = seconds(lambda: B @ B, 5)
+    found["float64"] = 2 * 4096**3 / taken / 1e12
+    host = torch.randn(2**28).pin_memory()
+    taken, _ = seconds(lambda: host.to("cuda", non_blocking=True))
+    found["host_to_device_gb_per_s"] = host.nbytes / taken / 1e9
+    return found
+
+
+def mixture(n, d, seed=0):
+    """Classes of several clusters each, in host memory, float32."""
+    generator = torch.Generator("cuda").manual_seed(seed)
+    centers = 0.35 * torch.randn(CLASSES * 20, d, device="cuda", generator=generator)
+    which = torch.randint(len(centers), (n,), device="cuda", generator=generator)
+    X = np.empty((n, d), np.float32)
+    for first in range(0, n, 65536):
+        rows = centers[which[first : first + 65536]]
+        rows = rows + torch.randn(rows.shape, device="cuda", generator=generator)
+        X[first : first + 65536] = rows.cpu().numpy()
+    return X, (which % CLASSES).cpu().numpy()
+
+
+def plain(X, y, units, C, chunk=16384):
+    """What a person writes in PyTorch: float32 HᵀH over chunks from host memory, then a solve."""
+    layer = units.layer(torch.empty(1, X.shape[1], device="cuda"), np.float32)
+    W = layer.W
+    center = torch.tensor(units.scaling_.center, device="cuda", dtype=torch.float32)
+    factor = torch.tensor(units.scaling_.factor, device="cuda", dtype=torch.float32)
+    G = torch.zeros(W.shape[1], W.shape[1], device="cuda")
+    R = torch.zeros(W.shape[1], CLASSES, device="cuda")
+    for first in range(0, len(X), chunk):
+        rows = torch.from_numpy(X[first : first + chunk]).to("cuda")
+        H = torch.sigmoid(2.0 * (((rows - center) * factor) @ W[:-1] + W[-1]))
+        labels = torch.from_numpy(y[first : first + chunk]).to("cuda")
+        T = 2.0 * torch.nn.functional.one_hot(labels, CLASSES) - 1.0
+        G += H.T @ H
+        R += H.T @ T
+    G.diagonal().add_(1.0 / C)
+    return torch.linalg.solve(G.double(), R.double())
+
+
+def from_host(n=1_000_000, d=784, h=10_000, C=1.0):
+    """Fit from host memory, beside plain PyTorch in float32 and in float64."""
+    X, y = mixture(n + 20_000, d)
+    X_test, y_test, X, y = X[n:], y[n:], X[:n], y[:n]
+    model = ELMClassifier(n_hidden=h, C=C, random_state=0)
+    ours, model = seconds(lambda: model.fit(on_device(X), y), 2)
+    units = model.features_
+    theirs, beta = seconds(lambda: plain(X, y, units, C), 1)
+    test = torch.from_numpy(X_test).to("cuda")
+    layer = units.layer(test, np.float32)
+    H = layer(test) + layer.offset
+    right = (H @ beta.float()).argmax(1).cpu().numpy() == y_test
+    found = {
+        "n": n, "d": d, "h": h,
+        "ulmus_s": ours, "plain_float32_s": theirs, "ratio": theirs / ours,
+        "ulmus_accuracy": model.score(X_test, y_test), "plain_accuracy": float(right.mean()),
+    }  # fmt: skip
+    found["gram_tflops"] = 2.0 * n * h**2 / ours / 1e12
+    return found
+
+
+def ridge(n=65_536, d=2048):
+    """Ridge on an array that is on the device, beside scikit-learn's on the same array."""
+    generator = torch.Generator("cuda").manual_seed(0)
+    X = torch.randn(n, d, device="cuda", generator=generator)
+    y = X @ torch.randn(d, device="cuda", generator=generator)
+    y += torch.randn(n, device="cuda", generator=generator)
+    host = y.cpu().numpy()
+    model = ELMRegressor(FunctionTransformer(), C=1.0)
+    ours, model = seconds(lambda: model.fit(X, host))
+    peer = Ridge(alpha=1.0, solver="svd")
+    theirs, peer = seconds(lambda: peer.fit(X, y), 1)
+    apart = np.abs(to_numpy(model.coef_)[:, 0] - to_numpy(peer.coef_)).max()
+    return {
+        "n": n, "d": d, "ulmus_s": ours, "scikit_learn_ridge_s": theirs, "ratio": theirs / ours,
+        "largest_difference": float(apart),
+    }  # fmt: skip
+
+
+def mnist(h=10_000):
+    """MNIST, 60 000 rows to fit and 10 000 to test, C by leave-one-out."""
+    data = np.load(Path(os.environ["ULMUS_DATA"]) / "mnist.npz")
+    X, y = data["X"].astype(np.float32) / 255.0, data["y"]
+    model = ELMClassifier(n_hidden=h, random_state=0)
+    X_train = torch.from_numpy(X[:60_000]).to("cuda")
+    X_test = torch.from_numpy(X[60_000:]).to("cuda")
+    taken, model = seconds(lambda: model.fit(X_train, y[:60_000]), 1)
+    labels = to_numpy(model.predict(X_test))
+    return {
+        "h": h, "seconds": taken, "C": model.C_, "selection": model.selection_,
+        "loo": model.loo_score_, "accuracy": float(np.mean(labels == y[60_000:])),
+    }  # fmt: skip
+
+
+def same_answers(n=5000, d=50, h=500):
+    """Largest difference of decision values between NumPy and each library on the GPU."""
+    import cupy
+
+    X, y = mixture(n, d)
+    found = {}
+    for dtype in (np.float64, np.float32):
+        A = X.astype(dtype)
+        for name, C in (("one C", 1.0), ("loo", "loo")):
+            model = ELMClassifier(n_hidden=h, C=C, random_state=0)
+            with sklearn.config_context(array_api_dispatch=False):
+                here = model.fit(A, y).decision_function(A)
+            for library, put in (
+                ("torch", lambda a: torch.from_numpy(a).to("cuda")),
+                ("cupy", cupy.asarray),
+            ):
+                there = model.fit(put(A), y).decision_function(put(A))
+                key = f"{library}, {np.dtype(dtype).name}, {name}"
+                found[key] = float(np.abs(to_numpy(there) - here).max())
+            streamed = model.fit(on_device(A), y).decision_function(on_device(A))
+            key = f"on_device, {np.dtype(dtype).name}, {name}"
+            found[key] = float(np.abs(to_numpy(streamed) - here).max())
+    return found
+
+
+def machine():
+    """What this was measured on."""
+    return {
+        "gpu": torch.cuda.get_device_name(),
+        "gpu_memory_gb": round(torch.cuda.get_device_properties(0).total_memory / 2**30, 1),
+        "cpu_cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "scikit_learn": sklearn.__version__,
+    }
+
+
+RUNS = {
+    "same_answers": same_answers,
+    "ceilings": ceilings,
+    "ridge": ridge,
+    "from_host": from_host,
+    "mnist": mnist,
+}
+
+
+def main(out, names=()):
+    """Run all, or the named, and write the JSON."""
+    sklearn.set_config(array_api_dispatch=True)
+    found = {"machine": machine(), "results": {}}
+    for name in names or RUNS:
+        started = time.perf_counter()
+        try:
+            found["results"][name] = RUNS[name]()
+        except Exception as error:  # the other measurements should not be lost with this one
+            import traceback
+
+            traceback.print_exc()
+            found["results"][name] = {"error": f"{type(error).__name__}: {error}"}
+        print(name, f"{time.perf_counter() - started:.0f} s", found["results"][name], flush=True)
+        Path(out).write_text(json.dumps(found, indent=2) + "\n")
+        torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

@@ -1,0 +1,164 @@
+"""Rows in host memory that a GPU works on, a block at a time.
+
+While the device works on a block, the next one is copied: host memory → page-locked memory by a
+thread, page-locked memory → device on a stream of its own. Blocks stay on the device as long
+as there is room, so that a second pass need not copy them again.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.namespace import is_torch
+from ulmus.exceptions import InvalidInputError, MissingExtraError
+from ulmus.typing import Array
+
+__all__ = ["OnDevice", "on_device"]
+
+# The part of the device's free memory that rows may stay in.
+_ROOM = 0.4
+
+
+def on_device(X: Array, device: str = "cuda") -> "OnDevice":
+    """Rows in host memory, to be fitted or predicted on a device.
+
+    They need not fit the device. Give the result to ``fit`` or ``predict`` in place of X.
+
+    Parameters
+    ----------
+    X : ndarray, memory map or CPU tensor of shape (n_samples, n_features)
+        The rows.
+    device : str, default="cuda"
+        The device, as PyTorch names it.
+
+    Returns
+    -------
+    rows : OnDevice
+        What stands for X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import ELMClassifier, on_device  # doctest: +SKIP
+    >>> model = ELMClassifier().fit(on_device(X), y)  # doctest: +SKIP
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError(
+            "on_device needs PyTorch; pip install 'ulmus[torch]', or a build of PyTorch for your "
+            "GPU."
+        ) from error
+    if str(device).startswith("cuda") and not torch.cuda.is_available():
+        raise InvalidInputError(
+            f"device={device!r} cannot be used: this PyTorch sees no CUDA device. Use "
+            "device='cpu', or a machine and a build of PyTorch with CUDA."
+        )
+    X = X.numpy() if is_torch(X) else np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise InvalidInputError(
+            f"on_device takes numbers in two dimensions, not {X.dtype} in {X.ndim}."
+        )
+    return OnDevice(torch, X, torch.empty(0, device=device).device)
+
+
+class OnDevice:
+    """Rows of a NumPy array or memory map, given out on a device.
+
+    It has as much of an array as the solvers ask for: a shape, a dtype, a device, a namespace and
+    slices of rows.
+    """
+
+    def __init__(self, torch: ModuleType, host: np.ndarray, device: Any) -> None:
+        self._torch = torch
+        self.host = host
+        self.device = device
+        self.dtype = torch.float32 if host.dtype == np.float32 else torch.float64
+        self._kept: dict[tuple[int, int], Array] = {}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.host.shape[0], self.host.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.host)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        import array_api_compat.torch
+
+        return array_api_compat.torch
+
+    def __getitem__(self, rows: Any) -> Array:
+        found = np.array(self.host[rows], dtype=self._host_dtype, order="C")
+        return self._checked(self._torch.from_numpy(found).to(self.device), rows)
+
+    def whole(self) -> Array:
+        """All rows, on the device; for when they are known to fit."""
+        return self[slice(0, len(self))]
+
+    def blocks(self, size: int) -> Iterator[tuple[slice, Array]]:
+        """Slices of at most ``size`` rows, and the rows on the device."""
+        size = min(size, len(self))
+        slices = [slice(i, min(i + size, len(self))) for i in range(0, len(self), size)]
+        lane = _Lane(self, size) if self.device.type == "cuda" else None
+        with ThreadPoolExecutor(1) as copier:
+            coming = copier.submit(self._fetch, slices[0], lane)
+            for number, rows in enumerate(slices):
+                block = coming.result()
+                if number + 1 < len(slices):
+                    coming = copier.submit(self._fetch, slices[number + 1], lane)
+                yield rows, block
+
+    @property
+    def _host_dtype(self) -> Any:
+        return np.float32 if self.dtype == self._torch.float32 else np.float64
+
+    def _fetch(self, rows: slice, lane: "_Lane | None") -> Array:
+        """A block on the device; the calling thread waits for it, not the one that computes."""
+        key = rows.start, rows.stop
+        if key in self._kept:
+            return self._kept[key]
+        if lane is None:
+            return self[rows]
+        block = lane.bring(rows)
+        if lane.room >= block.nbytes:
+            lane.room -= block.nbytes
+            self._kept[key] = block
+        return block
+
+    def _checked(self, block: Array, rows: Any) -> Array:
+        if bool(self._torch.isfinite(block).all()):
+            return block
+        which = f"rows {rows.start} to {rows.stop - 1}" if isinstance(rows, slice) else "some rows"
+        raise InvalidInputError(
+            f"X has NaN or infinite values in {which}; fill or drop them first."
+        )
+
+
+class _Lane:
+    """Host memory → page-locked memory → device, on a stream of its own.
+
+    ``room`` is how many bytes may stay on the device.
+    """
+
+    def __init__(self, rows: OnDevice, size: int) -> None:
+        torch = rows._torch
+        self._rows, self._torch = rows, torch
+        self._stream = torch.cuda.Stream(rows.device)
+        self._pinned = torch.empty((size, rows.shape[1]), dtype=rows.dtype, pin_memory=True)
+        self.room = int(_ROOM * torch.cuda.mem_get_info(rows.device)[0])
+
+    def bring(self, rows: slice) -> Array:
+        """The rows on the device, when they are there."""
+        pinned = self._pinned[: rows.stop - rows.start]
+        pinned.copy_(self._torch.from_numpy(np.asarray(self._rows.host[rows])))
+        with self._torch.cuda.stream(self._stream):
+            block = pinned.to(self._rows.device, non_blocking=True)
+            self._rows._checked(block, rows)  # which waits for this stream alone
+        # The memory belongs to this stream's pool and is used on another.
+        block.record_stream(self._torch.cuda.default_stream(self._rows.device))
+        return block
