@@ -9,12 +9,13 @@ from sklearn.datasets import make_blobs, make_circles
 
 from ulmus.exceptions import MissingExtraError
 from ulmus.experiments.baselines import (
-    convolutional_network,
+    ConvolutionalNetwork,
     deep_belief_network,
     gaussian_kernel,
     kernel_kmeans,
     kernel_nmf_labels,
     nmf_labels,
+    umap_embedding,
 )
 from ulmus.metrics import clustering_accuracy
 
@@ -67,22 +68,32 @@ def test_a_deep_belief_network_tells_halves_apart():
     assert model.score(X[150:], y[150:]) > 0.95
 
 
-def test_a_convolutional_network_tells_bars_apart():
+@pytest.mark.parametrize(
+    "settings", [{"epochs": 10}, {"epochs": 60, "learning_rate": 1.0, "classic": True}]
+)
+def test_a_convolutional_network_tells_bars_apart(settings):
     pytest.importorskip("torch")
     X, y = bars(200)
-    labels = convolutional_network(X[:150], y[:150], X[150:], side=8, epochs=10)
-    assert np.mean(labels == y[150:]) == 1.0
+    names = np.array(["across", "down"])[y]
+    model = ConvolutionalNetwork(**settings).fit(X[:150], names[:150])
+    assert model.score(X[150:], names[150:]) == 1.0
 
 
-def test_without_pytorch_the_message_says_how_to_get_it(monkeypatch):
+@pytest.mark.parametrize(
+    ("package", "use", "advice"),
+    [
+        ("torch", lambda X, y: ConvolutionalNetwork().fit(X, y), "ulmus\\[experiments\\]"),
+        ("umap", lambda X, y: umap_embedding(X), "pip install umap-learn"),
+    ],
+)
+def test_without_a_package_the_message_says_how_to_get_it(package, use, advice, monkeypatch):
     real = builtins.__import__
 
-    def no_torch(name, *rest):
-        if name == "torch":
+    def without(name, *rest):
+        if name == package:
             raise ImportError(name)
         return real(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", no_torch)
-    X, y = bars(4)
-    with pytest.raises(MissingExtraError, match="ulmus\\[experiments\\]"):
-        convolutional_network(X, y, X, side=8)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=advice):
+        use(*bars(4))
