@@ -58,23 +58,31 @@ def test_factorisations_find_blocks(kernel):
     assert clustering_accuracy(y, labels) == 1.0
 
 
+def halves(n, seed=0):
+    """8 × 8 images whose left (1) or right (0) half is bright, with every pixel uncertain."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    bright = (np.arange(64) % 8 >= 4) != y[:, None]
+    return (rng.uniform(size=(n, 64)) < np.where(bright, 0.8, 0.2)).astype(float), y
+
+
 def test_a_deep_belief_network_tells_halves_apart():
-    # The left or the right half of an image is bright, and every pixel is uncertain.
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    bright = (np.arange(64) % 8 >= 4) == y[:, None]
-    X = (rng.uniform(size=(200, 64)) < np.where(bright, 0.8, 0.2)).astype(float)
+    X, y = halves(200)
     model = deep_belief_network((20, 10), n_iter=30).fit(X[:150], y[:150])
     assert model.score(X[150:], y[150:]) > 0.95
 
 
 @pytest.mark.parametrize(
-    "settings", [{"epochs": 10}, {"epochs": 60, "learning_rate": 1.0, "classic": True}]
+    ("images", "settings"),
+    [
+        (bars, {"epochs": 10}),
+        (halves, {"epochs": 60, "learning_rate": 1.0, "classic": True}),
+    ],
 )
-def test_a_convolutional_network_tells_bars_apart(settings):
+def test_a_convolutional_network_tells_images_apart(images, settings):
     pytest.importorskip("torch")
-    X, y = bars(200)
-    names = np.array(["across", "down"])[y]
+    X, y = images(200)
+    names = np.array(["first", "second"])[y]
     model = ConvolutionalNetwork(**settings).fit(X[:150], names[:150])
     assert model.score(X[150:], names[150:]) == 1.0
 

@@ -104,6 +104,7 @@ def test_components_are_those_of_the_training_images():
     assert 50 < found["accuracy"] < 80
 
 
+@pytest.mark.data
 def test_faces_are_judged_on_images_not_seen(benchmark_data):
     benchmark_data("yale")
     s = {"images": 5, "classifier": "GELM", "given": [], "units": 300}

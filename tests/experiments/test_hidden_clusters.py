@@ -133,6 +133,7 @@ def test_components_are_the_singular_vectors():
     assert_allclose(np.abs(found), np.abs(U[:, :5] * values[:5]), atol=1e-10)
 
 
+@pytest.mark.data
 def test_stories_are_weighted_as_the_paper_says(benchmark_data):
     stories = hidden_clusters.inputs("tdt2", 2)
     X = stories.positive

@@ -186,7 +186,12 @@ class ConvolutionalNetwork(ClassifierMixin, BaseEstimator):
         layers = [nn.Conv2d(1, first, 5, padding=2), unit(), pool(2)]
         layers += [nn.Conv2d(first, second, 5, padding=2), unit(), pool(2), nn.Flatten()]
         layers += [nn.Linear(second * (side // 4) ** 2, len(self.classes_))]
-        return nn.Sequential(*layers, *([unit()] if self.classic else []))
+        if self.classic:
+            for layer in (layers[0], layers[3], layers[7]):
+                nn.init.xavier_uniform_(layer.weight)
+                nn.init.zeros_(layer.bias)
+            layers.append(unit())
+        return nn.Sequential(*layers)
 
     def _loss(self, torch, outputs, targets):
         if not self.classic:
