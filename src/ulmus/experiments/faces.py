@@ -72,22 +72,27 @@ def classifier(settings, units, seed):
     return CLASSIFIERS[settings["classifier"]](units, seed, **given)
 
 
+def _split(case, images):
+    """Rows and labels to train on and to test on; the whole is let go, digits being many."""
+    X, y = benchmark_rows(case.data)
+    train, test = draw(y, images, case.repetition, case.seed)
+    return X[train], y[train], X[test], y[test]
+
+
 def run(case):
     """Accuracy (%) on the test images, and the seconds of `fit`, choice of C and λ included."""
     s = case.settings
     if case.x is not None:
         s = s | {s["varied"]: int(case.x)}
-    X, y = benchmark_rows(case.data)
-    train, test = draw(y, s["images"], case.repetition, case.seed)
-    X_train, X_test = X[train], X[test]
+    X_train, y_train, X_test, y_test = _split(case, s["images"])
     # As many hidden units as pixels where no number is stated.
-    model = classifier(s, s.get("units", X.shape[1]), 1000 * case.seed + case.repetition)
+    model = classifier(s, s.get("units", X_train.shape[1]), 1000 * case.seed + case.repetition)
     start = time.perf_counter()
     if "components" in s:
         pca = PCA(s["components"], random_state=0).fit(X_train)
         X_train, X_test = pca.transform(X_train), pca.transform(X_test)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IndefiniteWarning)
-        model.fit(X_train, y[train])
+        model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
-    return {"accuracy": 100 * float(model.score(X_test, y[test])), "seconds": seconds}
+    return {"accuracy": 100 * float(model.score(X_test, y_test)), "seconds": seconds}
