@@ -12,9 +12,7 @@ import numpy as np
 
 from benchmarks import (
     choices,
-    clusters,
     cold_import,
-    faces,
     fit,
     geometry,
     hinge,
@@ -270,64 +268,6 @@ def run_geometry(folder, rounds):
     return best, ratios, table(title, ["contender", "CPU s", "check"], rows)
 
 
-def run_faces(folder, rounds):
-    """The MELM paper's experiments."""
-    found = {
-        "methods": faces.methods(),
-        "forms": faces.forms(),
-        "λ": faces.strengths(),
-        "networks": faces.networks(),
-    }
-    return found, {}, _faces_page(found)
-
-
-def _faces_page(found):
-    names = list(next(iter(found["methods"].values())))[:4]
-    rows = [
-        [case, cells.get("paper", ""), *(_mean(cells[name]) for name in names)]
-        for case, cells in found["methods"].items()
-    ]
-    page = table("Faces, accuracy (%)", ["case", "paper, MELM", *names], rows)
-    names = list(next(iter(found["forms"].values())))
-    rows = [
-        [case, *(_mean(cells[name]) for name in names)] for case, cells in found["forms"].items()
-    ]
-    page += "\n\n" + table("Faces, what is solved", ["data", *names], rows)
-    for part in ("λ", "networks"):
-        names = list(next(iter(found[part].values())))
-        rows = [
-            [case, *(_beside(cells[name]) for name in names)] for case, cells in found[part].items()
-        ]
-        page += "\n\n" + table(f"Faces, {part}: ours / paper", ["data", *names], rows)
-    return page
-
-
-def _mean(cell):
-    return f"{cell['mean']:.2f} ± {cell['deviation']:.2f}"
-
-
-def _beside(cell):
-    ours = "not run" if cell["ours"] is None else f"{cell['ours']:.1f}"
-    return f"{ours} / {cell['paper']:.1f}"
-
-
-def run_clusters(folder, rounds):
-    """The paper on clustering in ELM feature space."""
-    found = {"cells": clusters.cells(), "nodes": clusters.nodes()}
-    return found, {}, _clusters_page(found)
-
-
-def _clusters_page(found):
-    rows = []
-    for case, cell in found["cells"].items():
-        paper = "{:.1f}, {:.3f}".format(*cell["paper"]) if "paper" in cell else ""
-        (p, dp), (n, dn) = cell["purity"], cell["nmi"]
-        rows.append([case, paper, f"{p:.1f} ± {dp:.1f}, {n:.3f} ± {dn:.3f}", cell["runs"]])
-    page = table("Clusters: purity (%), NMI", ["case", "paper", "here", "runs"], rows)
-    rows = [[case, *(f"{v:.1f}" for v in cells.values())] for case, cells in found["nodes"].items()]
-    return page + "\n\n" + table("Purity (%) by nodes", ["case", *map(str, clusters.NODES)], rows)
-
-
 def run_units(folder, rounds):
     """Which hidden units suit a clustering."""
     found = units.measure()
@@ -367,8 +307,6 @@ RUNS = {
     "kernel_tables": run_kernel_tables,
     "readings": run_readings,
     "geometry": run_geometry,
-    "faces": run_faces,
-    "clusters": run_clusters,
     "units": run_units,
 }
 

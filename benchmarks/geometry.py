@@ -22,11 +22,11 @@ _SWEEPS = 10
 
 
 def _faces():
-    from ulmus.experiments.faces import PROBLEMS, draws
+    from ulmus.experiments.faces import draw
     from ulmus.experiments.files import benchmark_rows
 
-    X, y = benchmark_rows(PROBLEMS["Yale B"].file)
-    train, test = next(draws(y, 25))
+    X, y = benchmark_rows("yaleb")
+    train, test = draw(y, 25)
     return X[train], y[train], X[test], y[test]
 
 

@@ -9,12 +9,13 @@ from sklearn.datasets import make_blobs, make_circles
 
 from ulmus.exceptions import MissingExtraError
 from ulmus.experiments.baselines import (
-    convolutional_network,
+    ConvolutionalNetwork,
     deep_belief_network,
     gaussian_kernel,
     kernel_kmeans,
     kernel_nmf_labels,
     nmf_labels,
+    umap_embedding,
 )
 from ulmus.metrics import clustering_accuracy
 
@@ -57,32 +58,50 @@ def test_factorisations_find_blocks(kernel):
     assert clustering_accuracy(y, labels) == 1.0
 
 
+def halves(n, seed=0):
+    """8 × 8 images whose left (1) or right (0) half is bright, with every pixel uncertain."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    bright = (np.arange(64) % 8 >= 4) != y[:, None]
+    return (rng.uniform(size=(n, 64)) < np.where(bright, 0.8, 0.2)).astype(float), y
+
+
 def test_a_deep_belief_network_tells_halves_apart():
-    # The left or the right half of an image is bright, and every pixel is uncertain.
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    bright = (np.arange(64) % 8 >= 4) == y[:, None]
-    X = (rng.uniform(size=(200, 64)) < np.where(bright, 0.8, 0.2)).astype(float)
+    X, y = halves(200)
     model = deep_belief_network((20, 10), n_iter=30).fit(X[:150], y[:150])
     assert model.score(X[150:], y[150:]) > 0.95
 
 
-def test_a_convolutional_network_tells_bars_apart():
+@pytest.mark.parametrize(
+    ("images", "settings"),
+    [
+        (bars, {"epochs": 10}),
+        (halves, {"epochs": 60, "learning_rate": 1.0, "classic": True}),
+    ],
+)
+def test_a_convolutional_network_tells_images_apart(images, settings):
     pytest.importorskip("torch")
-    X, y = bars(200)
-    labels = convolutional_network(X[:150], y[:150], X[150:], side=8, epochs=10)
-    assert np.mean(labels == y[150:]) == 1.0
+    X, y = images(200)
+    names = np.array(["first", "second"])[y]
+    model = ConvolutionalNetwork(**settings).fit(X[:150], names[:150])
+    assert model.score(X[150:], names[150:]) == 1.0
 
 
-def test_without_pytorch_the_message_says_how_to_get_it(monkeypatch):
+@pytest.mark.parametrize(
+    ("package", "use", "advice"),
+    [
+        ("torch", lambda X, y: ConvolutionalNetwork().fit(X, y), "ulmus\\[experiments\\]"),
+        ("umap", lambda X, y: umap_embedding(X), "pip install umap-learn"),
+    ],
+)
+def test_without_a_package_the_message_says_how_to_get_it(package, use, advice, monkeypatch):
     real = builtins.__import__
 
-    def no_torch(name, *rest):
-        if name == "torch":
+    def without(name, *rest):
+        if name == package:
             raise ImportError(name)
         return real(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", no_torch)
-    X, y = bars(4)
-    with pytest.raises(MissingExtraError, match="ulmus\\[experiments\\]"):
-        convolutional_network(X, y, X, side=8)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtraError, match=advice):
+        use(*bars(4))

@@ -1,21 +1,19 @@
-"""The tables of the paper on clustering in ELM feature space, cell by cell.
+"""The paper on clustering in ELM feature space: one clustering of one data set, scored.
 
-Control charts with columns in [0, 1], hand movements as they are, and news stories as tf-idf,
-brought to 200 components for k-means and for every hidden layer. The first so many classes of a
-data set are clustered into as many clusters, twenty times over.
-
-The hidden layer of the paper, Gaussian nodes with centres in U(−1, 1) and rates in U(0, 1) on
-columns in [−1, 1], is the method "printed". The others are the estimators' defaults where the
-columns have units of their own, and the same units without scaling of columns where they share one.
+Control charts have columns in [0, 1], hand movements are taken as they are, and news stories are
+tf-idf, brought to 200 components for k-means and for every hidden layer. The first so many
+classes of a data set are clustered into as many clusters.
 """
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigh
 from sklearn.cluster import KMeans
-from sklearn.decomposition import TruncatedSVD
+from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.preprocessing import MinMaxScaler
 
@@ -26,98 +24,13 @@ from ulmus.experiments.baselines import (
     kernel_kmeans,
     kernel_nmf_labels,
     nmf_labels,
+    umap_embedding,
 )
 from ulmus.experiments.files import benchmark_rows
 from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.metrics import purity
 
-__all__ = ["KMEANS", "NMF", "PROBLEMS", "Problem", "evaluate", "inputs"]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A data set with the paper's settings and tables.
-
-    A row of ``kmeans`` or ``nmf`` is, for a number of clusters, the purity (%) of the plain, the
-    kernel and the ELM method and then the NMI of each.
-    """
-
-    file: str
-    nodes: int
-    sigmas: tuple[float, float]
-    kmeans: dict[int, tuple[float, ...]]
-    nmf: dict[int, tuple[float, ...]]
-
-
-PROBLEMS = {
-    "Synthetic Control": Problem(
-        "synthetic_control",
-        1000,
-        (0.5, 1.0),
-        {
-            2: (91.5, 68.5, 100.0, 0.776, 0.276, 1.000),
-            3: (96.6, 79.4, 100.0, 0.942, 0.729, 1.000),
-            4: (93.6, 67.8, 100.0, 0.907, 0.756, 1.000),
-            5: (71.0, 64.7, 93.3, 0.834, 0.755, 0.886),
-            6: (64.3, 65.4, 88.4, 0.769, 0.738, 0.833),
-        },
-        {
-            2: (73.6, 88.9, 100.0, 0.326, 0.618, 1.000),
-            3: (72.2, 66.1, 100.0, 0.780, 0.708, 1.000),
-            4: (66.2, 77.1, 100.0, 0.799, 0.782, 1.000),
-            5: (68.8, 69.3, 90.5, 0.799, 0.753, 0.886),
-            6: (55.3, 63.8, 83.5, 0.702, 0.691, 0.835),
-        },
-    ),
-    "Libras": Problem(
-        "libras",
-        1000,
-        (8.0, 0.25),
-        {
-            3: (64.5, 52.7, 65.3, 0.481, 0.254, 0.500),
-            5: (65.6, 57.8, 69.8, 0.583, 0.497, 0.626),
-            7: (52.9, 50.8, 55.0, 0.496, 0.490, 0.535),
-            9: (52.9, 49.1, 54.1, 0.523, 0.510, 0.558),
-            11: (49.1, 45.0, 50.7, 0.575, 0.542, 0.599),
-            13: (45.1, 44.4, 47.2, 0.589, 0.565, 0.614),
-            15: (44.5, 43.6, 45.6, 0.595, 0.573, 0.605),
-        },
-        {
-            3: (56.7, 57.3, 64.4, 0.255, 0.368, 0.440),
-            5: (63.6, 67.4, 64.6, 0.598, 0.589, 0.579),
-            7: (61.4, 60.1, 59.9, 0.607, 0.588, 0.596),
-            9: (56.9, 60.2, 58.4, 0.576, 0.597, 0.610),
-            11: (51.8, 52.5, 52.6, 0.598, 0.618, 0.625),
-            13: (48.9, 48.3, 49.1, 0.596, 0.612, 0.624),
-            15: (47.4, 46.1, 48.7, 0.596, 0.608, 0.628),
-        },
-    ),
-    "TDT2": Problem(
-        "tdt2",
-        2000,
-        (4.0, 1.0),
-        {
-            10: (89.0, 70.4, 93.3, 0.916, 0.838, 0.935),
-            15: (85.8, 70.6, 87.7, 0.920, 0.857, 0.923),
-            20: (85.0, 72.1, 85.1, 0.922, 0.877, 0.923),
-            22: (81.8, 69.0, 83.1, 0.910, 0.863, 0.916),
-            24: (83.8, 69.9, 83.2, 0.915, 0.868, 0.914),
-            26: (82.4, 69.1, 82.9, 0.915, 0.870, 0.916),
-            28: (82.7, 68.8, 83.0, 0.913, 0.861, 0.914),
-            30: (82.2, 73.6, 82.4, 0.907, 0.877, 0.911),
-        },
-        {
-            10: (89.3, 87.7, 94.5, 0.906, 0.918, 0.905),
-            15: (85.3, 83.3, 91.0, 0.896, 0.907, 0.908),
-            20: (84.2, 82.5, 88.9, 0.903, 0.911, 0.918),
-            22: (83.0, 83.2, 86.9, 0.898, 0.909, 0.911),
-            24: (81.0, 81.0, 87.3, 0.893, 0.903, 0.904),
-            26: (77.9, 80.2, 84.0, 0.879, 0.898, 0.899),
-            28: (78.3, 80.7, 84.1, 0.878, 0.900, 0.892),
-            30: (78.0, 80.5, 83.0, 0.877, 0.896, 0.885),
-        },
-    ),
-}
+__all__ = ["Inputs", "inputs", "labels_of", "run"]
 
 
 @dataclass(frozen=True)
@@ -131,12 +44,12 @@ class Inputs:
     y: np.ndarray
 
 
-@lru_cache(maxsize=2)
-def inputs(file, classes):
-    """The rows of the first so many classes."""
+@lru_cache(maxsize=32)
+def inputs(file, classes, seed=0):
+    """The rows of the first so many classes; ``seed`` draws the stories."""
     if file == "tdt2":
-        X, y = _stories(classes)
-        small = TruncatedSVD(200, random_state=0).fit_transform(X)
+        X, y = _stories(classes, seed)
+        small = _components(X, 200)
         return Inputs(small, X, small, True, y)
     X, y = benchmark_rows(file)
     X, y = X[y < classes], y[y < classes]
@@ -147,7 +60,7 @@ def inputs(file, classes):
     return Inputs(unit, unit, X, False, y)
 
 
-def _stories(classes, seed=0):
+def _stories(classes, seed):
     """tf-idf of at most 100 stories of each category, rows of unit length."""
     counts, y = benchmark_rows("tdt2")
     rng = np.random.default_rng(seed)
@@ -163,83 +76,110 @@ def _stories(classes, seed=0):
     return (sp.diags_array(1.0 / lengths) @ X).tocsr(), y
 
 
-def _bent(rows, nodes):
-    """Sigmoid units that bend, for columns that share a unit."""
-    gain = float(np.sqrt(rows.hidden.shape[1]))
-    return RandomFeatures(nodes, scaling=None, gain=gain) if rows.shared else None
+def _components(X, count):
+    """US of the first singular values, X ≈ USVᵀ, from XXᵀ: rows are far fewer than terms."""
+    K = (X @ X.T).toarray()
+    values, U = eigh(K, subset_by_index=(len(K) - count, len(K) - 1))
+    return U[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
 
 
-def _printed(nodes):
-    return RBFFeatures(nodes, node="random_gaussian", centers="uniform", scaling=None)
+def _k_means(rows, s, seed):
+    return _grouped(rows.plain, s, seed)
 
 
-def _framed(rows):
-    """Columns in [−1, 1]."""
-    return MinMaxScaler((-1, 1)).fit_transform(rows.plain)
+def _kernel_k_means(rows, s, seed):
+    K = gaussian_kernel(rows.plain, s["sigma"])
+    return kernel_kmeans(K, s["classes"], n_init=s["starts"], seed=seed)
 
 
-def _elm(cls, k, features, nodes, rows, seed, **settings):
-    width = None if features is not None else nodes
-    model = cls(k, features=features, n_hidden=width, random_state=seed, **settings)
-    return model.fit(rows).labels_
+def _elm_k_means(rows, s, seed):
+    return _in_hidden_layer(ELMKMeans, rows, s, seed)
 
 
-KMEANS = {
-    "k-means": lambda p, r, k, s, n: KMeans(k, n_init=10, random_state=s).fit(r.plain).labels_,
-    "kernel k-means": lambda p, r, k, s, n: kernel_kmeans(
-        gaussian_kernel(r.plain, p.sigmas[0]), k, seed=s
-    ),
-    "ELM k-means": lambda p, r, k, s, n: _elm(ELMKMeans, k, _bent(r, n), n, r.hidden, s),
-    "ELM k-means, local": lambda p, r, k, s, n: _elm(
-        ELMKMeans, k, RBFFeatures(n, width="local"), n, r.hidden, s
-    ),
-    "ELM k-means, printed": lambda p, r, k, s, n: _elm(ELMKMeans, k, _printed(n), n, _framed(r), s),
-}
-
-NMF = {
-    "NMF": lambda p, r, k, s, n: nmf_labels(r.positive, k, s),
-    "kernel NMF": lambda p, r, k, s, n: kernel_nmf_labels(
-        gaussian_kernel(r.plain, p.sigmas[1]), k, s
-    ),
-    "ELM NMF": lambda p, r, k, s, n: (
-        _elm(ELMNMF, k, _bent(r, n), n, r.hidden, s, init="random")
-        if p.file == "tdt2"
-        else _elm(ELMNMF, k, None, n, r.hidden, s)
-    ),
-    "ELM NMF, printed": lambda p, r, k, s, n: _elm(ELMNMF, k, _printed(n), n, _framed(r), s),
-}
+def _nmf(rows, s, seed):
+    return nmf_labels(rows.positive, s["classes"], seed, n_init=s["starts"])
 
 
-def evaluate(problem, classes, methods, runs=20, nodes=None):
-    """Purity (%) and NMI of every run.
+def _kernel_nmf(rows, s, seed):
+    K = gaussian_kernel(rows.plain, s["sigma"]).astype(s["precision"])
+    return kernel_nmf_labels(K, s["classes"], seed, n_init=s["starts"])
 
-    Parameters
-    ----------
-    problem : Problem
-        One of `PROBLEMS`.
-    classes : int
-        How many classes, and clusters.
-    methods : dict
-        `KMEANS`, `NMF`, or some of either.
-    runs : int, default=20
-        How often; each run has its own seed.
-    nodes : int, default=None
-        Hidden units (None: the paper's number).
 
-    Returns
-    -------
-    scores : dict of ndarrays of shape (runs, 2)
-        Purity and NMI.
+def _elm_nmf(rows, s, seed):
+    return _in_hidden_layer(ELMNMF, rows, s, seed, init=s.get("init"), dtype=s["precision"])
+
+
+def _pca_k_means(rows, s, seed):
+    return _grouped(PCA(0.9, svd_solver="full").fit_transform(rows.plain), s, seed)
+
+
+def _umap_k_means(rows, s, seed):
+    return _grouped(umap_embedding(rows.plain, seed=seed), s, seed)
+
+
+def _grouped(E, s, seed):
+    return KMeans(s["classes"], n_init=s["starts"], random_state=seed).fit(E).labels_
+
+
+def _in_hidden_layer(cls, rows, s, seed, **more):
+    """ELM k-means or ELM NMF with the hidden layer that ``units`` names.
+
+    "default" is the estimator's own. "local" has centres among the rows and one narrow width.
+    "sigmoid" has units that bend, and columns that share a unit are left as they are. "printed" is
+    the paper's recipe: columns in [−1, 1], centres U(−1, 1), rates U(0, 1).
     """
-    rows = inputs(problem.file, classes)
-    nodes = nodes or problem.nodes
-    found = {}
-    for name, method in methods.items():
-        labels = [method(problem, rows, classes, seed, nodes) for seed in range(runs)]
-        found[name] = np.array(
-            [
-                (100 * purity(rows.y, each), normalized_mutual_info_score(rows.y, each))
-                for each in labels
-            ]
-        )
-    return found
+    nodes = int(s["nodes"])
+    X, features = rows.hidden, None
+    if s["units"] == "default":
+        X = rows.plain
+    elif s["units"] == "local":
+        features = RBFFeatures(nodes, width="local")
+    elif s["units"] == "printed":
+        X = MinMaxScaler((-1, 1)).fit_transform(rows.plain)
+        features = RBFFeatures(nodes, node="random_gaussian", centers="uniform", scaling=None)
+    else:
+        scaling = None if rows.shared else "auto"
+        features = RandomFeatures(nodes, scaling=scaling, gain=float(np.sqrt(X.shape[1])))
+    width = nodes if features is None else None
+    model = cls(
+        s["classes"],
+        features=features,
+        n_hidden=width,
+        n_init=s["starts"],
+        random_state=seed,
+        **more,
+    )
+    return model.fit(X).labels_
+
+
+CLUSTERERS = {
+    "k-means": _k_means,
+    "kernel k-means": _kernel_k_means,
+    "ELM k-means": _elm_k_means,
+    "NMF": _nmf,
+    "kernel NMF": _kernel_nmf,
+    "ELM NMF": _elm_nmf,
+    "PCA k-means": _pca_k_means,
+    "UMAP k-means": _umap_k_means,
+}
+
+
+def labels_of(rows, settings, seed):
+    """The clusters that the clusterer in ``settings`` finds."""
+    return CLUSTERERS[settings["clusterer"]](rows, settings, seed)
+
+
+def run(case):
+    """Purity (%), NMI, and the seconds of the clustering with its hidden layer or kernel."""
+    s = case.settings
+    if case.x is not None:
+        s = s | {s["varied"]: case.x}
+    rows = inputs(case.data, s["classes"], case.seed)
+    start = time.perf_counter()
+    labels = labels_of(rows, s, 1000 * case.seed + case.repetition)
+    seconds = time.perf_counter() - start
+    return {
+        "purity": 100 * float(purity(rows.y, labels)),
+        "nmi": float(normalized_mutual_info_score(rows.y, labels)),
+        "seconds": seconds,
+    }
