@@ -193,7 +193,7 @@ def label_spreading(task, settings):
     # Rows that no label reaches are divided by zero, and go to the first class.
     with np.errstate(invalid="ignore"):
         return task.best(
-            LabelSpreading(kernel="knn", n_neighbors=k, alpha=alpha).fit(X, task.partial)
+            LabelSpreading("knn", n_neighbors=k, alpha=alpha, max_iter=10_000).fit(X, task.partial)
             for k, alpha in itertools.product(settings["n_neighbors"], settings["alpha"])
         )
 
