@@ -33,7 +33,7 @@ def moons():
 
 
 def solved(moons, solve, gamma_A=GAMMA_A, gamma_I=GAMMA_I):
-    X, y, K, laplacian = moons
+    _, y, K, laplacian = moons
     T = signs(y[FEW], 2)
     (alpha,) = solutions(K, laplacian, FEW, T, solve, [gamma_A], [gamma_I])
     return alpha, T
@@ -69,7 +69,7 @@ def test_features_have_the_kernel_for_products(moons):
 
 
 def test_lap_rls_is_its_closed_form(moons):
-    X, y, K, laplacian = moons
+    _, _, K, laplacian = moons
     alpha, T = solved(moons, lap_rls)
     J, Y = np.zeros((60, 60)), np.zeros((60, 1))
     J[FEW, FEW], Y[FEW] = 1.0, T
@@ -107,7 +107,7 @@ def test_lap_svm_has_no_slope_left(moons):
 
 
 def test_lap_svm_without_the_graph_is_an_svm(moons):
-    X, y, K, _ = moons
+    _, _, K, _ = moons
     alpha, T = solved(moons, lap_svm, gamma_I=0.0)
     Z, _ = kernel_features(K[np.ix_(FEW, FEW)])
     C = 0.5 / (GAMMA_A * len(FEW))

@@ -1,4 +1,4 @@
-"""The tables and figures with few labels: the paper's numbers, the splits, and runs of each column."""
+"""Tables and figures with few labels: the paper's numbers, the splits, a run of each column."""
 
 import itertools
 from dataclasses import replace

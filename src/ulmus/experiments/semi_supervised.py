@@ -64,7 +64,10 @@ class Task:
 
     def error(self, model, rows):
         """Part of these rows that a model names wrong, in per cent."""
-        return 100.0 * float(np.mean(model.predict(self.X[rows]) != self.y[rows]))
+        # LabelSpreading divides by zero for rows that no label reaches; they get the first class.
+        with np.errstate(invalid="ignore"):
+            labels = model.predict(self.X[rows])
+        return 100.0 * float(np.mean(labels != self.y[rows]))
 
     def best(self, models):
         """The first of the models that have the least error on the validation rows."""
@@ -190,12 +193,10 @@ def tsvm(task, settings):
 def label_spreading(task, settings):
     """LabelSpreading on neighbours, their number and α by validation."""
     X = task.X[task.split.train]
-    # Rows that no label reaches are divided by zero, and go to the first class.
-    with np.errstate(invalid="ignore"):
-        return task.best(
-            LabelSpreading("knn", n_neighbors=k, alpha=alpha, max_iter=10_000).fit(X, task.partial)
-            for k, alpha in itertools.product(settings["n_neighbors"], settings["alpha"])
-        )
+    return task.best(
+        LabelSpreading("knn", n_neighbors=k, alpha=alpha, max_iter=10_000).fit(X, task.partial)
+        for k, alpha in itertools.product(settings["n_neighbors"], settings["alpha"])
+    )
 
 
 METHODS = {
