@@ -21,7 +21,6 @@ from benchmarks import (
     manifold,
     path,
     readings,
-    tables,
     units,
 )
 from benchmarks.measure import machine, race
@@ -204,22 +203,6 @@ def run_import(folder, rounds):
     return best, ratios, table("Cold import", ["statement", "s"], rows)
 
 
-def run_tables(folder, rounds):
-    """The first paper's table II; errors in per cent, mean ± standard deviation."""
-    found = {"few labels": tables.few_labels()}
-    rows = []
-    for name, cells in found["few labels"].items():
-        for part in ("U", "T"):
-            row = [name, part, _cell(cells["paper"][part])]
-            for kind in ("validation", "loo"):
-                row += [_cell(cells[seed][kind][part]) for seed in cells if seed != "paper"]
-            rows.append(row)
-    columns = ["data", "rows", "paper"]
-    columns += [f"{kind}, seed {seed}" for kind in ("validation", "LOO") for seed in (0, 1)]
-    page = table("SS-ELM, error (%): Table II", columns, rows)
-    return found, {}, page
-
-
 def run_kernel_tables(folder, rounds):
     """The tables of the papers on randomized and on kernel ELM."""
     found = kernel_tables.measure()
@@ -303,7 +286,6 @@ RUNS = {
     "hinge": run_hinge,
     "import": run_import,
     "choices": run_choices,
-    "tables": run_tables,
     "kernel_tables": run_kernel_tables,
     "readings": run_readings,
     "geometry": run_geometry,

@@ -8,34 +8,40 @@ from unittest.mock import patch
 
 import numpy as np
 
-from ulmus import KNNGraph
-from ulmus.experiments import protocol, semi_supervised
+from ulmus.experiments.protocol import cases, load
 from ulmus.solvers.surface import Surface
 
 
 def graphs():
     """Error (%) on unlabelled and test rows with other graphs, chosen by validation."""
-    cases = {
-        "COIL20, 2 neighbours, binary, normalised": ("COIL20", KNNGraph(2, weights="binary")),
-        "COIL20, 10 neighbours, binary, normalised": ("COIL20", KNNGraph(10, weights="binary")),
-        "G50C, second power": ("G50C", KNNGraph(50, weights="binary", power=2)),
+    readings = {
+        "COIL20, 2 neighbours, binary, normalised": ("COIL20", {"n_neighbors": 2}),
+        "COIL20, 10 neighbours, binary, normalised": ("COIL20", {"n_neighbors": 10}),
+        "G50C, second power": ("G50C", {"n_neighbors": 50, "power": 2}),
     }
-    found = {}
-    for case, (name, graph) in cases.items():
-        errors = semi_supervised.evaluate(semi_supervised.PROBLEMS[name], graph=graph)
-        found[case] = {part: float(np.mean(errors["validation"][part])) for part in ("U", "T")}
-    return found
+    return {
+        reading: _errors(row, "SS-ELM", graph={"weights": "binary", **graph})
+        for reading, (row, graph) in readings.items()
+    }
 
 
 def tie_breaks():
     """Error (%) on USPST chosen by leave-one-out, ties broken by squared error or as they are."""
-    problem = semi_supervised.PROBLEMS["USPST"]
     found = {}
     for case, best in {"roughness": Surface.best, "squared error": property(_least_square)}.items():
         with patch.object(Surface, "best", best):
-            errors = semi_supervised.evaluate(problem)["loo"]
-        found[case] = {part: float(np.mean(errors[part])) for part in ("U", "T")}
+            found[case] = _errors("USPST", "SS-ELM, leave-one-out")
     return found
+
+
+def _errors(row, method, **settings):
+    """Means over the splits of a cell of table II, with other settings."""
+    runs = [
+        replace(case, settings=case.settings | settings).run()
+        for case in cases(load("0-table-2"))
+        if (case.row, case.method) == (row, method)
+    ]
+    return {part: float(np.mean([run[part] for run in runs])) for part in ("U", "T")}
 
 
 def _least_square(surface):
@@ -46,7 +52,7 @@ def _least_square(surface):
 
 def dimensions():
     """Best clustering accuracy (%) with as many dimensions as clusters, and other settings."""
-    cases = {
+    readings = {
         "USPST, 10 dimensions": ("USPST", "US-ELM", {"dimension": {"US-ELM": 10}}),
         "SEGMENT, 7 dimensions": ("SEGMENT", "US-ELM", {"dimension": {"US-ELM": 7}}),
         "WINE, 3 dimensions": ("WINE", "US-ELM", {"dimension": {"US-ELM": 3}}),
@@ -62,10 +68,10 @@ def dimensions():
         "LE, COIL20, random starts": ("COIL20", "LE", {"init": "random"}),
         "LE, ORL, random starts": ("ORL", "LE", {"init": "random"}),
     }
-    table = protocol.cases(protocol.load("0-table-5"))
+    table = cases(load("0-table-5"))
     published = {(case.row, case.method): case for case in table if case.repetition == 0}
     found = {}
-    for name, (row, method, changed) in cases.items():
+    for name, (row, method, changed) in readings.items():
         case = published[row, method]
         runs = replace(case, settings=case.settings | changed).run()["ACC"]
         found[name] = {"mean": float(np.mean(runs)), "best": max(runs)}
