@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check format bench docs torch clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,8 @@ demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one pictu
 
 test: $(VENV)/.installed-test  ## Run every test
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
+
+torch: $(VENV)/.installed-experiments  ## Install PyTorch, for the tests and experiments that need it
 
 check: $(VENV)/.installed-check  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check .

@@ -1,7 +1,11 @@
 """How the documentation is built: Sphinx, warnings are errors."""
 
+import json
+import shutil
 from pathlib import Path
 
+from ulmus.experiments.markdown import summary, table
+from ulmus.experiments.page import page
 from ulmus.version import __version__
 
 project = "Ulmus"
@@ -23,10 +27,23 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 TABLES = [p.name for p in (Path(__file__).parent / "benchmarks").glob("*.md") if p.stem != "index"]
 exclude_patterns = [
     *(f"benchmarks/{name}" for name in TABLES),
+    "papers/tables/*",
     "_build",
     "examples/**/*.ipynb",
     "sg_execution_times.rst",
 ]
+
+# The papers' tables come from the committed results of `ulmus reproduce`: each as a file to
+# include, and the whole as the page that the command writes.
+PAPERS = Path(__file__).parent / "papers"
+RESULTS = json.loads((PAPERS / "results.json").read_text(encoding="utf-8"))
+shutil.rmtree(PAPERS / "tables", ignore_errors=True)
+(PAPERS / "tables").mkdir()
+for one in RESULTS["tables"]:
+    (PAPERS / "tables" / f"{one['name']}.md").write_text(table(one) + "\n", encoding="utf-8")
+(PAPERS / "tables" / "summary.md").write_text(summary(RESULTS) + "\n", encoding="utf-8")
+(PAPERS / "tables" / "report.html").write_text(page(RESULTS), encoding="utf-8")
+html_extra_path = ["papers/tables/report.html"]
 
 templates_path = ["_templates"]
 autosummary_generate = True

@@ -6,7 +6,7 @@ from typing import Any
 from ulmus.experiments import wording
 from ulmus.experiments.wording import NOTHING, SYMBOLS, exact, has, spread
 
-__all__ = ["markdown", "table"]
+__all__ = ["markdown", "summary", "table"]
 
 
 def markdown(results: dict[str, Any]) -> str:
@@ -25,7 +25,7 @@ def markdown(results: dict[str, Any]) -> str:
     made = results["made"]
     parts = ["# The papers’ tables, run again" + (" (quick)" if made["quick"] else "")]
     parts.append("\n".join(f"- {name}: {plain(text)}" for name, text in wording.run_facts(made)))
-    parts += _summary(results)
+    parts += ["## Summary", summary(results)]
     for key, paper in results["papers"].items():
         tables = [one for one in results["tables"] if str(one["paper"]) == key]
         if tables:
@@ -36,13 +36,25 @@ def markdown(results: dict[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _summary(results):
+def summary(results: dict[str, Any]) -> str:
+    """How many cells match in each paper, and which of its orderings hold.
+
+    Parameters
+    ----------
+    results : dict
+        The summary of the runs.
+
+    Returns
+    -------
+    text : str
+        GitHub's Markdown.
+    """
     heads = ["Paper", *(f"{SYMBOLS[key]} {key}" for key in SYMBOLS), "not run", "as good or better"]
     rows = []
     for key, totals in results["totals"].items():
         tally = [str(totals[kind]) for kind in (*SYMBOLS, "missing")]
         rows.append([plain(results["papers"][key]["title"]), *tally, wording.share(totals)])
-    parts = ["## Summary", "Cells of the proposed methods.", _grid(heads, rows)]
+    parts = ["Cells of the proposed methods.", _grid(heads, rows)]
     parts.append("\n".join(f"- {SYMBOLS[key]} {text}" for key, text in wording.VERDICTS.items()))
     if results["orderings"]:
         labels = {
@@ -56,7 +68,7 @@ def _summary(results):
         ]  # fmt: skip
         parts.append("Orderings that the papers claim:")
         parts.append(_grid(["Where", "Claim", "Holds in", "Not for"], claims, texts=4))
-    return parts
+    return "\n\n".join(parts)
 
 
 def table(results_table: dict[str, Any]) -> str:
