@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import FunctionTransformer
 
+from ulmus import SparseELMClassifier
 from ulmus.experiments import low_rank_space, randomized
 from ulmus.experiments.alternatives import ALTERNATIVES
 from ulmus.experiments.protocol import Case, cases, load
@@ -142,6 +144,18 @@ def test_every_C_of_a_list_is_tried(flowers):
         alone = [low_rank_space._curve(settings | {"C": C}, fold)[0][0] for C in settings["C"]]
         assert_allclose(rates, alone, atol=100 / 30 + 1e-9)  # a row on the border may change sides
         assert len(set(rates)) > 1
+
+
+def test_turned_rows_have_the_same_sparse_solution(flowers):
+    fold = next(low_rank_space._folds("iris", 0, 1))
+    H, H_test, _ = low_rank_space._hidden("random", 200, fold)
+    few, few_test = low_rank_space._turned(H, H_test)
+    assert few.shape[1] < 60
+    options = {"C": 100.0, "tol": 1e-6, "random_state": 0}
+    whole = SparseELMClassifier(FunctionTransformer(), **options).fit(H, fold.y)
+    turned = SparseELMClassifier(FunctionTransformer(), **options).fit(few, fold.y)
+    outputs = whole.decision_function(H_test)
+    assert_allclose(turned.decision_function(few_test), outputs, atol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore::ulmus.exceptions.LowRankWarning")
