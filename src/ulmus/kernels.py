@@ -14,7 +14,7 @@ dimensions, 4·10⁶ Gaussian units with σ_g = 1 and σ_v = 1.5 agree with
 to 0.2 % of the largest entry; the printed σ_s² = 2σ_v² + σ_g⁴/σ_v² and
 σ_e² = (σ_v² + σ_g²)/(σ_v²σ_g²) are off by 250 % of it. The printed arcsine lacks two factors 2
 and is the kernel of erf(z/√2): for erf units it is off by 0.13 where the largest entry is
-0.62, against 0.0003 here.
+0.62, against 0.0002 here. ``python -m benchmarks kernel_readings`` prints these figures.
 """
 
 from abc import ABC, abstractmethod

@@ -55,11 +55,13 @@ class Method:
 
     ``role`` says whose it is: the paper's "proposed" method, one of its "baseline" methods, our
     "automatic" choice of what the paper chose by hand, or an "alternative" that a user would take
-    today and the paper does not have.
+    today and the paper does not have. ``repetitions`` is the most runs there are of it: one where
+    nothing is drawn.
     """
 
     name: str
     role: str
+    repetitions: int | None = None
     quick: bool = True
     note: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -229,6 +231,8 @@ def cases(protocol: Protocol, quick: bool = False, seed: int = 0) -> Iterator[Ca
                 continue
             for method in protocol.methods:
                 if method.name in row.skip or (quick and not method.quick):
+                    continue
+                if method.repetitions is not None and repetition >= method.repetitions:
                     continue
                 settings = protocol.settings | row.settings | method.settings
                 settings |= short.get("settings", {})
