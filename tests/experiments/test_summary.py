@@ -81,6 +81,25 @@ def test_seconds_are_shown_and_not_judged():
     assert sum(whole["totals"]["0"].values()) == 0
 
 
+def test_one_run_says_nothing_of_a_figure_without_a_deviation():
+    rows = (Row("a", paper={"new": {"rate": 90.0}}),)
+    whole = found(table(rows), [line("0-table-9", "a", "new", 80.0)])
+    assert whole["tables"][0]["rows"][0]["cells"]["new"]["rate"]["verdict"] is None
+    assert sum(whole["totals"]["0"].values()) == 0
+
+
+def test_what_the_short_form_leaves_out_says_so():
+    rows = (Row("a", quick=False, paper={"new": {"rate": 90.0}}), Row("b"))
+    whole = found(table(rows), [line("0-table-9", "b", "new", 1.0)], quick=True)
+    a, b = whole["tables"][0]["rows"]
+    assert "short form" in a["why"]["new"]
+    assert b["why"] == {}
+    assert (
+        found(table(rows), [line("0-table-9", "b", "new", 1.0)])["tables"][0]["rows"][0]["why"]
+        == {}
+    )
+
+
 def test_points_of_a_figure():
     rows = (Row("a"),)
     lines = [line("0-table-9", "a", "new", 10.0 * x + r, r, x) for x in (2, 1) for r in (0, 2)]

@@ -117,13 +117,15 @@ def _table(protocol: Protocol, lines: list, why: dict, quick: bool) -> Table:
         ],
         "methods": [{"name": m.name, "role": m.role, "note": m.note} for m in shown],
         "rows": [
-            _row(protocol, row, {m.name: runs[row.name, m.name] for m in shown}, why)
+            _row(protocol, row, {m.name: runs[row.name, m.name] for m in shown}, why, quick)
             for row in protocol.rows
         ],
     }  # fmt: skip
 
 
-def _row(protocol: Protocol, row: Row, runs: dict[str, list], why: dict) -> dict[str, Any]:
+def _row(
+    protocol: Protocol, row: Row, runs: dict[str, list], why: dict, quick: bool
+) -> dict[str, Any]:
     found: dict[str, Any] = {"name": row.name, "absent": row.absent}
     found["seconds"] = {
         method: statistics.fmean(line["seconds"] for line in lines)
@@ -131,9 +133,9 @@ def _row(protocol: Protocol, row: Row, runs: dict[str, list], why: dict) -> dict
         if lines
     }
     found["why"] = {
-        method: why[protocol.name, row.name, method]
+        method: reason
         for method, lines in runs.items()
-        if not lines and (protocol.name, row.name, method) in why
+        if not lines and (reason := _reason(protocol, row, method, why, quick))
     }
     if protocol.axis is None:
         found["cells"] = {}
@@ -151,6 +153,16 @@ def _row(protocol: Protocol, row: Row, runs: dict[str, list], why: dict) -> dict
             if lines
         }
     return found
+
+
+def _reason(protocol: Protocol, row: Row, method: str, why: dict, quick: bool) -> str:
+    """Why there is no cell, as far as it is known."""
+    if (protocol.name, row.name, method) in why:
+        return why[protocol.name, row.name, method]
+    brief = row.quick and all(m.quick for m in protocol.methods if m.name == method)
+    if quick and not brief and not row.absent and method not in row.skip:
+        return "Left out of the short form, for its time."
+    return ""
 
 
 def _cell(measure: Measure, lines: list, paper: dict[str, Any]) -> dict[str, Any] | None:
@@ -171,9 +183,10 @@ def _cell(measure: Measure, lines: list, paper: dict[str, Any]) -> dict[str, Any
         if spread is None and measure.of:  # the best of runs whose mean has a deviation
             whole = paper.get(measure.of)
             spread = whole[1] if isinstance(whole, list) else None
-        own = statistics.pstdev(values) if len(values) > 1 else 0.0
-        tolerance = own if spread is None else spread
-        cell["verdict"] = verdict(mean, stated[0], tolerance, measure)
+        if spread is None and len(values) > 1:
+            spread = statistics.pstdev(values)
+        if spread is not None:
+            cell["verdict"] = verdict(mean, stated[0], spread, measure)
     return cell
 
 
@@ -235,7 +248,10 @@ def _totals(tables: list[Table], paper: int) -> dict[str, int]:
             continue
         for name, cell in cells.items():
             if name in judged and cell["paper"] is not None:
-                count[cell["verdict"] or "missing"] += 1
+                if not cell["count"]:
+                    count["missing"] += 1
+                elif cell["verdict"]:  # one run against a figure without a deviation has none
+                    count[cell["verdict"]] += 1
     return count
 
 

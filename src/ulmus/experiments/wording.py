@@ -13,9 +13,9 @@ __all__ = [
 NOTHING = "–"
 SYMBOLS = {"match": "✓", "better": "▲", "worse": "▼"}
 VERDICTS = {
-    "match": "as the paper, within its deviation",
-    "better": "better than the paper by more than its deviation",
-    "worse": "worse than the paper by more than its deviation",
+    "match": "as the paper, within its deviation, or ours where it prints none",
+    "better": "better than the paper by more than that",
+    "worse": "worse than the paper by more than that",
 }
 ROLES = {
     "proposed": "proposed in the paper",
