@@ -82,7 +82,10 @@ class LabelOutputs:
         y : ndarray of shape (n_samples,)
             The label with the largest decision value.
         """
-        codes = chosen(self._outputs(X))
+        return self._named(chosen(self._outputs(X)))
+
+    def _named(self, codes):
+        """The labels of these codes; on the device where it has such a type."""
         if is_numpy(codes):
             return self.classes_[codes]
         if self.classes_.dtype.kind not in "biuf":  # the device has no strings
