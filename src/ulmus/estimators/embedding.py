@@ -252,6 +252,8 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    _on_device = ("labels_",)
+
     def __init__(
         self,
         n_clusters=8,

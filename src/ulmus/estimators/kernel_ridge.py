@@ -51,6 +51,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
+    _on_device = ("landmarks_", "dual_coef_", "intercept_")
 
     @abstractmethod
     def _encode(self, y, weight):

@@ -39,6 +39,8 @@ _SKETCH = 100
 class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
+    _on_device = ("coef_", "intercept_", "_rows", "_basis")
+
     @abstractmethod
     def _labels(self, y):
         """Which rows have a label, their targets, and what each of them weighs at C = 1."""

@@ -26,6 +26,9 @@ __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
 class HiddenOutputs:
     """Hβ + b for a model with ``features_``, ``coef_`` and ``intercept_``."""
 
+    # What `ulmus.to_device` moves.
+    _on_device = ("coef_", "intercept_")
+
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""
         check_is_fitted(self)

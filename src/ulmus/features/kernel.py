@@ -161,6 +161,8 @@ class KernelFeatures(FeatureMap):
     True
     """
 
+    _on_device = ("landmarks_", "weights_")
+
     def __init__(
         self,
         kernel: KernelName = "rbf",
