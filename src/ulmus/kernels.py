@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import decay, elementwise, matmul
+from ulmus.backends.linalg import decay, elementwise, matmul, zero_diagonal
 from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, take
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, Rows
@@ -289,8 +289,7 @@ def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False)
     else:
         D = _affine(X, X, 2.0, -1.0, 0.0, None)
         D = elementwise("sqrt", -_at_most_zero(D))
-        # A row's distance from itself is zero, but for rounding.
-        D *= 1.0 - namespace(D).eye(n, dtype=D.dtype, device=D.device)
+        D = zero_diagonal(D)  # but for rounding it was
     share = from_numpy(_share(n, weight), D)
     mean = float(share @ doubles(D) @ share)
     return mean if mean > 0 else 1.0

@@ -1,25 +1,43 @@
 """Arrays of other libraries, with scikit-learn's array API switched on."""
 
+from functools import partial
+
 import array_api_strict
 import pytest
 import sklearn
 
-# What does not run on the host's own device in array_api_strict refuses to be mixed with what
-# does, as arrays of a GPU do.
-LIBRARIES = ["array_api_strict", "array_api_strict, another device", "torch"]
+
+def _strict(name):
+    return partial(array_api_strict.asarray, device=array_api_strict.Device(name))
+
+
+def _torch(device):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("PyTorch sees no CUDA device")
+    return partial(torch.asarray, device=device)
+
+
+def _cupy():
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not cupy.is_available():
+        pytest.skip("CuPy sees no CUDA device")
+    return cupy.asarray
+
+
+LIBRARIES = {
+    "array_api_strict": partial(_strict, "CPU_DEVICE"),
+    # Its arrays refuse to be mixed with those of the host's own device, as a GPU's do.
+    "array_api_strict, another device": partial(_strict, "device1"),
+    "torch": partial(_torch, "cpu"),
+    "torch, cuda": partial(_torch, "cuda"),
+    "cupy": _cupy,
+}
 
 
 @pytest.fixture(params=LIBRARIES)
 def library(request):
     """Puts arrays into a library."""
-    if request.param == "torch":
-        torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
-        asarray = torch.asarray
-    else:
-        name = "CPU_DEVICE" if request.param == "array_api_strict" else "device1"
-
-        def asarray(x):
-            return array_api_strict.asarray(x, device=array_api_strict.Device(name))
-
+    asarray = LIBRARIES[request.param]()
     with sklearn.config_context(array_api_dispatch=True):
         yield asarray

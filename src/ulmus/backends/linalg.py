@@ -48,6 +48,7 @@ __all__ = [
     "square_into",
     "subtract_product",
     "tall_product",
+    "zero_diagonal",
 ]
 
 
@@ -134,6 +135,15 @@ def add_to_diagonal(A: Array, value: float) -> Array:
         return A
     xp = namespace(A)
     return A + value * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)
+
+
+def zero_diagonal(A: Array) -> Array:
+    """A square A with zeros along its diagonal, in place where the library can."""
+    if is_numpy(A):
+        np.fill_diagonal(A, 0.0)
+        return A
+    xp = namespace(A)
+    return xp.where(xp.eye(A.shape[0], dtype=xp.bool, device=A.device), 0.0 * A, A)
 
 
 class Cholesky:
