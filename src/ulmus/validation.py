@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_array_api_obj
 from sklearn import get_config
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
-from ulmus.backends.namespace import is_array_api_obj, is_numpy, is_streamed, place
+from ulmus.backends.namespace import is_numpy, is_streamed, place
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Rows
 

@@ -27,7 +27,7 @@ class HiddenOutputs:
     """Hβ + b for a model with ``features_``, ``coef_`` and ``intercept_``."""
 
     # What `ulmus.to_device` moves.
-    _on_device = ("coef_", "intercept_")
+    _on_device: tuple[str, ...] = ("coef_", "intercept_")
 
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""

@@ -124,8 +124,8 @@ def surface(
     squared, rates, rough = (np.stack(parts) for parts in zip(*slices, strict=True))
     classes = isinstance(labelled.targets, ClassTargets)
     kind = "loo" if validation is None else "validation"
-    rates = rates if classes else None
-    return Surface(lams, Cs, squared, rates, rough, kind, len(labelled.targets))
+    n = len(labelled.targets)
+    return Surface(lams, Cs, squared, rates if classes else None, rough, kind, n)
 
 
 def point(labelled: Labelled, lam: float, C: float) -> Point:
