@@ -33,6 +33,7 @@ from ulmus.backends.namespace import (
     doubles,
     eps,
     from_numpy,
+    is_numpy,
     namespace,
     take,
     to_numpy,
@@ -47,8 +48,8 @@ __all__ = ["METHODS", "LowRank", "low_rank"]
 
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
-# Rows of F that are worked on together.
-_TILE = 4096
+# Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
+_TILE, _DEVICE_TILE = 4096, 65536
 # A direction this small beside the largest k(x, x), in units of rounding, is noise.
 _NOISE = 1000.0
 _LEAST_NOISE = 1e-12
@@ -142,7 +143,7 @@ def _partial_cholesky(
     limit = max(tol, eps(dtype)) * float(whole.sum())
     thinned = draw is _by_residual
     block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
-    parts = list(row_blocks(n, _TILE))
+    parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
     F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
     pivots: list[int] = []
     while len(pivots) < rank and missing.sum() > limit:

@@ -1,5 +1,6 @@
 """Arrays of other libraries, with scikit-learn's array API switched on."""
 
+import shutil
 from functools import partial
 
 import array_api_strict
@@ -30,9 +31,9 @@ LIBRARIES = {
     # Its arrays refuse to be mixed with those of the host's own device, as a GPU's do.
     "array_api_strict, another device": partial(_strict, "device1"),
     "torch": partial(_torch, "cpu"),
-    "torch, cuda": partial(_torch, "cuda"),
-    "cupy": _cupy,
 }
+if shutil.which("nvidia-smi"):
+    LIBRARIES |= {"torch, cuda": partial(_torch, "cuda"), "cupy": _cupy}
 
 
 @pytest.fixture(params=LIBRARIES)

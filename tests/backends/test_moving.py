@@ -136,6 +136,16 @@ def test_weights_on_another_device_are_refused(two_devices):
             model.fit(one(X), one(Y), sample_weight=two(np.ones(N)))
 
 
+def test_a_map_and_validation_rows_on_another_device_are_refused(two_devices):
+    one, two = two_devices
+    units = KernelFeatures(rank=20, random_state=0).fit(one(X))
+    with pytest.raises(ValueError, match=r"device2.*device1"):
+        units.transform(two(X))
+    model = sklearn.clone(MODELS["few labels"])
+    with pytest.raises(ValueError, match=r"device1.*device2"):
+        model.fit(one(X), one(FEW), validation=(two(X), two(Y)))
+
+
 def test_a_model_follows_once_it_is_moved(two_devices):
     one, two = two_devices
     model = KernelELMClassifier(C=1.0).fit(one(X), one(Y))

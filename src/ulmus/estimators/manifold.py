@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, gathered, placed, take
+from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
@@ -168,7 +168,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         known, targets, weight = self._labels(y)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
         part = H.take(np.flatnonzero(known))
-        labelled = Problem(part, targets.placed(part.X), placed(weight, part.X))
+        own = placed(weight, part.X)
+        labelled = Problem(part, targets.placed(part.X), own)
         if self.solver_ == "direct":
             solution = manifold_primal(labelled, manifold_gram(H, self._laplacian), C, lam)
             loo, rows = solution.loo, solution.loo_rows
@@ -181,7 +182,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         T = coded(labelled.targets, slice(0, len(targets)), rows.dtype)
         found = conjugate_gradients(
             apply,
-            matmul(rows.T, C * labelled.weight[:, None] * T),
+            matmul(rows.T, C * own[:, None] * T),
             nystrom_preconditioner(apply, c, H.width, min(_SKETCH, H.width)),
             self.tol,
             self.max_iter,
@@ -214,6 +215,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             raise InvalidInputError("validation must be a pair (X, y).")
         y = on_host(*validation)
         X = gathered(valid_rows(self, validation[0], reset=False))
+        same_place(X=self._rows, validation=X)
         targets = self._validation_targets(self._check_target(X, y))
         return self._coordinates(X), targets.placed(X)
 

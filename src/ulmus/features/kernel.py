@@ -10,7 +10,15 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import cast, contiguous, gathered, namespace, placed, take
+from ulmus.backends.namespace import (
+    cast,
+    contiguous,
+    gathered,
+    namespace,
+    placed,
+    same_place,
+    take,
+)
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
@@ -199,6 +207,7 @@ class KernelFeatures(FeatureMap):
 
     def layer(self, like: Rows, dtype: DType = None) -> KernelLayer:
         """The map as a function of rows that live where ``like`` lives."""
+        same_place(X=like, weights_=self.weights_)
         dtype = self._precision(like, dtype)
         landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
