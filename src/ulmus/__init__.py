@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ulmus.version import __version__
 
 if TYPE_CHECKING:
+    from ulmus.backends.moving import to_device, to_numpy
+    from ulmus.backends.streaming import on_device
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.clustering import ELMKMeans
     from ulmus.estimators.discriminative import ManifoldELMClassifier
@@ -45,6 +47,9 @@ __all__ = [
     "SemiSupervisedELMRegressor",
     "SparseELMClassifier",
     "__version__",
+    "on_device",
+    "to_device",
+    "to_numpy",
 ]
 
 # Where each public name lives. It is imported when it is first asked for, so that a program
@@ -67,6 +72,9 @@ _HOMES = {
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
     "SparseELMClassifier": "ulmus.estimators.sparse",
+    "on_device": "ulmus.backends.streaming",
+    "to_device": "ulmus.backends.moving",
+    "to_numpy": "ulmus.backends.moving",
 }
 
 

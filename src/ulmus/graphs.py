@@ -16,9 +16,10 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.arguments import check_known
+from ulmus.backends.linalg import sparse_operator
 from ulmus.backends.neighbors import approximate_neighbors
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.typing import Array, Rows, Seed
+from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 
@@ -51,6 +52,10 @@ class Laplacian:
         for _ in range(self.power):
             F = self.matrix @ F
         return F
+
+    def placed(self, like: Rows, dtype: DType) -> "Laplacian":
+        """The same for arrays that live where ``like`` does."""
+        return Laplacian(sparse_operator(self.matrix, like, dtype), self.power)
 
 
 def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn import get_config
 
-from ulmus.backends.namespace import is_numpy, is_streamed, namespace, take
+from ulmus.backends.namespace import gathered, is_numpy, is_streamed, namespace, take
 from ulmus.typing import Array, DType, Layer, Rows
 
 __all__ = [
@@ -116,7 +116,7 @@ class Hidden:
 
     def all(self) -> Array:
         """The whole of H, offset and all; for when it is known to fit."""
-        H = self.layer(self.X.whole() if is_streamed(self.X) else self.X)
+        H = self.layer(gathered(self.X))
         H += self.layer.offset
         return H
 
@@ -128,7 +128,7 @@ class Hidden:
         """The same rows, made once and kept where they fit; for when they are read many times."""
         if not fits(len(self), self.width, self.itemsize):
             return self
-        rows = self.layer(self.X.whole() if is_streamed(self.X) else self.X)
+        rows = self.layer(gathered(self.X))
         return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), rows)
 
 
@@ -171,20 +171,23 @@ class Stored:
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Each tile's rows and a copy of it, for the solvers scale blocks in place."""
-        start, buffer = 0, np.empty((self.width, self.size), self.dtype)
+        xp, start = namespace(self.X), 0
+        buffer = xp.empty((self.width, self.size), dtype=self.dtype, device=self.X.device)
         for tile in self.tiles:
             rows = slice(start, start + tile.shape[1])
-            copy = buffer if tile.shape[1] == self.size else np.empty(tile.shape, self.dtype)
+            copy = buffer if tile.shape[1] == self.size else xp.empty_like(tile)
             copy[...] = tile
             yield rows, copy.T
             start = rows.stop
 
     def all(self) -> Array:
         """The whole of H."""
-        return np.concatenate([tile.T for tile in self.tiles])
+        return namespace(self.X).concat([tile.T for tile in self.tiles])
 
     def take(self, rows: np.ndarray) -> "Stored":
         """Some of the rows."""
+        if not is_numpy(self.X):
+            return Stored([self._taken(rows)])
         found = np.empty((self.width, len(rows)), self.dtype)
         start = 0
         for tile in self.tiles:
@@ -192,6 +195,15 @@ class Stored:
             found[:, here] = tile[:, rows[here] - start]
             start += tile.shape[1]
         return Stored([found])
+
+    def _taken(self, rows: np.ndarray) -> Array:
+        """Some of the rows on a device, where not every library writes by their numbers."""
+        order, parts, start = np.argsort(rows, kind="stable"), [], 0
+        for tile in self.tiles:
+            here = rows[order][(rows[order] >= start) & (rows[order] < start + tile.shape[1])]
+            parts.append(take(tile, here - start, axis=1))
+            start += tile.shape[1]
+        return take(namespace(self.X).concat(parts, axis=1), np.argsort(order), axis=1)
 
 
 @dataclass(frozen=True)
@@ -203,7 +215,7 @@ class ScaledColumns:
     @property
     def width(self) -> int:
         """Number of columns."""
-        return len(self.factors)
+        return int(self.factors.shape[0])
 
     @property
     def dtype(self) -> DType:
@@ -217,7 +229,7 @@ class ScaledColumns:
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """The rows, scaled."""
-        return np.multiply(X, self.factors, out=out)
+        return np.multiply(X, self.factors, out=out) if is_numpy(X) else X * self.factors
 
     def units(self, columns: slice) -> "ScaledColumns":
         """Some of the columns."""

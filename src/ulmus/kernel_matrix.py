@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import is_numpy
+from ulmus.backends.namespace import cast, contiguous, doubles, is_numpy, namespace, take, zeros
 from ulmus.hidden import Hidden, block_rows, row_blocks
-from ulmus.kernels import Kernel, Shifted
+from ulmus.kernels import Kernel, Shifted, some_rows
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["EvaluatedKernel", "GivenKernel", "HiddenKernel", "KernelMatrix"]
@@ -30,6 +30,11 @@ class KernelMatrix(ABC):
     @abstractmethod
     def dtype(self) -> DType:
         """Precision of the entries."""
+
+    @property
+    @abstractmethod
+    def array(self) -> Rows:
+        """An array that lives where K does."""
 
     @abstractmethod
     def diagonal(self) -> Array:
@@ -57,16 +62,17 @@ class KernelMatrix(ABC):
 
     def all(self) -> Array:
         """The whole of K in float64."""
-        K = np.empty((len(self), len(self)), order="F")
+        n = len(self)
+        K = np.empty((n, n), order="F") if is_numpy(self.array) else zeros((n, n), self.array)
         for part, block in self.rows():
-            K[:, part] = block.T  # K is symmetric
+            K[:, part] = doubles(block).T  # K is symmetric
         return K
 
     def times(self, V: Array) -> Array:
         """K V."""
-        product = np.empty((len(self), V.shape[1]), V.dtype)
+        product = namespace(V).empty((len(self), V.shape[1]), dtype=V.dtype, device=V.device)
         for part, block in self.rows():
-            matmul(block.astype(V.dtype, copy=False), V, product[part])
+            matmul(cast(block, V.dtype), V, product[part, :])
         return product
 
     @property
@@ -89,36 +95,41 @@ class EvaluatedKernel(KernelMatrix):
         """Precision of the entries."""
         return self.X.dtype
 
+    @property
+    def array(self) -> Rows:
+        """The rows."""
+        return self.X.rows if isinstance(self.X, Shifted) else self.X
+
     def diagonal(self) -> Array:
         """k(xᵢ, xᵢ) in float64."""
-        return np.asarray(self.kernel.diagonal(self.X), dtype=float)
+        return doubles(self.kernel.diagonal(self.X))
 
     def block(self, part: slice, chosen: np.ndarray) -> Array:
         """K[part, chosen]."""
-        return self.kernel(self.X[part], self.X[chosen])
+        return self.kernel(some_rows(self.X, part), some_rows(self.X, chosen))
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
-        Z = self.X[chosen]
-        return np.asarray(self.kernel(Z, Z), dtype=float)
+        Z = some_rows(self.X, chosen)
+        return doubles(self.kernel(Z, Z))
 
     def rows(self) -> Iterator[tuple[slice, Array]]:
         """K by blocks of rows."""
-        host = isinstance(self.X, Shifted) or is_numpy(self.X)
+        host = is_numpy(self.array)
         buffer = np.empty((self._size, len(self)), self.dtype) if host else None
         for part in row_blocks(len(self), self._size):
             out = None if buffer is None else buffer[: part.stop - part.start]
-            yield part, self.kernel(self.X[part], self.X, out)
+            yield part, self.kernel(some_rows(self.X, part), self.X, out)
 
     def precise(self) -> "EvaluatedKernel":
         """The kernel of the same rows in float64."""
         if not str(self.dtype).endswith("32"):
             return self
-        return EvaluatedKernel(self.kernel, self.X.astype(float))
+        return EvaluatedKernel(self.kernel, cast(self.X, namespace(self.array).float64))
 
     def take(self, chosen: np.ndarray) -> "EvaluatedKernel":
         """The kernel between some of the rows."""
-        return EvaluatedKernel(self.kernel, self.X[chosen])
+        return EvaluatedKernel(self.kernel, some_rows(self.X, chosen))
 
 
 @dataclass(frozen=True)
@@ -128,33 +139,38 @@ class GivenKernel(KernelMatrix):
     K: Array
 
     def __len__(self) -> int:
-        return len(self.K)
+        return int(self.K.shape[0])
 
     @property
     def dtype(self) -> DType:
         """Precision of the entries."""
         return self.K.dtype
 
+    @property
+    def array(self) -> Rows:
+        """K itself."""
+        return self.K
+
     def diagonal(self) -> Array:
         """k(xᵢ, xᵢ) in float64."""
-        return np.diagonal(self.K).astype(float)
+        return doubles(namespace(self.K).linalg.diagonal(self.K))
 
     def block(self, part: slice, chosen: np.ndarray) -> Array:
         """K[part, chosen]."""
-        return np.ascontiguousarray(self.K[part][:, chosen])
+        return contiguous(take(take(self.K, part), chosen, axis=1))
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
-        return self.K[np.ix_(chosen, chosen)].astype(float)
+        return doubles(take(take(self.K, chosen), chosen, axis=1))
 
     def rows(self) -> Iterator[tuple[slice, Array]]:
         """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
-            yield part, self.K[part]
+            yield part, take(self.K, part)
 
     def take(self, chosen: np.ndarray) -> "GivenKernel":
         """The part between some of the rows."""
-        return GivenKernel(self.K[np.ix_(chosen, chosen)])
+        return GivenKernel(take(take(self.K, chosen), chosen, axis=1))
 
 
 @dataclass(frozen=True)
@@ -171,26 +187,32 @@ class HiddenKernel(KernelMatrix):
         """Precision of the entries."""
         return self.H.layer.dtype
 
+    @property
+    def array(self) -> Rows:
+        """The rows."""
+        return self.H.X
+
     def diagonal(self) -> Array:
         """‖h‖² of every row, in float64."""
-        parts = [np.sum((h + self.H.offset).astype(float) ** 2, axis=1) for _, h in self.H.blocks()]
-        return np.concatenate(parts)
+        xp = namespace(self.H.X)
+        parts = [xp.sum(doubles(h + self.H.offset) ** 2, axis=1) for _, h in self.H.blocks()]
+        return xp.concat(parts)
 
     def block(self, part: slice, chosen: np.ndarray) -> Array:
         """K[part, chosen]."""
-        these = self.H.layer(self.H.X[part]) + self.H.offset
+        these = self.H.layer(take(self.H.X, part)) + self.H.offset
         return matmul(these, self.H.take(chosen).all().T)
 
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
-        rows = self.H.take(chosen).all().astype(float)
+        rows = doubles(self.H.take(chosen).all())
         return matmul(rows, rows.T)
 
     def rows(self) -> Iterator[tuple[slice, Array]]:
         """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
             chosen = np.arange(part.start, part.stop)
-            yield part, np.ascontiguousarray(self._against(self.H.take(chosen).all()).T)
+            yield part, contiguous(self._against(self.H.take(chosen).all()).T)
 
     def take(self, chosen: np.ndarray) -> "HiddenKernel":
         """The same between some of the rows."""
@@ -198,14 +220,15 @@ class HiddenKernel(KernelMatrix):
 
     def times(self, V: Array) -> Array:
         """H(HᵀV): two passes over H, and nothing n × n even by blocks."""
-        inner = np.zeros((self.H.width, V.shape[1]))
+        inner = zeros((self.H.width, V.shape[1]), V)
         for part, h in self.H.blocks():
-            inner += matmul((h + self.H.offset).T.astype(float), V[part])
+            inner += matmul(doubles(h + self.H.offset).T, V[part, :])
         return self._against(inner.T)
 
     def _against(self, rows: Array) -> Array:
         """H rowsᵀ."""
-        product = np.empty((len(self), len(rows)), rows.dtype)
+        shape = (len(self), rows.shape[0])
+        product = namespace(rows).empty(shape, dtype=rows.dtype, device=rows.device)
         for part, h in self.H.blocks():
-            matmul((h + self.H.offset).astype(rows.dtype, copy=False), rows.T, product[part])
+            matmul(cast(h + self.H.offset, rows.dtype), rows.T, product[part, :])
         return product

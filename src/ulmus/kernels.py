@@ -26,8 +26,8 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import decay, elementwise, matmul
-from ulmus.backends.namespace import is_numpy, is_sparse, namespace, to_numpy
+from ulmus.backends.linalg import decay, elementwise, matmul, zero_diagonal
+from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, take
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, Rows
 
@@ -44,6 +44,7 @@ __all__ = [
     "Shifted",
     "mean_distance",
     "mean_square",
+    "some_rows",
 ]
 
 # Rows at a time where more of each pair is made than one number.
@@ -258,7 +259,8 @@ class Pairwise(Kernel):
         """k(x, x), a few rows at a time."""
         parts = []
         for rows in _few(X.shape[0]):
-            block = self(X[rows], X[rows])
+            few = some_rows(X, rows)
+            block = self(few, few)
             parts.append(namespace(block).linalg.diagonal(block))
         return namespace(parts[0]).concat(parts)
 
@@ -271,7 +273,7 @@ class Precomputed(Kernel):
         """X[:, Z]."""
         if is_sparse(X):
             raise InvalidInputError("A precomputed kernel must be dense; use X.toarray().")
-        return _into(out, X[:, Z])
+        return _into(out, take(X, Z, axis=1))
 
     def diagonal(self, X: Rows) -> Array:
         """The diagonal of the matrix between rows of one set."""
@@ -287,16 +289,22 @@ def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False)
     else:
         D = _affine(X, X, 2.0, -1.0, 0.0, None)
         D = elementwise("sqrt", -_at_most_zero(D))
-        D[np.arange(n), np.arange(n)] = 0.0  # but for rounding
-    share = _share(n, weight)
-    mean = float(share @ to_numpy(D).astype(float) @ share)
+        D = zero_diagonal(D)  # but for rounding it was
+    share = from_numpy(_share(n, weight), D)
+    mean = float(share @ doubles(D) @ share)
     return mean if mean > 0 else 1.0
 
 
 def mean_square(X: Rows, weight: np.ndarray | None = None) -> float:
     """The mean squared length of the rows; 1 where all are zero."""
-    mean = float(_share(X.shape[0], weight) @ to_numpy(_squares(X)).astype(float))
+    squares = doubles(_squares(X))
+    mean = float(from_numpy(_share(X.shape[0], weight), squares) @ squares)
     return mean if mean > 0 else 1.0
+
+
+def some_rows(X: Rows, rows: Any) -> Rows:
+    """Rows of X, whatever kind they are of, by a slice or by their numbers."""
+    return X[rows] if isinstance(X, Shifted) else take(X, rows)
 
 
 def _share(n: int, weight: np.ndarray | None) -> np.ndarray:

@@ -8,7 +8,8 @@ Partial Cholesky needs the chosen columns of K alone. Pivots drawn in proportion
 missing of each row's k(x, x) (randomly pivoted Cholesky) come within a small factor of the
 best k columns there are; drawn uniformly they are the classical Nyström method. Blocks of
 pivots are drawn at once and thinned by rejection, which leaves their distribution as if they
-had been drawn one by one.
+had been drawn one by one. They are drawn on the host, from n numbers; all that is made of them is
+made where K lives.
 """
 
 from collections.abc import Callable
@@ -16,10 +17,28 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import scipy.linalg
 
-from ulmus.backends.linalg import eigh, lower_inverse, matmul, subtract_product
-from ulmus.backends.namespace import eps
+from ulmus.backends.linalg import (
+    column_major,
+    eigh,
+    lower_inverse,
+    matmul,
+    orthonormal,
+    signs,
+    square_into,
+    subtract_product,
+)
+from ulmus.backends.namespace import (
+    contiguous,
+    doubles,
+    eps,
+    from_numpy,
+    is_numpy,
+    namespace,
+    take,
+    to_numpy,
+    zeros,
+)
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Stored, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
@@ -29,8 +48,8 @@ __all__ = ["METHODS", "LowRank", "low_rank"]
 
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
-# Rows of F that are worked on together.
-_TILE = 4096
+# Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
+_TILE, _DEVICE_TILE = 4096, 65536
 # A direction this small beside the largest k(x, x), in units of rounding, is noise.
 _NOISE = 1000.0
 _LEAST_NOISE = 1e-12
@@ -118,14 +137,14 @@ def _partial_cholesky(
 ) -> LowRank:
     n, dtype = len(K), K.dtype
     whole = _sound_diagonal(K)
-    missing = whole.copy()
+    missing, xp = whole.copy(), namespace(K.array)
     noise = _noise(dtype) * float(whole.max())
     smallest = _SMALLEST_PIVOT * eps(dtype) ** 0.5
     limit = max(tol, eps(dtype)) * float(whole.sum())
     thinned = draw is _by_residual
     block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
-    parts = list(row_blocks(n, _TILE))
-    F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), dtype)
+    parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
+    F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
     pivots: list[int] = []
     while len(pivots) < rank and missing.sum() > limit:
         proposed = draw(missing, min(block, rank - len(pivots)), rng)
@@ -133,25 +152,25 @@ def _partial_cholesky(
             break
         k = len(pivots)
         known = F.gather(k, proposed)
-        inner = K.among(proposed) - matmul(known.T, known)
+        inner = to_numpy(K.among(proposed) - matmul(known.T, known))
         least = max(noise, smallest * float(missing.max()))
         accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
         if len(accepted) == 0:
             continue
-        chosen, known = proposed[accepted], np.ascontiguousarray(known[:, accepted])
-        inverse = lower_inverse(L).astype(dtype)
+        chosen, known = proposed[accepted], contiguous(take(known, accepted, axis=1))
+        inverse = from_numpy(lower_inverse(L), K.array, dtype)
         F.grow(k + len(chosen), rank)
         explained = np.zeros(len(chosen))
-        squares = np.empty((len(chosen), n), dtype)
+        squares = xp.empty((len(chosen), n), dtype=dtype, device=F.tiles[0].device)
         for part, tile in zip(parts, F.tiles, strict=True):
             fresh = K.block(part, chosen)
-            subtract_product(fresh, tile[:k].T, known)
-            new = matmul(inverse, fresh.T, tile[k : k + len(chosen)])
-            np.multiply(new, new, out=squares[:, part])
-            explained += np.sum(squares[:, part], axis=1, dtype=float)
+            subtract_product(fresh, tile[:k, :].T, known)
+            new = matmul(inverse, fresh.T, tile[k : k + len(chosen), :])
+            square_into(new, squares[:, part])
+            explained += to_numpy(xp.sum(squares[:, part], axis=1, dtype=xp.float64))
         short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
         kept = len(chosen) if not len(short) else int(short[0]) + 1
-        missing -= np.sum(squares[:kept], axis=0, dtype=float)
+        missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
         if missing.min() < -_INDEFINITE * whole.max():
             raise _indefinite("what is left of it after some columns has a negative diagonal")
         missing[chosen[:kept]] = 0.0
@@ -159,8 +178,8 @@ def _partial_cholesky(
         pivots += chosen[:kept].tolist()
     rows = np.array(pivots, dtype=np.intp)
     # The pivots' own rows of F are K's Cholesky factor among them.
-    W = lower_inverse(F.gather(len(rows), rows).T.astype(float)).T
-    H = Stored([tile[: len(rows)] for tile in F.tiles])
+    W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T
+    H = Stored([tile[: len(rows), :] for tile in F.tiles])
     return LowRank(H, rows, W, _share(missing.sum(), whole.sum()), dtype)
 
 
@@ -171,22 +190,27 @@ class _Tiles:
     enough for what is made of it to stay in the cache.
     """
 
-    def __init__(self, parts: list[slice], room: int, dtype: DType) -> None:
-        self.tiles = [np.empty((room, part.stop - part.start), dtype) for part in parts]
+    def __init__(self, parts: list[slice], room: int, K: KernelMatrix) -> None:
+        like = zeros(0, K.array)
+        self.tiles = [
+            namespace(like).empty((room, p.stop - p.start), dtype=K.dtype, device=like.device)
+            for p in parts
+        ]
 
     def gather(self, k: int, rows: np.ndarray) -> Array:
         """The first k columns of F for some rows, as a k × b array."""
-        return Stored([tile[:k] for tile in self.tiles]).take(rows).tiles[0]
+        return Stored([tile[:k, :] for tile in self.tiles]).take(rows).tiles[0]
 
     def grow(self, height: int, most: int) -> None:
         """Make room for ``height`` columns of F, doubling what there is."""
-        room = len(self.tiles[0])
+        room = self.tiles[0].shape[0]
         if height <= room:
             return
         room = min(max(height, 2 * room), max(most, height))
         for i, tile in enumerate(self.tiles):
-            self.tiles[i] = np.empty((room, tile.shape[1]), tile.dtype)
-            self.tiles[i][: len(tile)] = tile
+            shape = (room, tile.shape[1])
+            self.tiles[i] = namespace(tile).empty(shape, dtype=tile.dtype, device=tile.device)
+            self.tiles[i][: tile.shape[0], :] = tile
 
 
 def _thinned_cholesky(
@@ -232,58 +256,61 @@ def _halko(
     n, trace = len(K), float(_sound_diagonal(K).sum())
     width = min(rank + oversampling, n)
     block = width if tol <= 0 else int(np.clip(width // 8, 32, _LARGEST_BLOCK))
-    Q, KQ, captured = np.empty((n, 0)), np.empty((n, 0)), 0.0
+    xp, captured = namespace(K.array), 0.0
+    Q, KQ = zeros((n, 0), K.array), zeros((n, 0), K.array)
     while Q.shape[1] < width and trace - captured > max(tol, 0.0) * trace:
-        Y = K.times(rng.standard_normal((n, min(block, width - Q.shape[1]))))
+        drawn = rng.standard_normal((n, min(block, width - Q.shape[1])))
+        Y = K.times(from_numpy(drawn, K.array))
         for _ in range(power):
             Y = K.times(_orthonormal(Y, Q))
         fresh = _orthonormal(Y, Q)
         applied = K.times(fresh)
-        captured += float(np.sum(fresh * applied))
-        Q, KQ = np.hstack([Q, fresh]), np.hstack([KQ, applied])
-    T = matmul(np.ascontiguousarray(Q.T), KQ)
+        captured += float(xp.sum(fresh * applied))
+        Q, KQ = xp.concat([Q, fresh], axis=1), xp.concat([KQ, applied], axis=1)
+    T = matmul(contiguous(Q.T), KQ)
     most = width if literal else rank
-    d, U = _leading(*eigh(np.asfortranarray((T + T.T) / 2)), most, tol, trace, K.dtype)
-    W = matmul(Q, U / np.sqrt(d))
-    F = matmul(Q, U * np.sqrt(d)) if literal else matmul(KQ, U / np.sqrt(d))
-    error = _share(max(trace - float(np.sum(F**2)), 0.0), trace)
+    d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K.dtype)
+    W = matmul(Q, U / xp.sqrt(d))
+    F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
+    error = _share(max(trace - float(xp.sum(F**2)), 0.0), trace)
     return LowRank(Stored([F.T]), None, W, error, K.dtype)
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
     """An orthonormal basis of what Y adds to Q."""
     for _ in range(2):  # once leaves rounding behind
-        Y = Y - matmul(Q, matmul(np.ascontiguousarray(Q.T), Y))
-    basis: Array = scipy.linalg.qr(Y, mode="economic", overwrite_a=True, check_finite=False)[0]
-    return basis
+        Y = Y - matmul(Q, matmul(contiguous(Q.T), Y))
+    return orthonormal(Y)
 
 
 def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     """The best F of its rank there is. Holds all of K."""
     whole = K.all()
-    trace = float(np.trace(whole))
+    xp = namespace(whole)
+    trace = float(xp.linalg.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
-    F = U * np.sqrt(d)
-    error = _share(max(trace - float(d.sum()), 0.0), trace)
-    return LowRank(Stored([F.T]), None, U / np.sqrt(d), error, K.dtype)
+    F = U * xp.sqrt(d)
+    error = _share(max(trace - float(xp.sum(d)), 0.0), trace)
+    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), error, K.dtype)
 
 
 def _leading(
     w: Array, U: Array, rank: int, tol: float, trace: float, dtype: DType
 ) -> tuple[Array, Array]:
     """The largest eigenvalues that ``rank`` and ``tol`` ask for, descending; none is noise."""
-    if len(w) and w[0] < -_INDEFINITE * max(float(w[-1]), 0.0):
-        raise _indefinite(f"its eigenvalues go from {w[0]:.2g} to {w[-1]:.2g}")
-    w, U = w[::-1], U[:, ::-1]
-    k = min(rank, int(np.sum(w > _noise(dtype) * w.max(initial=0.0))))
-    enough = np.flatnonzero(trace - np.cumsum(w[:k]) <= tol * trace)
+    values = to_numpy(w)[::-1]
+    if len(values) and values[-1] < -_INDEFINITE * max(float(values[0]), 0.0):
+        raise _indefinite(f"its eigenvalues go from {values[-1]:.2g} to {values[0]:.2g}")
+    k = min(rank, int(np.sum(values > _noise(dtype) * values.max(initial=0.0))))
+    enough = np.flatnonzero(trace - np.cumsum(values[:k]) <= tol * trace)
     k = int(enough[0]) + 1 if tol > 0 and len(enough) else k
-    U = np.ascontiguousarray(U[:, :k])
-    return w[:k].copy(), U * np.sign(U[np.argmax(np.abs(U), axis=0), np.arange(k)] if k else 1.0)
+    U = contiguous(namespace(U).flip(U[:, U.shape[1] - k :], axis=1))
+    return from_numpy(values[:k].copy(), U), U * signs(U) if k else U
 
 
-def _sound_diagonal(K: KernelMatrix) -> Array:
-    diagonal = K.diagonal()
+def _sound_diagonal(K: KernelMatrix) -> np.ndarray:
+    """k(x, x) of every row, on the host."""
+    diagonal = to_numpy(K.diagonal())
     if diagonal.min() < 0:
         raise _indefinite(f"k(x, x) is {diagonal.min():.2g} for a row")
     return diagonal

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from array_api_compat import device as device_of
 
-from ulmus.backends.linalg import Gram, has_matrix_units, matmul
+from ulmus.backends.gram import Gram, has_matrix_units
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, take, zeros
 from ulmus.typing import Array, DType, Targets
 

@@ -1,6 +1,5 @@
 """The same answers from every array library, and on every device that is here."""
 
-import array_api_strict
 import numpy as np
 import pytest
 import sklearn
@@ -10,22 +9,9 @@ from sklearn.preprocessing import FunctionTransformer
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
 from ulmus.backends.namespace import to_numpy
 
-LIBRARIES = ["array_api_strict", "torch"]
 X, Y = load_digits(return_X_y=True)
 X = X / 16.0
 WEIGHT = np.random.default_rng(0).uniform(0.5, 2.0, len(Y))
-
-
-@pytest.fixture(params=LIBRARIES)
-def library(request):
-    """Puts arrays into a library, with scikit-learn's array API switched on."""
-    if request.param == "torch":
-        torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
-        asarray = torch.asarray
-    else:
-        asarray = array_api_strict.asarray
-    with sklearn.config_context(array_api_dispatch=True):
-        yield asarray
 
 
 def fitted(model, asarray, n, dtype=np.float64, **more):

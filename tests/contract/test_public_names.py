@@ -39,6 +39,9 @@ def test_public_names():
         "SemiSupervisedELMRegressor",
         "SparseELMClassifier",
         "__version__",
+        "on_device",
+        "to_device",
+        "to_numpy",
     ]
     for name in ulmus.__all__:
         assert hasattr(ulmus, name)

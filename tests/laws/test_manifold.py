@@ -124,7 +124,7 @@ def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
     for memory in (1024, 1e-3):
         with config_context(working_memory=memory):
             apply = manifold_operator(H, L, c_all, lam)
-            solve = nystrom_preconditioner(apply, h, max(1, h // 2))
+            solve = nystrom_preconditioner(apply, c_all, h, max(1, h // 2))
             found = conjugate_gradients(apply, R, solve, 1e-10, 500)
         assert_allclose(found.coef, expected, rtol=1e-5, atol=1e-6)
 

@@ -4,12 +4,10 @@ NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads.
 Calling them in turn makes two thread pools spin against each other: measured
 at 50 000 × 100, 2000 units, the same GEMM + SYRK loop took 3.7 CPU seconds
 mixed and 2.3 with one alone. So every product of a hot loop goes
-through this module, and here through SciPy's BLAS, which alone has SYRK with
+through this module or ``gram``, and here through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,43 +16,40 @@ import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from ulmus.backends.namespace import (
+    cast,
     eps,
+    from_numpy,
     is_cupy,
     is_numpy,
     is_sparse,
     is_torch,
     namespace,
-    zeros,
+    to_numpy,
 )
-from ulmus.typing import Array, Rows
+from ulmus.typing import Array, DType, Rows
 
 __all__ = [
     "Cholesky",
-    "Gram",
     "NotPositiveDefinite",
     "add_to_diagonal",
+    "blas_view",
+    "column_major",
     "decay",
     "eigh",
     "elementwise",
-    "has_matrix_units",
+    "largest_eigenpairs",
     "low_rank_factor",
     "lower_inverse",
     "matmul",
+    "orthonormal",
     "positive_part",
-    "short_products",
+    "signs",
+    "sparse_operator",
+    "square_into",
     "subtract_product",
     "tall_product",
+    "zero_diagonal",
 ]
-
-# Columns of a symmetric matrix that are handled together when only half of it is wanted.
-_PANEL = 256
-# How many parts a device's product is cut into: eight leave 9/16 of the work.
-_DEVICE_PANELS = 8
-# Rows whose products a device sums before the sum moves to float64; matrix units cut a sum off
-# where others round it, so it should be shorter.
-_DEVICE_ROWS = 4096
-# Rows whose products are summed in float32 before the sum moves to float64.
-_FLOAT32_ROWS = 16384
 
 
 class NotPositiveDefinite(Exception):
@@ -80,8 +75,8 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
         C[...] = 0
         return C
     (gemm,) = get_blas_funcs(("gemm",), (C,))
-    a, trans_a = _column_major(B.T)
-    b, trans_b = _column_major(A.T)
+    a, trans_a = blas_view(B.T)
+    b, trans_b = blas_view(A.T)
     product = gemm(1.0, a, b, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
     if not np.shares_memory(product, C):
         C[...] = product.T
@@ -105,8 +100,8 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
         C -= A @ B
         return
     (gemm,) = get_blas_funcs(("gemm",), (C,))
-    a, trans_a = _column_major(B.T)
-    b, trans_b = _column_major(A.T)
+    a, trans_a = blas_view(B.T)
+    b, trans_b = blas_view(A.T)
     rest = gemm(-1.0, a, b, beta=1.0, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
     if not np.shares_memory(rest, C):
         C[...] = rest.T
@@ -114,7 +109,7 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
 
 def lower_inverse(L: Array) -> Array:
     """L⁻¹ of a lower triangular L, whose upper part is not looked at."""
-    if not len(L):
+    if not L.shape[0]:
         return L
     if is_numpy(L):
         (trtri,) = get_lapack_funcs(("trtri",), (L,))
@@ -127,86 +122,9 @@ def lower_inverse(L: Array) -> Array:
     return _solve_lower(xp.tril(L), eye, transposed=False)
 
 
-def _column_major(A: np.ndarray) -> tuple[np.ndarray, int]:
+def blas_view(A: np.ndarray) -> tuple[np.ndarray, int]:
     """A view BLAS can read without a copy, and whether it is transposed."""
     return (A.T, 1) if A.flags.c_contiguous and not A.flags.f_contiguous else (A, 0)
-
-
-class Gram:
-    """BᵀB summed over blocks of rows, in float64.
-
-    A float32 block is multiplied in float32 and added in float64 after a few
-    thousand rows: short sums keep their precision in float32, long ones do not.
-    ``short`` allows a GPU's matrix units, which keep ten bits of a factor; blocks should then
-    be about their means.
-    """
-
-    def __init__(self, width: int, like: Array, short: bool = False) -> None:
-        self._numpy = is_numpy(like)
-        if self._numpy:
-            self._sum = np.zeros((width, width), order="F")
-            self._part: np.ndarray | None = None
-            self._rows = 0
-        else:
-            self._sum = zeros((width, width), like)
-        self._short = short
-
-    def add(self, B: Array) -> None:
-        """Add BᵀB."""
-        if not self._numpy:
-            self._add_panels(B)
-            return
-        (syrk,) = get_blas_funcs(("syrk",), (B,))
-        a, trans = _column_major(B.T)
-        if B.dtype == np.float64:
-            syrk(1.0, a, beta=1.0, c=self._sum, trans=trans, overwrite_c=1)
-            return
-        if self._part is None:
-            self._part = np.zeros(self._sum.shape, B.dtype, order="F")
-        syrk(1.0, a, beta=float(self._rows > 0), c=self._part, trans=trans, overwrite_c=1)
-        self._rows += len(B)
-        if self._rows >= _FLOAT32_ROWS:
-            self._flush()
-
-    def total(self) -> Array:
-        """The sum, both triangles of it. Nothing can be added after."""
-        if not self._numpy:
-            xp = namespace(self._sum)
-            return xp.triu(self._sum) + xp.triu(self._sum, k=1).T
-        self._flush()
-        self._part = None
-        _mirror(self._sum)
-        return self._sum
-
-    def _add_panels(self, B: Array) -> None:
-        """Upper triangle alone, some columns at a time; short float32 sums, added in float64."""
-        # Whole multiples of a panel: matrix units want their columns aligned.
-        step = _PANEL * max(1, -(-B.shape[1] // (_PANEL * _DEVICE_PANELS)))
-        with short_products(B) if self._short else nullcontext():
-            for first in range(0, B.shape[0], _DEVICE_ROWS):
-                rows = B[first : min(first + _DEVICE_ROWS, B.shape[0]), :]
-                for j in range(0, B.shape[1], step):
-                    stop = min(j + step, B.shape[1])
-                    self._sum[:stop, j:stop] += rows[:, :stop].T @ rows[:, j:stop]
-
-    def _flush(self) -> None:
-        if self._part is not None and self._rows:
-            for columns in _panels(len(self._sum)):
-                upper = slice(0, columns.stop)
-                self._sum[upper, columns] += self._part[upper, columns]
-            self._rows = 0
-
-
-def _panels(width: int) -> list[slice]:
-    return [slice(j, min(j + _PANEL, width)) for j in range(0, width, _PANEL)]
-
-
-def _mirror(G: np.ndarray) -> None:
-    """Copy the upper triangle of G onto the lower one, in place."""
-    for columns in _panels(len(G)):
-        G[columns, : columns.start] = G[: columns.start, columns].T
-        corner = np.triu(G[columns, columns])
-        G[columns, columns] = corner + np.triu(corner, 1).T
 
 
 def add_to_diagonal(A: Array, value: float) -> Array:
@@ -217,6 +135,15 @@ def add_to_diagonal(A: Array, value: float) -> Array:
         return A
     xp = namespace(A)
     return A + value * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)
+
+
+def zero_diagonal(A: Array) -> Array:
+    """A square A with zeros along its diagonal, in place where the library can."""
+    if is_numpy(A):
+        np.fill_diagonal(A, 0.0)
+        return A
+    xp = namespace(A)
+    return xp.where(xp.eye(A.shape[0], dtype=xp.bool, device=A.device), 0.0 * A, A)
 
 
 class Cholesky:
@@ -250,6 +177,12 @@ class Cholesky:
                 self.factor, B, trans="T", lower=False, check_finite=False
             )
         return _solve_lower(self.factor, B, transposed=False)
+
+    def colour(self, B: Array) -> Array:
+        """L⁻ᵀ B, so that ‖b‖² = (L⁻ᵀ b)ᵀ A (L⁻ᵀ b)."""
+        if self._numpy:
+            return scipy.linalg.solve_triangular(self.factor, B, lower=False, check_finite=False)
+        return _solve_lower(self.factor, B, transposed=True)
 
     def leverage(self, H: Array) -> Array:
         """hᵀA⁻¹h for every row h of H."""
@@ -295,30 +228,6 @@ def _solve_lower(L: Array, B: Array, transposed: bool) -> Array:
     return namespace(L).linalg.solve(L.T if transposed else L, B)
 
 
-def has_matrix_units(like: Array) -> bool:
-    """Whether float32 products of such arrays may go to a GPU's matrix units."""
-    return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
-
-
-@contextmanager
-def short_products(like: Array) -> Iterator[None]:
-    """Let float32 products on a GPU round their factors to the matrix units' ten bits (TF32).
-
-    The sums stay in float32. For products over a few thousand rows of a hidden layer whose offset
-    is left out, that is as good as float32 to three digits, and several times faster.
-    """
-    if not has_matrix_units(like):
-        yield
-        return
-    matmul_settings = namespace(like).backends.cuda.matmul
-    before = matmul_settings.allow_tf32
-    matmul_settings.allow_tf32 = True
-    try:
-        yield
-    finally:
-        matmul_settings.allow_tf32 = before
-
-
 def low_rank_factor(A: np.ndarray, tol: float) -> np.ndarray:
     """F (n × r) with A ≈ FFᵀ, by Cholesky with pivots until the next is at most ``tol``.
 
@@ -343,6 +252,73 @@ def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:
     return result
 
 
+def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a symmetric A, ascending, and their vectors as columns."""
+    n = A.shape[0]
+    if is_numpy(A):
+        return scipy.linalg.eigh(A, subset_by_index=(n - k, n - 1), check_finite=False)
+    values, V = eigh(A)
+    return values[n - k :], V[:, n - k :]
+
+
+def orthonormal(A: Array) -> Array:
+    """An orthonormal basis of A's columns, as many as it has."""
+    if is_numpy(A):
+        basis: Array = scipy.linalg.qr(A, mode="economic", check_finite=False)[0]
+        return basis
+    return namespace(A).linalg.qr(A)[0]
+
+
+def column_major(A: Array) -> Array:
+    """A as LAPACK wants it where NumPy owns it; elsewhere A."""
+    return np.asfortranarray(A) if is_numpy(A) else A
+
+
+def signs(A: Array) -> Array:
+    """1 or −1 for every column: the sign of its entry of largest size."""
+    xp, (n, k) = namespace(A), A.shape
+    peak = xp.argmax(xp.abs(A), axis=0)
+    if is_numpy(A):
+        return np.sign(A[peak, np.arange(k)])
+    own = xp.arange(n, dtype=peak.dtype, device=A.device)[:, None] == peak
+    return xp.sign(xp.sum(xp.where(own, A, 0.0 * A), axis=0))
+
+
+def square_into(A: Array, out: Array) -> None:
+    """A squared, entry by entry, written into ``out``."""
+    if is_numpy(A):
+        np.multiply(A, A, out=out)
+    else:
+        out[...] = A * A
+
+
+def sparse_operator(A: Any, like: Rows, dtype: DType) -> Any:
+    """A SciPy matrix as something to multiply arrays by that live where ``like`` does: A @ B."""
+    if is_numpy(like):
+        return A.astype(dtype)
+    if is_torch(like) or is_cupy(like):
+        A = A.tocoo()
+        entries = cast(from_numpy(A.data, like), dtype)
+        where = from_numpy(np.stack([A.row, A.col]).astype(np.int64), like)
+        if is_torch(like):
+            sparse_coo = namespace(like).sparse_coo_tensor
+            return sparse_coo(where, entries, A.shape, check_invariants=False).coalesce()
+        from cupyx.scipy.sparse import coo_matrix
+
+        return coo_matrix((entries, (where[0], where[1])), shape=A.shape).tocsr()
+    return _OnHost(A)
+
+
+class _OnHost:
+    """A sparse matrix for a library that has none: the product is made on the host."""
+
+    def __init__(self, A: Any) -> None:
+        self._A = A
+
+    def __matmul__(self, B: Array) -> Array:
+        return from_numpy(self._A.astype(to_numpy(B).dtype) @ to_numpy(B), B)
+
+
 def decay(Z: Array) -> Array:
     """exp(Z), in place where the library can, with what is below eps² zero.
 
@@ -360,7 +336,7 @@ def decay(Z: Array) -> Array:
         if isinstance(Z, np.ndarray):
             Z[vanishing] = -np.inf
         else:
-            Z = xp.where(vanishing, xp.asarray(-xp.inf, dtype=Z.dtype), Z)
+            Z = xp.where(vanishing, xp.asarray(-xp.inf, dtype=Z.dtype, device=Z.device), Z)
     return elementwise("exp", Z)
 
 

@@ -4,7 +4,12 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_numpy_namespace
+from array_api_compat import (
+    array_namespace,
+    is_array_api_obj,
+    is_array_api_strict_namespace,
+    is_numpy_namespace,
+)
 from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array as is_cupy
 from array_api_compat import is_torch_array as is_torch
@@ -13,16 +18,20 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
 __all__ = [
+    "cast",
+    "contiguous",
     "doubles",
     "eps",
     "floating",
     "from_numpy",
+    "gathered",
     "is_cupy",
     "is_numpy",
     "is_sparse",
     "is_streamed",
     "is_torch",
     "namespace",
+    "place",
     "placed",
     "same_place",
     "take",
@@ -61,9 +70,14 @@ def floating(X: Rows, dtype: DType | None = None) -> DType:
 
 def to_numpy(x: Array) -> np.ndarray:
     """The same values in host memory."""
-    if hasattr(x, "get"):  # CuPy
+    if is_cupy(x):
         return np.asarray(x.get())
-    return np.asarray(x.cpu() if hasattr(x, "cpu") else x)
+    if is_torch(x):
+        return np.asarray(x.detach().cpu())
+    xp = namespace(x)
+    if is_array_api_strict_namespace(xp):
+        x = x.to_device(xp.Device("CPU_DEVICE"))
+    return np.asarray(x)
 
 
 def from_numpy(x: np.ndarray, like: Rows, dtype: DType = None) -> Array:
@@ -94,24 +108,44 @@ def doubles(x: Array) -> Array:
     return xp.astype(x, xp.float64, copy=False)
 
 
-def take(x: Array, rows: Any) -> Array:
-    """Rows of x by a slice or by their numbers."""
+def cast(x: Any, dtype: DType) -> Any:
+    """Rows of any kind in another precision; x itself where it has that already."""
+    if x.dtype == dtype:
+        return x
+    return x.astype(dtype) if hasattr(x, "astype") else namespace(x).astype(x, dtype)
+
+
+def contiguous(x: Array) -> Array:
+    """x with its rows one after the other in memory, where it is NumPy's."""
+    return np.ascontiguousarray(x) if is_numpy(x) else x
+
+
+def gathered(X: Rows) -> Rows:
+    """X; where it is given out by blocks on a device, all of it there."""
+    return X.whole() if is_streamed(X) else X
+
+
+def take(x: Array, rows: Any, axis: int = 0) -> Array:
+    """Rows of x, or its columns, by a slice or by their numbers."""
     if is_numpy(x) or is_streamed(x):
-        return x[rows]
+        return x[rows] if axis == 0 else x[:, rows]
     if isinstance(rows, slice):
-        return x[rows, ...]
-    return namespace(x).take(x, placed(rows, x), axis=0)
+        return x[rows, ...] if axis == 0 else x[:, rows]
+    return namespace(x).take(x, placed(rows, x), axis=axis)
+
+
+def place(x: Array) -> str:
+    """Whose array x is, and where, in words."""
+    return f"{namespace(x).__name__.split('.')[-1]} on {device_of(x)}"
 
 
 def same_place(**arrays: Any) -> None:
     """Refuse arrays of two libraries or devices; what is on the host as NumPy may join any."""
     places = {
-        name: f"{namespace(x).__name__.split('.')[-1]} on {device_of(x)}"
-        for name, x in arrays.items()
-        if is_array_api_obj(x) and not is_numpy(x)
+        name: place(x) for name, x in arrays.items() if is_array_api_obj(x) and not is_numpy(x)
     }
     if len(set(places.values())) > 1:
-        stated = ", ".join(f"{name} is {place}" for name, place in places.items())
+        stated = ", ".join(f"{name} is {where}" for name, where in places.items())
         raise InvalidInputError(f"Arrays are not in one place: {stated}. Move one to the other.")
 
 

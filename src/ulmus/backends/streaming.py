@@ -16,7 +16,7 @@ from ulmus.backends.namespace import is_torch
 from ulmus.exceptions import InvalidInputError, MissingExtraError
 from ulmus.typing import Array
 
-__all__ = ["OnDevice", "on_device"]
+__all__ = ["OnDevice", "on_device", "torch_device"]
 
 # The part of the device's free memory that rows may stay in.
 _ROOM = 0.4
@@ -41,28 +41,38 @@ def on_device(X: Array, device: str = "cuda") -> "OnDevice":
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from ulmus import ELMClassifier, on_device  # doctest: +SKIP
+    >>> from ulmus import ELMClassifier, on_device
     >>> model = ELMClassifier().fit(on_device(X), y)  # doctest: +SKIP
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtraError(
-            "on_device needs PyTorch; pip install 'ulmus[torch]', or a build of PyTorch for your "
-            "GPU."
-        ) from error
-    if str(device).startswith("cuda") and not torch.cuda.is_available():
-        raise InvalidInputError(
-            f"device={device!r} cannot be used: this PyTorch sees no CUDA device. Use "
-            "device='cpu', or a machine and a build of PyTorch with CUDA."
-        )
+    torch, there = torch_device(device)
     X = X.numpy() if is_torch(X) else np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise InvalidInputError(
             f"on_device takes numbers in two dimensions, not {X.dtype} in {X.ndim}."
         )
-    return OnDevice(torch, X, torch.empty(0, device=device).device)
+    return OnDevice(torch, X, torch.empty(0, device=there).device)
+
+
+def torch_device(device: Any) -> tuple[ModuleType, Any]:
+    """PyTorch, and one of its devices; or an error that says why there is none."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError(
+            "This needs PyTorch; pip install 'ulmus[torch]', or a build of PyTorch for your GPU."
+        ) from error
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise InvalidInputError(
+            f"device={device!r} is none that PyTorch knows; use 'cuda', 'cpu' or the like."
+        ) from error
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInputError(
+            f"device={device!r} cannot be used: this PyTorch sees no CUDA device. Use "
+            "device='cpu', or a machine and a build of PyTorch with CUDA."
+        )
+    return torch, found
 
 
 class OnDevice:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ulmus.backends.namespace import from_numpy
 from ulmus.estimators.atomic import atomic
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
@@ -181,10 +182,10 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         old, self.classes_ = self.classes_, distinct(np.concatenate([self.classes_, labels]))
         if hasattr(self, "_moments"):
             places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
-            cross, energy, target = np.zeros((len(m.cross), b)), np.zeros((b, b)), np.zeros(b)
-            cross[:, places], target[places] = m.cross, m.target
-            energy[np.ix_(places, places)] = m.energy
-            self._moments = replace(m, cross=cross, energy=energy, target=target)
+            # A column of this for each old class, a one in its new place.
+            moved = from_numpy(np.eye(b)[places], m.cross)
+            cross, energy = m.cross @ moved, moved.T @ m.energy @ moved
+            self._moments = replace(m, cross=cross, energy=energy, target=m.target @ moved)
 
     def _survey(self, y, weight):
         labels = distinct(y)

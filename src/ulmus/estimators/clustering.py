@@ -20,6 +20,7 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.hidden import Hidden, most_rows
+from ulmus.validation import on_host_alone
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
 
@@ -65,6 +66,7 @@ class HiddenClustering(
         """
         with atomic(self):
             forget_fit(self)
+            on_host_alone(self, X)
             X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
             self._check_parameters(X.shape[0])
             self.features_ = fitted_map(self, X, default=self._default(X))
@@ -92,6 +94,7 @@ class HiddenClustering(
 
     def _hidden(self, X):
         check_is_fitted(self)
+        on_host_alone(self, X)
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
+from ulmus.backends.namespace import gathered, placed
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
@@ -160,6 +161,7 @@ class ManifoldELMClassifier(
         X, y = self._validate_target(X, y, reset=True)
         targets, weight, _ = self._encode(y, None)
         wide = X.shape[1] if self.scatter == "input" else 1000
+        X = gathered(X)
         self.features_ = fitted_map(self, X, y, default_width=wide)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         near = scaled_rows(self.features_, X)
@@ -167,6 +169,7 @@ class ManifoldELMClassifier(
         rows = H if self.scatter == "hidden" else self._inputs(near, H)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held = folds(targets.codes, self.cv, seed)
+        targets, weight = targets.placed(X), None if weight is None else placed(weight, X)
         solution, self.n_negative_ = discriminant(
             Geometry(H, targets, weight, W, rows), points, self.form, float(self.ridge), held
         )
@@ -192,6 +195,7 @@ class ManifoldELMClassifier(
                 f"units and {X.shape[1]} columns; use n_hidden={X.shape[1]}, or scatter='hidden'."
             )
         X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+        X = placed(X, H.X)
         return Hidden(KeptRows(X.shape[1], X.dtype), X)
 
     def _points(self):

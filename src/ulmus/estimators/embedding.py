@@ -10,8 +10,9 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.cluster import KMeans
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ulmus.backends.namespace import from_numpy, gathered, namespace, to_numpy, zeros
 from ulmus.estimators.atomic import atomic
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
@@ -19,6 +20,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.graphs import KNNGraph, as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.embedding import embedding
+from ulmus.validation import valid_rows
 
 __all__ = ["ELMEmbedding", "ELMSpectralClustering"]
 
@@ -151,12 +153,13 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         E = self._outputs(X)
         if self.row_normalize:
-            lengths = np.linalg.norm(E, axis=1, keepdims=True)
-            np.divide(E, lengths, out=E, where=lengths > 0)
+            xp = namespace(E)
+            lengths = xp.linalg.vector_norm(E, axis=1, keepdims=True)
+            E /= xp.where(lengths > 0, lengths, 0.0 * lengths + 1.0)
         return E
 
     def _fit(self, X):
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self._check_parameters()
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -170,7 +173,7 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
         laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
         found = embedding(H, laplacian, float(self.lam), self.n_components)
         self.coef_, self.eigenvalues_ = found.coef, found.values
-        self.intercept_ = np.zeros(found.coef.shape[1])
+        self.intercept_ = zeros(found.coef.shape[1], found.coef)
         self.n_hidden_ = H.width
 
     def _check_parameters(self):
@@ -193,6 +196,9 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
 class ELMSpectralClustering(ClusterMixin, BaseEstimator):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
+
+    The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
+    host.
 
     Parameters
     ----------
@@ -246,6 +252,8 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    _on_device = ("labels_",)
+
     def __init__(
         self,
         n_clusters=8,
@@ -287,7 +295,7 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         with atomic(self):
-            X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+            X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
             if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= X.shape[0]:
                 raise InvalidParameterError(
                     f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
@@ -306,8 +314,8 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
             )
             self.kmeans_ = KMeans(
                 self.n_clusters, n_init=self.n_init, random_state=self.random_state
-            ).fit(self.embedding_.fit_transform(X))
-            self.labels_ = self.kmeans_.labels_
+            ).fit(to_numpy(self.embedding_.fit_transform(X)))
+            self.labels_ = from_numpy(self.kmeans_.labels_, X)
             return self
 
     def predict(self, X):
@@ -324,8 +332,8 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
             The nearest cluster in the embedding.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        return self.kmeans_.predict(self.embedding_.transform(X))
+        X = valid_rows(self, X, reset=False)
+        return from_numpy(self.kmeans_.predict(to_numpy(self.embedding_.transform(X))), X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

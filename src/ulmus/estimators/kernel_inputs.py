@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ulmus.backends.namespace import same_place, take
 from ulmus.estimators.labels import weighted_rows
 from ulmus.features.kernel_choice import (
     check_kernel,
@@ -34,11 +35,13 @@ class KernelInputs:
     def _counted(self, X, y, sample_weight):
         """Which rows have a weight, and those rows."""
         every = np.arange(X.shape[0])
+        same_place(X=X, sample_weight=sample_weight)
         if self._given:
             check_precomputed(X)
         kept, y, weight = weighted_rows(every, y, sample_weight)
         if len(kept) < len(every):
-            X = X[np.ix_(kept, kept)] if self._given else X[kept]
+            X = take(X, kept)
+            X = take(X, kept, axis=1) if self._given else X
         return kept, X, y, weight
 
     def _learn_scaling(self, X, weight):

@@ -6,11 +6,20 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import floating
+from ulmus.backends.namespace import (
+    cast,
+    floating,
+    gathered,
+    is_numpy,
+    namespace,
+    placed,
+    same_place,
+    take,
+)
 from ulmus.backends.random import sample_rows
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.kernel_inputs import KernelInputs
@@ -19,13 +28,15 @@ from ulmus.estimators.ridge import ridge_grid
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import has_gamma, landmarks_like
-from ulmus.hidden import block_rows, row_blocks
+from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.kernels import some_rows
 from ulmus.lowrank import METHODS, low_rank
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.randomized import residual_coef
+from ulmus.validation import valid_rows
 
 __all__ = ["KernelELM"]
 
@@ -40,6 +51,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
+    _on_device = ("landmarks_", "dual_coef_", "intercept_")
 
     @abstractmethod
     def _encode(self, y, weight):
@@ -70,11 +82,12 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
         self._check_parameters()
         grid = ridge_grid(self.C)
         X, y = self._validate_target(X, y, reset=True)
-        kept, X, y, count = self._counted(X, y, sample_weight)
+        kept, X, y, count = self._counted(gathered(X), y, sample_weight)
         targets, weight, unit = self._encode(y, count)
         self._learn_scaling(X, count)
         rows = self._scaled(X, floating(X, self.dtype))
-        problem = Problem(None, targets, weight, unit, self._intercept)
+        weight, unit = (None if c is None else placed(c, X) for c in (weight, unit))
+        problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
         if self.gamma == "loo":
@@ -110,11 +123,11 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
             problem = replace(problem, H=found.H)
             solution = solve(problem, grid, seed)
             if self.project:
-                rows = rows if found.rows is None else rows[found.rows]
+                rows = rows if found.rows is None else some_rows(rows, found.rows)
                 self.dual_coef_ = matmul(found.W, solution.coef)
             else:
                 self.dual_coef_ = residual_coef(problem, solution)
-            self.landmarks_ = rows if self._given else rows.astype(found.dtype)
+            self.landmarks_ = rows if self._given else cast(rows, found.dtype)
             self.rank_, self.approximation_error_ = found.rank, found.error
         self.intercept_ = solution.intercept
         record(self, problem, solution)
@@ -133,7 +146,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
         n = rows.shape[0]
         if n > _WIDTH_ROWS:
             chosen = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
-            rows, problem = rows[chosen], _part(problem, chosen)
+            rows, problem = some_rows(rows, chosen), _part(problem, chosen)
             count = None if count is None else count[chosen]
         kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS]
         problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
@@ -170,25 +183,26 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     def _outputs(self, X):
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
-        landmarks, dtype = self.landmarks_, floating(X, self.dtype)
+        X = valid_rows(self, X, reset=False)
+        same_place(X=X, dual_coef_=self.dual_coef_)
+        landmarks, dtype, xp = self.landmarks_, floating(X, self.dtype), namespace(X)
         if not self._given:
             # Landmarks in float64 are there because float32 would not do.
-            dtype = np.promote_types(dtype, landmarks.dtype)
+            dtype = dtype if str(landmarks.dtype).endswith("32") else xp.float64
             landmarks = landmarks_like(landmarks, X, dtype, self.scaling_.shift)
-        coef = np.asarray(self.dual_coef_, dtype=dtype)
-        F = np.empty((X.shape[0], coef.shape[1]), dtype)
-        for part in row_blocks(len(F), block_rows(len(coef), 8, X.shape[1])):
-            rows = self._scaled(X[part], dtype)
-            matmul(self.kernel_(rows, landmarks), coef, F[part])
-        F += self.intercept_
-        return F.astype(floating(X, self.dtype), copy=False)
+        coef = cast(placed(self.dual_coef_, X), dtype)
+        F = xp.empty((X.shape[0], coef.shape[1]), dtype=dtype, device=coef.device)
+        size = block_rows(coef.shape[0], 8, X.shape[1], not is_numpy(X))
+        for part, block in blocks_of(X, size):
+            matmul(self.kernel_(self._scaled(block, dtype), landmarks), coef, F[part, :])
+        F += cast(placed(self.intercept_, X), dtype)
+        return cast(F, floating(X, self.dtype))
 
 
 def _part(problem, chosen):
     """The problem of some of the rows."""
     targets = problem.targets
     field = "codes" if hasattr(targets, "codes") else "values"
-    targets = replace(targets, **{field: getattr(targets, field)[chosen]})
-    weight, unit = (None if v is None else v[chosen] for v in (problem.weight, problem.unit))
+    targets = replace(targets, **{field: take(getattr(targets, field), chosen)})
+    weight, unit = (None if v is None else take(v, chosen) for v in (problem.weight, problem.unit))
     return replace(problem, targets=targets, weight=weight, unit=unit)

@@ -9,7 +9,9 @@ from sklearn.utils.validation import validate_data
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -25,6 +27,7 @@ from ulmus.solvers.manifold import manifold_basis, manifold_gram
 from ulmus.solvers.primal import manifold_primal
 from ulmus.solvers.surface import Labelled, point, surface
 from ulmus.targets import coded
+from ulmus.validation import valid_rows
 
 __all__ = ["SemiSupervisedELM", "grid_of"]
 
@@ -35,6 +38,8 @@ _SKETCH = 100
 
 class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
+
+    _on_device = ("coef_", "intercept_", "_rows", "_basis")
 
     @abstractmethod
     def _labels(self, y):
@@ -92,7 +97,7 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         if not hasattr(self, "_rows"):
             raise InvalidInputError("There are no rows to relabel; call fit first.")
         model = copy(self)
-        y = model._check_target(self._rows, y)
+        y = model._check_target(self._rows, on_host(self._rows, y))
         if model._basis is None:
             H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
             model._basis = self._basis = manifold_basis(H, model._laplacian)
@@ -105,7 +110,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             validate_data(self, X, y)  # says that y is required
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         check_known("solver", self.solver, _SOLVERS)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        y = on_host(X, y)
+        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
         self.features_ = fitted_map(self, X, default_width=2000)
         self._rows = X
@@ -142,7 +148,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Choose C and λ on the surface, and solve there."""
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         known, targets, weight = self._labels(y)
-        labelled = Labelled(self._basis, self._coordinates(self._rows[known]), targets, weight)
+        rows = self._coordinates(take(self._rows, np.flatnonzero(known)))
+        labelled = Labelled(self._basis, rows, targets.placed(rows), placed(weight, rows))
         row = column = 0
         for name in ("surface_", "selection_"):
             vars(self).pop(name, None)
@@ -160,31 +167,34 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Solve for one C and one λ without an eigendecomposition."""
         known, targets, weight = self._labels(y)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
-        labelled = Problem(H.take(np.flatnonzero(known)), targets, weight)
+        part = H.take(np.flatnonzero(known))
+        own = placed(weight, part.X)
+        labelled = Problem(part, targets.placed(part.X), own)
         if self.solver_ == "direct":
             solution = manifold_primal(labelled, manifold_gram(H, self._laplacian), C, lam)
             loo, rows = solution.loo, solution.loo_rows
             return self._accept(y, targets, weight, solution.coef, loo, rows)
         c = np.zeros(len(H))
         c[known] = C * weight
+        c = placed(c, H.X)
         apply = manifold_operator(H, self._laplacian, c, lam)
-        rows = np.asarray(labelled.H.all(), dtype=float)
-        T = coded(targets, slice(0, len(rows)), float)
+        rows = doubles(labelled.H.all())
+        T = coded(labelled.targets, slice(0, len(targets)), rows.dtype)
         found = conjugate_gradients(
             apply,
-            matmul(rows.T, c[known, None] * T),
-            nystrom_preconditioner(apply, H.width, min(_SKETCH, H.width)),
+            matmul(rows.T, C * own[:, None] * T),
+            nystrom_preconditioner(apply, c, H.width, min(_SKETCH, H.width)),
             self.tol,
             self.max_iter,
         )
         steps = found.steps
         # Its matrix is never there to leave rows out with: the fitted values must do.
-        fitted, every = matmul(rows, found.coef), np.arange(len(rows))
+        fitted, every = matmul(rows, found.coef), np.arange(len(targets))
         return self._accept(y, targets, weight, found.coef, fitted, every, steps)
 
     def _accept(self, y, targets, weight, coef, loo, loo_rows, steps=1):
         self.coef_, self.n_iter_ = coef, steps
-        self.intercept_ = self._level(targets)
+        self.intercept_ = placed(self._level(targets), coef)
         self.n_hidden_ = coef.shape[0]
         self._given = y
         self._calibrate(targets, loo, loo_rows, weight)
@@ -197,14 +207,17 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _coordinates(self, X):
         """H V for these rows."""
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        return matmul(np.asarray(H.all(), dtype=float), self._basis.basis)
+        return matmul(doubles(H.all()), self._basis.basis)
 
     def _held_out(self, validation):
         """Validation rows in the manifold's coordinates, and their targets."""
         if not (isinstance(validation, tuple | list) and len(validation) == 2):
             raise InvalidInputError("validation must be a pair (X, y).")
-        X = validate_data(self, validation[0], accept_sparse="csr", dtype="numeric", reset=False)
-        return self._coordinates(X), self._validation_targets(self._check_target(X, validation[1]))
+        y = on_host(*validation)
+        X = gathered(valid_rows(self, validation[0], reset=False))
+        same_place(X=self._rows, validation=X)
+        targets = self._validation_targets(self._check_target(X, y))
+        return self._coordinates(X), targets.placed(X)
 
 
 def grid_of(name, value, zero=False, default=_GRID):

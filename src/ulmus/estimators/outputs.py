@@ -26,6 +26,9 @@ __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
 class HiddenOutputs:
     """Hβ + b for a model with ``features_``, ``coef_`` and ``intercept_``."""
 
+    # What `ulmus.to_device` moves.
+    _on_device: tuple[str, ...] = ("coef_", "intercept_")
+
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""
         check_is_fitted(self)
@@ -82,7 +85,10 @@ class LabelOutputs:
         y : ndarray of shape (n_samples,)
             The label with the largest decision value.
         """
-        codes = chosen(self._outputs(X))
+        return self._named(chosen(self._outputs(X)))
+
+    def _named(self, codes):
+        """The labels of these codes; on the device where it has such a type."""
         if is_numpy(codes):
             return self.classes_[codes]
         if self.classes_.dtype.kind not in "biuf":  # the device has no strings

@@ -37,6 +37,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
 
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
+    _on_device = ("coef_", "intercept_", "_moments")
     # For estimators that have a solve of their own and leave no choice.
     solver, rank = "auto", None
 

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ulmus.backends.namespace import placed, to_numpy
 from ulmus.calibration import temperature
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
@@ -133,10 +134,10 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
-        codes = chosen(self._map(self._rows))
+        codes = to_numpy(chosen(self._map(self._rows))).copy()
         known = _known_labels(self._given)
         codes[known] = codes_of(self._given[known], self.classes_)
-        return self.classes_[codes]
+        return self._named(placed(codes, self._rows))
 
     @property
     def label_distributions_(self):
@@ -184,7 +185,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         return ClassTargets(codes, len(self.classes_))
 
     def _calibrate(self, targets, loo, rows, weight):
-        self.temperature_ = temperature(loo, targets.codes[rows], weight[rows])
+        self.temperature_ = temperature(to_numpy(loo), targets.codes[rows], weight[rows])
 
 
 class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
@@ -286,10 +287,10 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
     @property
     def transduction_(self):
         """A value for every row: the given one, or the predicted one."""
-        F = self._map(self._rows)
+        F = to_numpy(self._map(self._rows)).copy()
         known = ~np.isnan(self._given).any(axis=1)
         F[known] = self._given[known]
-        return F[:, 0] if self._flat else F
+        return placed(F[:, 0] if self._flat else F, self._rows)
 
     def predict(self, X):
         """Predicted values.

@@ -21,6 +21,7 @@ from ulmus.features.kernel_choice import landmarks_like
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
 from ulmus.targets import coded, wrong
+from ulmus.validation import on_host_alone
 
 __all__ = ["SparseELMClassifier"]
 
@@ -186,6 +187,7 @@ class SparseELMClassifier(
             grid = self._check_parameters()
             before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
             forget_fit(self, "_n_rows")
+            on_host_alone(self, X)
             X, y = self._validate_target(X, y, reset=True)
             self._n_rows = X.shape[0]
             kept, X, y, weight = self._counted(X, y, sample_weight)
@@ -291,6 +293,7 @@ class SparseELMClassifier(
 
     # ------------------------------------------------------------------ outputs
     def _outputs(self, X):
+        on_host_alone(self, X)
         if self.kernel is None:
             return super()._outputs(X)
         check_is_fitted(self)

@@ -14,6 +14,7 @@ from ulmus.backends.namespace import (
     is_sparse,
     namespace,
     take,
+    to_numpy,
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
@@ -66,7 +67,8 @@ def layer_of(features, X, dtype=None):
 
 
 def scaled_rows(features, X):
-    """X as the map scales it, which is how far apart rows are to the graph too."""
+    """X on the host as the map scales it, which is how far apart rows are to the graph too."""
+    X = X if is_numpy(X) else to_numpy(X)
     if isinstance(features, FrozenEstimator):
         features = features.estimator
     if getattr(features, "scaling", None) != "auto":

@@ -10,7 +10,15 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import from_numpy, namespace
+from ulmus.backends.namespace import (
+    cast,
+    contiguous,
+    gathered,
+    namespace,
+    placed,
+    same_place,
+    take,
+)
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
@@ -26,7 +34,7 @@ from ulmus.features.kernel_choice import (
 from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.hidden import fits
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels import Kernel, Precomputed
+from ulmus.kernels import Kernel, Precomputed, some_rows
 from ulmus.lowrank import METHODS, LowRank, low_rank
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -81,7 +89,7 @@ class KernelLayer:
 
     def units(self, columns: slice) -> "KernelLayer":
         """Some of the columns, as a layer of their own."""
-        return replace(self, W=np.ascontiguousarray(self.W[:, columns]))
+        return replace(self, W=contiguous(self.W[:, columns]))
 
 
 class KernelFeatures(FeatureMap):
@@ -161,6 +169,8 @@ class KernelFeatures(FeatureMap):
     True
     """
 
+    _on_device = ("landmarks_", "weights_")
+
     def __init__(
         self,
         kernel: KernelName = "rbf",
@@ -197,14 +207,15 @@ class KernelFeatures(FeatureMap):
 
     def layer(self, like: Rows, dtype: DType = None) -> KernelLayer:
         """The map as a function of rows that live where ``like`` lives."""
+        same_place(X=like, weights_=self.weights_)
         dtype = self._precision(like, dtype)
         landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
             # Landmarks in float64 are there because float32 would not do.
             work = dtype if str(landmarks.dtype).endswith("32") else namespace(like).float64
             landmarks = landmarks_like(landmarks, like, work, self.scaling_.shift)
-        W = from_numpy(self.weights_, like, work)
-        return KernelLayer(self.kernel_, landmarks, W, self.scaling_, self._rescales, dtype)
+        W, scaling = cast(placed(self.weights_, like), work), self.scaling_.placed(like)
+        return KernelLayer(self.kernel_, landmarks, W, scaling, self._rescales, dtype)
 
     def truncate(self, n_hidden: int) -> Self:
         """The same map with only its first columns."""
@@ -212,30 +223,31 @@ class KernelFeatures(FeatureMap):
         narrow.weights_ = self.weights_[:, :n_hidden]
         if self.method in ("rpcholesky", "nystrom"):
             # The first columns need the first landmarks alone.
-            narrow.weights_ = np.ascontiguousarray(narrow.weights_[:n_hidden])
-            narrow.landmarks_ = self.landmarks_[:n_hidden]
+            narrow.weights_ = contiguous(narrow.weights_[:n_hidden, :])
+            narrow.landmarks_ = some_rows(self.landmarks_, slice(0, n_hidden))
         narrow.rank_ = narrow.weights_.shape[1]
         return narrow
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+        X = gathered(X)
         dtype, n = self._precision(X, None), X.shape[0]
         seed = rng.randint(np.iinfo(np.int32).max)
         if self.kernel == "precomputed":
             check_precomputed(X)
             self.kernel_: Kernel = Precomputed()
-            K: KernelMatrix = GivenKernel(X.astype(dtype, copy=False))
+            K: KernelMatrix = GivenKernel(cast(X, dtype))
             rows: Any = np.arange(n)
         else:
             candidates = _candidates(n, dtype, seed)
-            X = X if candidates is None else X[candidates]
+            X = X if candidates is None else take(X, candidates)
             rows = scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
             )
             K = EvaluatedKernel(self.kernel_, rows)
         found = self.factor(K, rng)
-        rows = rows if found.rows is None else rows[found.rows]
-        self.landmarks_ = rows if self.kernel == "precomputed" else rows.astype(found.dtype)
+        rows = rows if found.rows is None else some_rows(rows, found.rows)
+        self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
         self.approximation_error_ = found.error
 

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.namespace import eps, floating, from_numpy, is_numpy, is_sparse
+from ulmus.backends.namespace import (
+    cast,
+    eps,
+    floating,
+    is_sparse,
+    namespace,
+    placed,
+)
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.scaling import Scaling
@@ -23,6 +30,7 @@ from ulmus.kernels import (
     Shifted,
     mean_distance,
     mean_square,
+    some_rows,
 )
 from ulmus.typing import Array, DType, Rows
 
@@ -116,8 +124,8 @@ def kernel_of(
     n = rows.shape[0]
     if n > _WIDTH_ROWS:
         sample = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
-        rows, weight = rows[sample], None if weight is None else weight[sample]
-    g = factor * _typical(kernel, rows, weight) if isinstance(gamma, str) else float(gamma)
+        rows, weight = some_rows(rows, sample), None if weight is None else weight[sample]
+    g = float(factor) * _typical(kernel, rows, weight) if isinstance(gamma, str) else float(gamma)
     if kernel == "rbf":
         return RBF(g)
     if kernel == "laplacian":
@@ -142,16 +150,10 @@ def _typical(kernel: str, rows: Rows, weight: np.ndarray | None) -> float:
 def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> Any:
     """The rows as the kernel sees them: scaled, and sparse ones as they are but for the scale."""
     if not scales:
-        if isinstance(X, np.ndarray) or is_sparse(X):
-            return X if X.dtype == dtype else X.astype(dtype)
-        return X
+        return cast(X, dtype)
     if is_sparse(X):
         return Shifted(scaling.sparse(X, dtype), scaling.shift.astype(dtype))
-    if is_numpy(X):
-        rows = np.empty(X.shape, dtype)
-        scaling.dense(X, rows)
-        return rows
-    rows = X * 1.0
+    rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
     scaling.dense(X, rows)
     return rows
 
@@ -163,6 +165,7 @@ def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) 
             return Shifted(landmarks.rows.astype(dtype), landmarks.shift.astype(dtype))
         if is_sparse(landmarks):
             return landmarks.astype(dtype)
+        landmarks = placed(landmarks, like)
         if shift.any():
             return Shifted((landmarks + shift).astype(dtype), shift.astype(dtype))
         return landmarks.astype(dtype)
@@ -170,7 +173,7 @@ def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) 
         landmarks = landmarks.rows.toarray() - landmarks.shift
     if is_sparse(landmarks):
         landmarks = landmarks.toarray()
-    return from_numpy(landmarks, like, dtype)
+    return cast(placed(landmarks, like), dtype)
 
 
 def check_precomputed(K: Array) -> None:
@@ -185,7 +188,8 @@ def check_precomputed(K: Array) -> None:
             f"kernel='precomputed' needs the square matrix of the kernel between all training "
             f"rows, and X has shape {(n, m)}."
         )
-    apart, largest = float(np.max(np.abs(K - K.T))), float(np.max(np.abs(K)))
+    xp = namespace(K)
+    apart, largest = float(xp.max(xp.abs(K - K.T))), float(xp.max(xp.abs(K)))
     if apart > _ASYMMETRY * eps(floating(K)) * largest:
         raise InvalidInputError(
             f"The precomputed kernel is not symmetric: K and its transpose differ by {apart:.2g}. "

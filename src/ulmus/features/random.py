@@ -8,7 +8,7 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul, tall_product
-from ulmus.backends.namespace import from_numpy, is_sparse, namespace
+from ulmus.backends.namespace import contiguous, from_numpy, is_sparse, namespace
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation, activation
@@ -64,7 +64,7 @@ class RandomLayer:
 
     def units(self, columns: slice) -> "RandomLayer":
         """Some of the hidden units, as a layer of their own."""
-        W = np.ascontiguousarray(self.W[:, columns])
+        W = contiguous(self.W[:, columns])
         return replace(self, W=W, center=self.center[columns])
 
 

@@ -8,7 +8,14 @@ import scipy.sparse as sp
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
-from ulmus.backends.namespace import from_numpy, is_sparse, namespace, take, to_numpy
+from ulmus.backends.namespace import (
+    contiguous,
+    from_numpy,
+    is_sparse,
+    namespace,
+    take,
+    to_numpy,
+)
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation
@@ -101,7 +108,7 @@ class RBFLayer:
 
     def units(self, columns: slice) -> "RBFLayer":
         """Some of the hidden units, as a layer of their own."""
-        W, shifted = (np.ascontiguousarray(A[:, columns]) for A in (self.W, self.shifted))
+        W, shifted = (contiguous(A[:, columns]) for A in (self.W, self.shifted))
         return replace(self, W=W, shifted=shifted)
 
 

@@ -16,7 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ulmus.backends.linalg import Cholesky, Gram, NotPositiveDefinite, matmul
+from ulmus.backends.gram import Gram
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, matmul
 from ulmus.hidden import row_blocks
 from ulmus.typing import Array
 

@@ -16,7 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import Cholesky, add_to_diagonal, eigh, matmul
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, column_major, eigh, matmul
+from ulmus.backends.namespace import (
+    contiguous,
+    doubles,
+    from_numpy,
+    namespace,
+    take,
+    to_numpy,
+    zeros,
+)
 from ulmus.exceptions import IndefiniteWarning
 from ulmus.graphs import laplacian
 from ulmus.hidden import Hidden, KeptRows
@@ -51,8 +60,8 @@ class Geometry:
 
     def take(self, rows: np.ndarray) -> "Geometry":
         """Some of the rows, with the edges between them."""
-        weight = None if self.weight is None else self.weight[rows]
-        targets = ClassTargets(self.targets.codes[rows], self.targets.n_classes)
+        weight = None if self.weight is None else take(self.weight, rows)
+        targets = ClassTargets(take(self.targets.codes, rows), self.targets.n_classes)
         same = self.rows is self.H
         H = self.H.take(rows)
         W = self.W[rows][:, rows]
@@ -68,13 +77,14 @@ class Geometry:
 
     def offsets(self) -> Array:
         """μₜ − μ for every class that has rows, one a row."""
-        counts = np.bincount(self.targets.codes, minlength=self.targets.n_classes).astype(float)
-        sums = np.zeros((len(counts), self.rows.width))
+        codes, m = to_numpy(self.targets.codes), self.targets.n_classes
+        counts = np.bincount(codes, minlength=m).astype(float)
+        sums = zeros((m, self.rows.width), self.rows.X)
         for rows, h in self.rows.blocks():
             sums += matmul(self.targets.block(rows, h.dtype).T, h)
-        mean = sums.sum(axis=0) / counts.sum()
-        present = counts > 0
-        return sums[present] / counts[present, None] - mean
+        mean = namespace(sums).sum(sums, axis=0) / float(counts.sum())
+        present = np.flatnonzero(counts > 0)
+        return take(sums, present) / from_numpy(counts[present, None], sums) - mean
 
     def reduced(self) -> tuple["Geometry", Array | None]:
         """The same with H kept where it fits, and in a basis of its rows where they are few."""
@@ -98,8 +108,9 @@ class Penalty:
 def penalty(local: Array, offsets: Array, lam: float, amount: float) -> Penalty:
     """The positive part of S, and ``amount`` of its mean eigenvalue in every direction."""
     values, V = eigh(_scatter(local, offsets, lam), overwrite=True)
-    values = np.maximum(values, 0.0)
-    return Penalty(values + amount * (float(values.mean()) or 1.0), V)
+    xp = namespace(values)
+    values = xp.clip(values, min=0.0)
+    return Penalty(values + amount * (float(xp.mean(values)) or 1.0), V)
 
 
 def discriminant(
@@ -121,9 +132,9 @@ def discriminant(
     rows, loo = kept[0], kept[1][:, best]
     if not len(rows):  # every class is a single row: nothing can be held out
         rows = np.arange(len(small.H))
-        loo = matmul(np.asarray(small.H.all(), dtype=float), coef)
+        loo = to_numpy(matmul(doubles(small.H.all()), coef))
     coef = coef if span is None else matmul(span, coef)
-    zero = np.zeros(coef.shape[1])
+    zero = zeros(coef.shape[1], coef)
     solution = Solution(coef, zero, C, form, rows, loo, path, None, lam)
     return solution, _negative(system.scatter(lam))
 
@@ -146,7 +157,9 @@ class _System:
     def __init__(self, geometry: Geometry, form: str, amount: float) -> None:
         self.moments, self.form, self.amount = geometry.moments(), form, amount
         self.local, self.offsets = geometry.local(), geometry.offsets()
-        self.cross = matmul(self.moments.cross, geometry.targets.coding)
+        self.cross = matmul(
+            self.moments.cross, from_numpy(geometry.targets.coding, self.moments.cross)
+        )
 
     def coefs(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         """β for every C."""
@@ -155,40 +168,46 @@ class _System:
     def _positive(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         Q = penalty(self.local, self.offsets, lam, self.amount)
         # β = Lγ turns Q into the identity and G into a diagonal: every C is a division.
-        root = Q.basis / np.sqrt(Q.values)
+        xp = namespace(Q.values)
+        root = Q.basis / xp.sqrt(Q.values)
         inner = matmul(root.T, matmul(self.moments.gram, root))
-        w, U = eigh(np.asfortranarray(inner), overwrite=True)
+        w, U = eigh(column_major(inner), overwrite=True)
         L = matmul(root, U)
         Z = matmul(L.T, self.cross)
-        rounding = self.moments.rounding / float(Q.values.min())
+        rounding = self.moments.rounding / float(xp.min(Q.values))
         for C in Cs:
-            yield matmul(L, Z / (np.maximum(w, 0.0) + ridge(w, float(C), rounding))[:, None])
+            shrunk = xp.clip(w, min=0.0) + ridge(w, float(C), rounding)
+            yield matmul(L, Z / shrunk[:, None])
 
     def _bounded(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
-        amount = self.amount * (float(np.trace(self.local)) / len(self.local) or 1.0)
-        for C in Cs:
+        xp = namespace(self.local)
+        amount = float(xp.linalg.trace(self.local)) / self.local.shape[0] or 1.0
+        amount *= self.amount
+        for C in map(float, Cs):
             whole = self.moments.gram + self.local / C
             floor = max(amount / C, self.moments.rounding)
             factor = Cholesky(add_to_diagonal(whole, floor), overwrite=True)
-            beta, D = factor.solve(self.cross), factor.solve(np.ascontiguousarray(self.offsets.T))
+            beta, D = factor.solve(self.cross), factor.solve(contiguous(self.offsets.T))
             core = matmul(self.offsets, D)
-            most = 0.5 / max(float(np.linalg.eigvalsh(core)[-1]), np.finfo(float).tiny)
+            most = 0.5 / max(float(xp.linalg.eigvalsh(core)[-1]), float(np.finfo(float).tiny))
             strength = min((1.0 - lam) / C, most)
             # (A − s DᵀD)⁻¹ by Woodbury, with the few class means alone.
             inner = add_to_diagonal(-strength * core, 1.0)
             right = strength * matmul(self.offsets, beta)
-            yield beta + matmul(D, np.linalg.solve(inner, right))
+            yield beta + matmul(D, xp.linalg.solve(inner, right))
 
     def _printed(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         for C in Cs:
-            w, V = eigh(self.whole(lam, C), overwrite=True)
+            w, V = eigh(self.whole(lam, float(C)), overwrite=True)
             # Directions that neither G nor S knows of are left out.
-            sound = np.abs(w) > _EPS * len(w) * np.abs(w).max()
-            yield matmul(V[:, sound] / w[sound], matmul(V[:, sound].T, self.cross))
+            size = np.abs(to_numpy(w))
+            sound = np.flatnonzero(size > _EPS * len(size) * size.max())
+            w, V = take(w, sound), take(V, sound, axis=1)
+            yield matmul(V / w, matmul(V.T, self.cross))
 
     def whole(self, lam: float, C: float) -> Array:
         """G + S/C."""
-        return np.asfortranarray(self.moments.gram + self.scatter(lam) / C)
+        return column_major(self.moments.gram + self.scatter(lam) / C)
 
     def scatter(self, lam: float) -> Array:
         """S."""
@@ -205,16 +224,16 @@ def _held_out(
     for rows in held:
         rest = np.setdiff1d(np.arange(len(geometry.H)), rows)
         system = _System(geometry.take(rest), form, amount)
-        H = np.asarray(geometry.H.take(rows).all(), dtype=float)
-        F = np.empty((len(rows), len(points.C), geometry.targets.coding.shape[1]))
+        H = doubles(geometry.H.take(rows).all())
+        F = zeros((len(rows), len(points.C), geometry.targets.coding.shape[1]), H)
         for lam in np.unique(points.lam):
             where = np.flatnonzero(points.lam == lam)
             for k, coef in zip(where, system.coefs(float(lam), points.C[where]), strict=True):
-                F[:, k] = matmul(H, coef)
-        T = coded(geometry.targets, rows, float)[:, None, :]
+                F[:, int(k), :] = matmul(H, coef)
+        T = coded(geometry.targets, rows, H.dtype)[:, None, :]
         tally.add_residuals(rows, T, T - F)
         kept.append(rows[:share])
-        values.append(F[:share])
+        values.append(to_numpy(F)[:share])
         if not points.chosen and sum(map(len, kept)) >= _CALIBRATION:
             break
     rows = np.concatenate(kept)
@@ -227,12 +246,12 @@ def _held_out(
 
 def _scatter(local: Array, offsets: Array, lam: float) -> Array:
     """S."""
-    return np.asfortranarray(local - (1.0 - lam) * matmul(offsets.T, offsets))
+    return column_major(local - (1.0 - lam) * matmul(offsets.T, offsets))
 
 
 def _negative(A: Array) -> int:
     """How many eigenvalues are below zero by more than rounding."""
-    w = np.linalg.eigvalsh(A)
+    w = to_numpy(namespace(A).linalg.eigvalsh(A))
     return int(np.sum(w < -_EPS * len(w) * np.abs(w).max()))
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.backends.gram import Gram
 from ulmus.backends.linalg import (
     Cholesky,
-    Gram,
     NotPositiveDefinite,
     add_to_diagonal,
     eigh,

@@ -9,9 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
-from ulmus.backends.linalg import Cholesky, Gram, add_to_diagonal, matmul
+from ulmus.backends.gram import Gram
+from ulmus.backends.linalg import (
+    Cholesky,
+    add_to_diagonal,
+    column_major,
+    largest_eigenpairs,
+    matmul,
+    orthonormal,
+    signs,
+)
+from ulmus.backends.namespace import contiguous, from_numpy, namespace, zeros
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.manifold import manifold_gram, reduced_basis
@@ -40,74 +49,75 @@ def embedding(H: Hidden, laplacian: Laplacian, lam: float, n_components: int) ->
         span, M, B = None, manifold_gram(H, laplacian), _gram(H)
     else:
         span, rows = reduced_basis(H)
-        M, B = matmul(rows.T, laplacian @ rows), matmul(rows.T, rows)
+        smooth = laplacian.placed(rows, rows.dtype) @ rows
+        M, B = matmul(rows.T, smooth), matmul(rows.T, rows)
     values, V = smoothest(add_to_diagonal(lam * (M + M.T) / 2, 1.0), B, n_components + 1)
     values, V = values[1:], V[:, 1:]
     # vᵀHᵀHv = 1 is what the constraint asks for.
-    V = V / np.sqrt(np.sum(V * matmul(B, V), axis=0))
+    xp = namespace(V)
+    V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
     coef = V if span is None else matmul(span, V)
-    peak = np.argmax(np.abs(coef), axis=0)
-    return Embedding(coef * np.sign(coef[peak, np.arange(coef.shape[1])]), values)
+    return Embedding(coef * signs(coef), values)
 
 
 def smoothest(A: Array, B: Array, k: int) -> tuple[Array, Array]:
     """The k smallest γ of A v = γ B v with A positive definite, ascending, and their v."""
-    U = Cholesky(np.asfortranarray(A), overwrite=True).factor  # A = UᵀU
+    factor = Cholesky(column_major(A), overwrite=True)
 
     def apply(Y: Array) -> Array:
-        back = scipy.linalg.solve_triangular(U, Y.T, check_finite=False)
-        product = matmul(back.T, B).T
-        return scipy.linalg.solve_triangular(U, product, trans="T", check_finite=False).T
+        return factor.whiten(matmul(factor.colour(Y.T).T, B).T).T
 
-    mu, Y = largest(apply, len(B), k)
-    V = scipy.linalg.solve_triangular(U, Y.T, check_finite=False)
-    return 1.0 / np.maximum(mu, np.finfo(float).tiny), V
+    mu, Y = largest(apply, B, k)
+    tiny = float(np.finfo(float).tiny)
+    return 1.0 / namespace(mu).clip(mu, min=tiny), factor.colour(Y.T)
 
 
-def largest(apply: Callable[[Array], Array], n: int, k: int) -> tuple[Array, Array]:
+def largest(apply: Callable[[Array], Array], like: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues of a positive semi-definite operator, descending, and vectors.
 
+    The operator is as large as ``like``, and works where that lives.
     Vectors are rows here, for ``apply`` and in the result. Block Lanczos with full
     reorthogonalisation: a product with a block of vectors costs little more than with one, and
     the start is the same every time. Where the spectrum does not decay, so that the subspace
     would grow to half of all directions, the operator is written out.
     """
     block = max(_SMALLEST_BLOCK, 6 * (k // 10))
+    n, xp = like.shape[0], namespace(like)
     room = n // 2
-    K, SK = np.empty((room, n)), np.empty((room, n))
-    Q = np.random.RandomState(0).standard_normal((block, n))
+    K, SK = (xp.empty((room, n), dtype=xp.float64, device=like.device) for _ in range(2))
+    Q = from_numpy(np.random.RandomState(0).standard_normal((block, n)), like)
     size, check = 0, 6 * k
     while size + block <= room:
         for _ in range(2 if size else 0):  # twice is enough
-            Q = Q - matmul(matmul(Q, K[:size].T), K[:size])
-        Q = scipy.linalg.qr(Q.T, mode="economic", check_finite=False)[0].T
-        K[size : size + block], SK[size : size + block] = Q, apply(Q)
+            Q = Q - matmul(matmul(Q, K[:size, :].T), K[:size, :])
+        Q = orthonormal(Q.T).T
+        K[size : size + block, :], SK[size : size + block, :] = Q, apply(Q)
         size += block
         if size >= check:
-            mu, Y = _ritz(K[:size], SK[:size], k)
-            residual = matmul(Y, SK[:size]) - mu[:, None] * matmul(Y, K[:size])
-            if (np.linalg.norm(residual, axis=1) <= _TOLERANCE * mu).all():
-                return mu, matmul(Y, K[:size])
+            mu, Y = _ritz(K[:size, :], SK[:size, :], k)
+            found = matmul(Y, K[:size, :])
+            residual = matmul(Y, SK[:size, :]) - mu[:, None] * found
+            if bool(xp.all(xp.linalg.vector_norm(residual, axis=1) <= _TOLERANCE * mu)):
+                return mu, found
             check = size + max(block, size // 8)
-        Q = SK[size - block : size]
-    whole = np.eye(n)
+        Q = SK[size - block : size, :]
+    whole = xp.eye(n, dtype=xp.float64, device=like.device)
     return _ritz(whole, apply(whole), k)
 
 
 def _ritz(K: Array, SK: Array, k: int) -> tuple[Array, Array]:
     """The k largest eigenvalues of K S Kᵀ, descending, and their vectors as rows."""
-    T, size = matmul(K, SK.T), len(K)
-    mu, Y = scipy.linalg.eigh(
-        (T + T.T) / 2, subset_by_index=(size - k, size - 1), check_finite=False
-    )
-    return mu[::-1], np.ascontiguousarray(Y.T[::-1])
+    T, xp = matmul(K, SK.T), namespace(K)
+    mu, Y = largest_eigenpairs((T + T.T) / 2, k)
+    return xp.flip(mu), contiguous(xp.flip(Y.T, axis=0))
 
 
 def _gram(H: Hidden) -> Array:
     """HᵀH with the offset given back."""
-    products, sums = Gram(H.width, H.X), np.zeros((H.width, 1))
+    products, sums, xp = Gram(H.width, H.X), zeros((H.width, 1), H.X), namespace(H.X)
     for _, block in H.blocks():
         products.add(block)
-        sums += matmul(block.T, np.ones((len(block), 1), block.dtype))
+        ones = xp.ones((block.shape[0], 1), dtype=block.dtype, device=block.device)
+        sums += matmul(block.T, ones)
     o = H.offset
     return products.total() + o * (sums + sums.T) + o**2 * len(H)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, to_numpy, zeros
 from ulmus.backends.random import normal_rows
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
@@ -34,47 +35,62 @@ class Iterated:
 
 def manifold_operator(H: Hidden, laplacian: Laplacian, weight: Array, lam: float) -> Operator:
     """β ↦ HᵀCHβ + λHᵀΛHβ; H is kept where it fits, and made again where it does not."""
-    kept = np.asarray(H.all()) if fits(len(H), H.width, H.itemsize) else None
+    kept = H.all() if fits(len(H), H.width, H.itemsize) else None
+    xp, operator = namespace(weight), laplacian.placed(weight, weight.dtype)
 
     def blocks():  # type: ignore[no-untyped-def]
         if kept is not None:
-            yield slice(0, len(kept)), kept, 0.0
+            yield slice(0, len(H)), kept, 0.0
         else:
             for rows, block in H.blocks():
                 yield rows, block, H.offset
 
     def apply(beta: Array) -> Array:
-        F = np.empty((len(H), beta.shape[1]))
-        narrow = beta.astype(H.layer.dtype)
+        F = zeros((len(H), beta.shape[1]), beta)
+        narrow = cast(beta, H.layer.dtype)
         for rows, h, offset in blocks():
-            F[rows] = matmul(h, narrow) + offset * beta.sum(axis=0)
-        F = weight[:, None] * F + lam * (laplacian @ F)
-        total = np.zeros_like(beta)
+            F[rows, :] = doubles(matmul(h, narrow)) + offset * xp.sum(beta, axis=0)
+        F = weight[:, None] * F + lam * (operator @ F)
+        total = zeros(beta.shape, beta)
         for rows, h, offset in blocks():
-            total += matmul(h.T, F[rows].astype(h.dtype)) + offset * F[rows].sum(axis=0)
+            part = F[rows, :]
+            total += doubles(matmul(h.T, cast(part, h.dtype))) + offset * xp.sum(part, axis=0)
         return total
 
     return apply
 
 
-def nystrom_preconditioner(apply: Operator, width: int, rank: int, seed: int = 0) -> Operator:
+def nystrom_preconditioner(
+    apply: Operator, like: Array, width: int, rank: int, seed: int = 0
+) -> Operator:
     """An approximate inverse of I + A, A positive semi-definite, from A times ``rank`` vectors."""
-    basis, _ = np.linalg.qr(normal_rows(seed, width, rank))
+    basis = from_numpy(np.linalg.qr(normal_rows(seed, width, rank))[0], like)
     Y = apply(basis)
     core = matmul(basis.T, Y)
     # A ≈ Y core⁻¹ Yᵀ = BBᵀ, over the directions of the core that stand above rounding.
-    values, V = eigh(np.asfortranarray((core + core.T) / 2))
-    sound = values > np.sqrt(np.finfo(float).eps) * values[-1]
-    B = matmul(Y, V[:, sound]) / np.sqrt(values[sound])
-    squares, V = eigh(np.asfortranarray(matmul(B.T, B)))
-    sound = squares > np.sqrt(np.finfo(float).eps) * squares[-1]
-    U = matmul(B, V[:, sound]) / np.sqrt(squares[sound])
-    gain = (squares[sound][0] + 1.0) / (squares[sound] + 1.0) - 1.0
+    B, _ = _sound((core + core.T) / 2, Y)
+    U, squares = _sound(matmul(B.T, B), B)
+    gain = (squares[0] + 1.0) / (squares + 1.0) - 1.0
 
     def solve(R: Array) -> Array:
         return R + matmul(U, gain[:, None] * matmul(U.T, R))
 
     return solve
+
+
+def _sound(A: Array, Y: Array) -> tuple[Array, Array]:
+    """Y V/√w over the eigenvalues w of A that stand above rounding, and w."""
+    w, V = eigh(column_major(A))
+    # They ascend, so that those below come first.
+    first = int(np.sum(to_numpy(w) <= np.sqrt(np.finfo(float).eps) * float(w[-1])))
+    w, V = w[first:], V[:, first:]
+    return matmul(Y, V) / namespace(w).sqrt(w), w
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """a/b, and zero where b is not positive."""
+    xp = namespace(a)
+    return xp.where(b > 0, a, 0.0 * a) / xp.where(b > 0, b, 0.0 * b + 1.0)
 
 
 def conjugate_gradients(
@@ -85,23 +101,22 @@ def conjugate_gradients(
     A residual r is measured by √(rᵀz), z the preconditioned r, relative to its start. That is close
     to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
     """
-    beta, residual = np.zeros_like(R), R.copy()
+    xp, tiny = namespace(R), float(np.finfo(float).tiny)
+    beta, residual = zeros(R.shape, R), xp.asarray(R, copy=True)
     z = precondition(residual)
-    direction, energy = z.copy(), np.sum(residual * z, axis=0)
-    size = np.maximum(energy, np.finfo(float).tiny)
+    direction, energy = z, xp.sum(residual * z, axis=0)
+    size = xp.clip(energy, min=tiny)
     steps, worst = 0, 1.0
     while steps < max_iter and worst > tol:
         moved = direction + apply(direction)
-        curvature = np.sum(direction * moved, axis=0)
-        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=curvature > 0)
+        step = _ratio(energy, xp.sum(direction * moved, axis=0))
         beta += step * direction
         residual -= step * moved
         z = precondition(residual)
-        fresh = np.sum(residual * z, axis=0)
-        ratio = np.divide(fresh, energy, out=np.zeros_like(fresh), where=energy > 0)
-        direction, energy = z + ratio * direction, fresh
+        fresh = xp.sum(residual * z, axis=0)
+        direction, energy = z + _ratio(fresh, energy) * direction, fresh
         steps += 1
-        worst = float(np.sqrt(np.max(np.maximum(energy, 0.0) / size)))
+        worst = float(xp.max(xp.clip(energy, min=0.0) / size)) ** 0.5
     if worst > tol:
         warnings.warn(
             f"Conjugate gradients stopped after {steps} steps with a relative residual of "

@@ -12,7 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.linalg import Gram, eigh, matmul
+from ulmus.backends.gram import Gram
+from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.namespace import (
+    doubles,
+    from_numpy,
+    gathered,
+    is_numpy,
+    namespace,
+    to_numpy,
+    zeros,
+)
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, block_rows, fits, row_blocks
 from ulmus.typing import Array
@@ -34,7 +44,7 @@ class ManifoldBasis:
 
     def scales(self, lam: float) -> Array:
         """1/√(1 + λw)."""
-        return 1.0 / np.sqrt(1.0 + lam * self.values)
+        return 1.0 / namespace(self.values).sqrt(1.0 + lam * self.values)
 
 
 def manifold_basis(H: Hidden, laplacian: Laplacian) -> ManifoldBasis:
@@ -44,21 +54,22 @@ def manifold_basis(H: Hidden, laplacian: Laplacian) -> ManifoldBasis:
     """
     if len(H) >= H.width:
         w, V = eigh(manifold_gram(H, laplacian), overwrite=True)
-        return ManifoldBasis(V, np.maximum(w, 0.0))
+        return ManifoldBasis(V, namespace(w).clip(w, min=0.0))
     span, rows = reduced_basis(H)
-    w, V = eigh(_symmetric(matmul(rows.T, laplacian @ rows)), overwrite=True)
-    return ManifoldBasis(matmul(span, V), np.maximum(w, 0.0))
+    smooth = laplacian.placed(rows, rows.dtype) @ rows
+    w, V = eigh(_symmetric(matmul(rows.T, smooth)), overwrite=True)
+    return ManifoldBasis(matmul(span, V), namespace(w).clip(w, min=0.0))
 
 
 def reduced_basis(H: Hidden) -> tuple[Array, Array]:
     """An orthonormal basis W (h × r) of the rows of H, and the rows in it, H W (n × r)."""
-    rows = np.asarray(H.all(), dtype=float)
-    products = Gram(len(rows), rows)
+    rows = doubles(H.all())
+    products, n = Gram(rows.shape[0], rows), rows.shape[0]
     products.add(rows.T)
     squares, U = eigh(products.total(), overwrite=True)
-    sound = squares > np.finfo(float).eps * len(squares) * max(float(squares[-1]), 0.0)
-    lengths = np.sqrt(squares[sound])
-    U = np.asfortranarray(U[:, sound])
+    least = float(np.finfo(float).eps) * n * max(float(squares[-1]), 0.0)
+    first = int(np.sum(to_numpy(squares) <= least))  # they ascend
+    lengths, U = namespace(U).sqrt(squares[first:]), column_major(U[:, first:])
     return matmul(rows.T, U) / lengths, U * lengths
 
 
@@ -68,26 +79,25 @@ def manifold_gram(H: Hidden, laplacian: Laplacian) -> Array:
     H is kept where it fits in scikit-learn's ``working_memory``, and made again for every
     group of units where it does not.
     """
-    n, h = len(H), H.width
-    kept = H.layer(H.X) if fits(n, h, H.itemsize) else None
-    matrix = laplacian.matrix.astype(H.layer.dtype)
-    operator = Laplacian(matrix, laplacian.power)
-    M = np.zeros((h, h), order="F")
+    n, h, X = len(H), H.width, gathered(H.X)
+    kept = H.layer(X) if fits(n, h, H.itemsize) else None
+    operator = laplacian.placed(X, H.layer.dtype)
+    M = np.zeros((h, h), order="F") if is_numpy(X) else zeros((h, h), X)
     # The layer leaves a constant out of H: M gets it back as in Problem.moments, with Λ for C.
     smoothed_ones = (laplacian @ np.ones(n))[:, None]
-    slopes = np.zeros((h, 1))
+    slopes = zeros((h, 1), X)
     for group in row_blocks(h, _UNITS):
-        columns = kept[:, group] if kept is not None else H.layer.units(group)(H.X)
+        columns = kept[:, group] if kept is not None else H.layer.units(group)(X)
         smooth = operator @ columns
-        slopes[group] = _product(columns, smoothed_ones.astype(columns.dtype))
+        slopes[group, :] = _product(columns, from_numpy(smoothed_ones, columns, columns.dtype))
         for rows in row_blocks(n, _ROWS):
             if kept is not None:
-                M[: group.stop, group] += matmul(kept[rows, : group.stop].T, smooth[rows])
+                M[: group.stop, group] += matmul(kept[rows, : group.stop].T, smooth[rows, :])
             else:
                 first = H.layer.units(slice(0, group.stop))
                 for part in row_blocks(rows.stop - rows.start, block_rows(group.stop, H.itemsize)):
                     here = slice(rows.start + part.start, rows.start + part.stop)
-                    M[: group.stop, group] += matmul(first(H.X[here]).T, smooth[here])
+                    M[: group.stop, group] += matmul(first(X[here, :]).T, smooth[here, :])
     o = H.offset
     M += o * (slopes + slopes.T) + o**2 * float(smoothed_ones.sum())
     return _symmetric(M)
@@ -95,10 +105,12 @@ def manifold_gram(H: Hidden, laplacian: Laplacian) -> Array:
 
 def _product(A: Array, v: Array) -> Array:
     """Aᵀv, summed over blocks in float64."""
-    return sum(matmul(A[rows].T, v[rows]).astype(float) for rows in row_blocks(len(A), _ROWS))
+    parts = row_blocks(A.shape[0], _ROWS)
+    return sum(doubles(matmul(A[rows, :].T, v[rows, :])) for rows in parts)
 
 
 def _symmetric(A: Array) -> Array:
     """A whose upper triangle is right, with the lower one to match."""
-    upper = np.triu(A)
-    return np.asfortranarray(upper + np.triu(upper, 1).T)
+    xp = namespace(A)
+    upper = xp.triu(A)
+    return column_major(upper + xp.triu(upper, k=1).T)

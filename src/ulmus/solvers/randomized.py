@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import doubles, namespace, zeros
 from ulmus.kernel_matrix import HiddenKernel
 from ulmus.lowrank import low_rank
 from ulmus.problem import Problem, Solution
@@ -25,17 +26,17 @@ def randomized(problem: Problem, C: float | np.ndarray, rank: int, seed: int) ->
     part = replace(problem, H=found.H)
     solution = solve(part, C, seed)
     alpha = residual_coef(part, solution)
-    coef = np.zeros((problem.H.width, alpha.shape[1]))
+    coef = zeros((problem.H.width, alpha.shape[1]), alpha)
     for rows, h in problem.H.blocks():
-        coef += matmul(h.T.astype(float), alpha[rows])
-    coef += problem.H.offset * alpha.sum(axis=0)
+        coef += matmul(doubles(h).T, alpha[rows, :])
+    coef += problem.H.offset * namespace(alpha).sum(alpha, axis=0)
     return replace(solution, coef=coef, method="halko", moments=None)
 
 
 def residual_coef(problem: Problem, solution: Solution) -> Array:
     """α = Cc(t − f), which is (FFᵀ + I/Cc)⁻¹ applied to the targets: Woodbury's formula."""
-    T = coded(problem.targets, slice(0, len(problem.H)), float)
-    F = problem.H.all().astype(float, copy=False)
+    F = doubles(problem.H.all())
+    T = coded(problem.targets, slice(0, len(problem.H)), F.dtype)
     residual = T - matmul(F, solution.coef) - solution.intercept
     weight = 1.0 if problem.weight is None else problem.weight[:, None]
     return solution.C * weight * residual

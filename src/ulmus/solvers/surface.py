@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.namespace import from_numpy, namespace, to_numpy, zeros
 from ulmus.hidden import Hidden, ScaledColumns
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
@@ -33,12 +34,12 @@ class Labelled:
     @property
     def few(self) -> bool:
         """Whether there are fewer of them than coordinates."""
-        return len(self.rows) < len(self.basis.values)
+        return bool(self.rows.shape[0] < self.basis.values.shape[0])
 
     @property
     def T(self) -> Array:
         """Their targets."""
-        return coded(self.targets, slice(0, len(self.rows)), float)
+        return coded(self.targets, slice(0, len(self.targets)), self.rows.dtype)
 
     def problem(self, lam: float) -> Problem:
         """The plain ridge problem that λ leads to."""
@@ -115,15 +116,16 @@ def surface(
     they are counted along: twice the rows, half the luck.
     """
     slices = [
-        _few(labelled, lam, Cs, validation)
+        _few(labelled, float(lam), Cs, validation)
         if labelled.few
-        else _many(labelled, lam, Cs, validation)
+        else _many(labelled, float(lam), Cs, validation)
         for lam in lams
     ]
     squared, rates, rough = (np.stack(parts) for parts in zip(*slices, strict=True))
     classes = isinstance(labelled.targets, ClassTargets)
     kind = "loo" if validation is None else "validation"
-    return Surface(lams, Cs, squared, rates if classes else None, rough, kind, len(labelled.rows))
+    n = len(labelled.targets)
+    return Surface(lams, Cs, squared, rates if classes else None, rough, kind, n)
 
 
 def point(labelled: Labelled, lam: float, C: float) -> Point:
@@ -141,29 +143,32 @@ def _few(
     With K = PDPᵀ, D = 1/(1 + λw), and √c K √c = U diag(κ) Uᵀ: α = U (κ + 1/C)⁻¹ Uᵀ √c T,
     β = V D Pᵀ √c α, and a row that is left out has residual αᵢ / (√cᵢ dᵢ).
     """
-    P, T = labelled.rows, labelled.T
-    root = np.sqrt(labelled.weight)[:, None]
+    P, T, xp = labelled.rows, labelled.T, namespace(labelled.rows)
+    root = xp.sqrt(labelled.weight)[:, None]
     D = labelled.basis.scales(lam) ** 2
     B = root * P
     K = matmul(B * D, B.T)
-    kappa, U = eigh(np.asfortranarray(K))
-    shrink = 1.0 / (np.maximum(kappa, 0.0)[:, None] + [ridge(kappa, C, 0.0) for C in Cs])
+    kappa, U = eigh(column_major(K))
+    ridges = from_numpy(np.array([ridge(kappa, float(C), 0.0) for C in Cs]), kappa)
+    shrink = 1.0 / (xp.clip(kappa, min=0.0)[:, None] + ridges)
     Z = matmul(U.T, root * T)
-    stacked = (shrink[:, :, None] * Z[:, None, :]).reshape(len(U), -1)
+    stacked = xp.reshape(shrink[:, :, None] * Z[:, None, :], (U.shape[0], -1))
     alpha = matmul(U, stacked)
     shape = (-1, len(Cs), T.shape[1])
-    fitted = (matmul(K, alpha) / root).reshape(shape)
-    smooth = matmul(matmul(B * D**2, B.T), alpha).reshape(shape)
-    rough = np.sum(smooth * alpha.reshape(shape), axis=(0, 2)) / _spread(fitted)
+    fitted = xp.reshape(matmul(K, alpha) / root, shape)
+    smooth = xp.reshape(matmul(matmul(B * D**2, B.T), alpha), shape)
+    each = xp.reshape(alpha, shape)
+    rough = to_numpy(xp.sum(smooth * each, axis=(0, 2)) / _spread(fitted))
     diagonal = matmul(U**2, shrink)[:, :, None]
-    F = T[:, None, :] - alpha.reshape(shape) / (diagonal * root[:, :, None])
+    F = T[:, None, :] - each / (diagonal * root[:, :, None])
     left_out = _errors(T, F, labelled.weight)
     if validation is None:
         return *left_out, rough
     rows, targets = validation
-    T = coded(targets, slice(0, len(rows)), float)
-    F = matmul(rows * D, matmul(B.T, alpha)).reshape(shape)
-    return *_pooled(left_out, len(P), _errors(T, F, np.ones(len(rows))), len(rows)), rough
+    n = len(targets)
+    F = xp.reshape(matmul(rows * D, matmul(B.T, alpha)), shape)
+    held_out = _errors(coded(targets, slice(0, n), F.dtype), F, zeros(n, F) + 1.0)
+    return *_pooled(left_out, len(labelled.targets), held_out, n), rough
 
 
 def _many(
@@ -176,11 +181,11 @@ def _many(
     if validation is None:
         return path.squared_error, rate, path.squared_error
     rows, targets = validation
-    T, scales = coded(targets, slice(0, len(rows)), float), labelled.basis.scales(lam)
+    n, scales = len(targets), labelled.basis.scales(lam)
     coefs = [solve(labelled.problem(lam), float(C), seed=0).coef for C in Cs]
-    F = np.stack([matmul(rows * scales, coef) for coef in coefs], axis=1)
-    held_out = _errors(T, F, np.ones(len(rows)))
-    squared, rate = _pooled((path.squared_error, rate), path.rows, held_out, len(rows))
+    F = namespace(rows).stack([matmul(rows * scales, coef) for coef in coefs], axis=1)
+    held_out = _errors(coded(targets, slice(0, n), F.dtype), F, zeros(n, F) + 1.0)
+    squared, rate = _pooled((path.squared_error, rate), path.rows, held_out, n)
     return squared, rate, squared
 
 
@@ -195,13 +200,15 @@ def _pooled(
 
 def _errors(T: Array, F: Array, weight: Array) -> tuple[Array, Array]:
     """Mean squared error, and part of rows named wrong, for every C (the middle axis of F)."""
-    T = T[:, None, :]
-    share = weight / weight.sum()
-    return share @ np.sum((T - F) ** 2, axis=2), share @ wrong(T, F)
+    T, xp = T[:, None, :], namespace(F)
+    share = weight / xp.sum(weight)
+    squared = to_numpy(share @ xp.sum((T - F) ** 2, axis=2))
+    return squared, to_numpy(share @ xp.astype(wrong(T, F), share.dtype))
 
 
 def _spread(F: Array) -> Array:
     """Mean square of the decision values about each row's mean over classes."""
+    xp = namespace(F)
     if F.shape[2] > 1:
-        F = F - F.mean(axis=2, keepdims=True)
-    return np.maximum(np.mean(np.sum(F**2, axis=2), axis=0), np.finfo(float).tiny)
+        F = F - xp.mean(F, axis=2, keepdims=True)
+    return xp.clip(xp.mean(xp.sum(F**2, axis=2), axis=0), min=float(np.finfo(float).tiny))

@@ -18,7 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, eigh, matmul
+from ulmus.backends.linalg import (
+    Cholesky,
+    NotPositiveDefinite,
+    add_to_diagonal,
+    column_major,
+    eigh,
+    matmul,
+)
+from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, take, to_numpy, zeros
 from ulmus.hidden import row_blocks
 from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
@@ -63,14 +71,13 @@ class _Classes:
     coding: Array
 
     @classmethod
-    def of(cls, cross: Array, energy: Array, coding: Array) -> "_Classes":
+    def of(cls, cross: Array, energy: Array, coding: np.ndarray) -> "_Classes":
         """From HᵀCY and YᵀCY; a class without rows has a column of zeros."""
-        totals = np.diagonal(energy)
+        xp = namespace(energy)
+        totals = xp.linalg.diagonal(energy)
         # What forgetting leaves of a class is rounding.
-        totals = np.where(totals > _EPS * totals.sum(), totals, 0.0)
-        root = np.zeros_like(totals)
-        np.divide(1.0, np.sqrt(totals), out=root, where=totals > 0)
-        return cls(cross * root, totals, coding)
+        totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
+        return cls(cross * _inverse(xp.sqrt(totals)), totals, from_numpy(coding, cross))
 
 
 @dataclass(frozen=True)
@@ -88,27 +95,32 @@ class _Recoding:
     @classmethod
     def of(cls, solved: Array, classes: _Classes) -> "_Recoding":
         """From K⁻¹M."""
-        theta, O = eigh(np.asfortranarray(matmul(classes.M.T, solved)))
+        theta, O = eigh(column_major(matmul(classes.M.T, solved)))
         # Θ is at most the identity, but for rounding.
-        return cls(matmul(solved, O), np.clip(theta, 0.0, 1.0), O, classes)
+        return cls(matmul(solved, O), namespace(O).clip(theta, 0.0, 1.0), O, classes)
 
     @property
     def targets(self) -> Array:
         """OᵀN^½E."""
-        return matmul(self.O.T, np.sqrt(self.classes.totals)[:, None] * self.classes.coding)
+        root = namespace(self.O).sqrt(self.classes.totals)
+        return matmul(self.O.T, root[:, None] * self.classes.coding)
 
-    def gain(self, lam: Array) -> Array:
+    def gain(self, lam: np.ndarray) -> Array:
         """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
-        return 1.0 / (1.0 + lam * (1.0 - self.theta[:, None]))
+        return 1.0 / (1.0 + from_numpy(lam, self.theta) * (1.0 - self.theta[:, None]))
 
     def coef(self, lam: float) -> Array:
         """β in the basis of ``weights``."""
         return matmul(self.weights * self.gain(np.array([lam]))[:, 0], self.targets)
 
-    def left_out(self, phi: Array, kappa: Array, codes: Array, unit: Array, lam: Array) -> Array:
+    def left_out(
+        self, phi: Array, kappa: Array, codes: Array, unit: Array, strengths: np.ndarray
+    ) -> Array:
         """Residuals (rows × λ × m) of rows with coordinates φ and κ = hᵀK⁻¹h, each left out."""
-        gain, own, N = self.gain(lam), self.O[codes], self.classes.totals
-        Nt, root = N[codes][:, None], np.sqrt(N[codes])[:, None]
+        xp, lam = namespace(phi), from_numpy(strengths, phi)
+        gain, own, N = self.gain(strengths), take(self.O, codes), self.classes.totals
+        Nt = take(N, codes)[:, None]
+        root = xp.sqrt(Nt)
         # hᵀA⁻¹h, hᵀA⁻¹μ and μᵀA⁻¹μ, then the same with d = h − μ.
         hh = (kappa[:, None] + matmul(phi**2, gain * lam)) / (1.0 + lam)
         hm = matmul(phi * own, gain) / root
@@ -117,16 +129,19 @@ class _Recoding:
         u = unit[:, None]
         # A class of one row has no scatter, and none to lose.
         alone = Nt - u <= _EPS * Nt
-        v = np.where(alone, 0.0, lam * u * Nt / np.where(alone, 1.0, Nt - u))
+        share = xp.where(alone, 0.0 * Nt, u * Nt) / xp.where(alone, 0.0 * Nt + 1.0, Nt - u)
+        v = lam * share
         rest = 1.0 - v * dd
-        whole = np.maximum((1.0 - u * hh) * rest - u * v * hd**2, _EPS)
-        Z, T = self.targets, self.classes.coding[codes]
-        F = matmul((phi[:, None, :] * gain.T).reshape(-1, len(Z)), Z).reshape(*hh.shape, Z.shape[1])
-        means = matmul((self.O[:, None, :] * (self.theta * gain.T)).reshape(-1, len(Z)), Z)
-        means = means.reshape(len(N), len(lam), -1)
-        np.divide(means, np.sqrt(N)[:, None, None], out=means, where=N[:, None, None] > 0)
+        whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
+        Z, T = self.targets, take(self.classes.coding, codes)
+        flat = (-1, Z.shape[0])
+        F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
+        F = xp.reshape(F, (*hh.shape, Z.shape[1]))
+        means = matmul(xp.reshape(self.O[:, None, :] * (self.theta * gain.T), flat), Z)
+        means = xp.reshape(means, (N.shape[0], len(strengths), -1))
+        means *= _inverse(xp.sqrt(N))[:, None, None]
         rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
-        return rest * (T[:, None, :] - F) - loose * (F - means[codes])
+        return rest * (T[:, None, :] - F) - loose * (F - take(means, codes))
 
 
 @dataclass(frozen=True)
@@ -139,13 +154,16 @@ class _Spectrum:
 
     def inverse(self, shared: float) -> Array:
         """1/(w + 1/C(1 + λ))."""
-        return 1.0 / (np.maximum(self.values, 0.0) + ridge(self.values, shared, self.rounding))
+        least = ridge(self.values, shared, self.rounding)
+        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + least)
 
     def recoding(self, shared: float) -> _Recoding:
         """Θ at one C(1 + λ)."""
         return _Recoding.of(self.inverse(shared)[:, None] * self.classes.M, self.classes)
 
-    def left_out(self, p: Array, codes: Array, unit: Array, shared: float, lam: Array) -> Array:
+    def left_out(
+        self, p: Array, codes: Array, unit: Array, shared: float, lam: np.ndarray
+    ) -> Array:
         """Residuals (rows × λ × m) of rows p in the eigenbasis, at one C(1 + λ)."""
         at = self.recoding(shared)
         kappa = matmul(p**2, self.inverse(shared)[:, None])[:, 0]
@@ -158,10 +176,11 @@ class _Spectrum:
         leave its class mean too. The mean of dᵀA⁻¹d and of hᵀA⁻¹d is tr(A⁻¹S)/n, and with
         g = βᵀd the sum of (t − f)g is that of −g².
         """
-        n, w = moments.rows, np.maximum(self.values, 0.0)
-        N, row = self.classes.totals[self.classes.totals > 0].mean(), moments.weight / n
-        coding, error = self.classes.coding, np.empty(len(points.C))
-        total = float(np.trace(coding.T @ moments.energy @ coding))
+        xp, n, error = namespace(self.values), moments.rows, np.empty(len(points.C))
+        w, totals = xp.clip(self.values, min=0.0), to_numpy(self.classes.totals)
+        N, row = float(totals[totals > 0].mean()), moments.weight / n
+        coding = self.classes.coding
+        total = float(xp.linalg.trace(coding.T @ moments.energy @ coding))
         for shared, where in points.shared():
             at = self.recoding(shared)
             freedom, Z = float(w @ self.inverse(shared)), at.targets
@@ -169,12 +188,13 @@ class _Spectrum:
             for k in where:
                 lam = float(points.lam[k])
                 gain = at.gain(points.lam[[k]])[:, 0]
-                trace = (freedom + lam * float(np.diagonal(second) @ gain)) / (1.0 + lam)
+                trace = freedom + lam * float(xp.linalg.diagonal(second) @ gain)
+                trace /= 1.0 + lam
                 h, d = trace / n, (trace - float(at.theta @ gain)) / n
                 weights, means = gain[:, None] * Z, (at.theta * gain)[:, None] * Z
-                spread = float(np.sum(weights * matmul(second, weights)))
-                squares = max(total - 2.0 * float(np.sum(means * Z)) + spread, 0.0)
-                scatter = max(spread - float(np.sum(means**2)), 0.0)
+                spread = float(xp.sum(weights * matmul(second, weights)))
+                squares = max(total - 2.0 * float(xp.sum(means * Z)) + spread, 0.0)
+                scatter = max(spread - float(xp.sum(means**2)), 0.0)
                 v = lam * N / max(N - row, _EPS * N)
                 rest = 1.0 - v * d
                 whole = max((1.0 - h) * rest - v * d**2, 1.0 / n**2)
@@ -218,10 +238,10 @@ def _one(moments: Moments, problem: Problem, points: Points, calibration: np.nda
         spectrum, V = _spectrum(moments, problem)
         return _spectral(spectrum, V, moments, problem, points, calibration, None)
     at = _Recoding.of(factor.solve(classes.M), classes)
-    H = np.asarray(problem.H.take(calibration).all(), dtype=float)
-    kappa = np.sum(factor.whiten(np.asfortranarray(H.T)) ** 2, axis=0)
+    H = doubles(problem.H.take(calibration).all())
+    kappa = factor.leverage(H)
     codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
-    residual = at.left_out(matmul(H, at.weights), kappa, codes, unit, points.lam)[:, 0]
+    residual = at.left_out(matmul(H, at.weights), kappa, codes, unit, points.lam)[:, 0, :]
     return _solution(
         at.coef(lam), "primal", problem, points, 0, calibration, residual, None, moments
     )
@@ -231,13 +251,14 @@ def _few(problem: Problem, points: Points) -> Solution:
     """With fewer rows than units, in the span of the rows: √cH = U diag(√w) Vᵀ."""
     rows, every = row_space(problem), np.arange(len(problem.H))
     w, U = eigh(rows.kernel()[0], overwrite=True)
-    sound = w > _EPS * len(w) * w[-1]
-    w, U = w[sound], np.asfortranarray(U[:, sound])
-    Y = rows.root * rows.Y
-    cross = matmul((U * np.sqrt(w)).T, Y)
+    # They ascend, so that those that are rounding come first.
+    first = int(np.sum(to_numpy(w) <= _EPS * w.shape[0] * float(w[-1])))
+    w, U = w[first:], column_major(U[:, first:])
+    Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
+    cross = matmul((U * lengths).T, Y)
     classes = _Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
     spectrum = _Spectrum(w, classes, 0.0)
-    p = U * np.sqrt(w) / rows.root
+    p = U * lengths / rows.root
     codes, unit = _codes(problem, every), problem.unit_weight(every)
     path, best = None, 0
     if points.chosen:
@@ -246,9 +267,9 @@ def _few(problem: Problem, points: Points) -> Solution:
         path = tally.path()
         best = path.best
     shared, lam = points.at(best)
-    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0]
+    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0, :]
     at = spectrum.recoding(shared)
-    coef = rows.coef(matmul(U, at.coef(float(lam[0])) / np.sqrt(w)[:, None]))
+    coef = rows.coef(matmul(U, at.coef(float(lam[0])) / lengths[:, None]))
     moments = rows.moments()
     assert moments is not None
     return _solution(coef, "spectral", problem, points, best, every, residual, path, moments)
@@ -267,7 +288,7 @@ def _path(
 ) -> Path:
     """The leave-one-out error of every point on ``rows`` (None: all)."""
     H = problem.H if rows is None else problem.H.take(rows)
-    narrow, shift = V.astype(H.dtype), H.offset * V.sum(axis=0)
+    narrow, shift = cast(V, H.dtype), H.offset * namespace(V).sum(V, axis=0)
     tally = _Tally(spectrum, problem, points)
     for block, h in H.blocks():
         here = np.arange(block.start, block.stop) if rows is None else rows[block]
@@ -289,14 +310,15 @@ class _Tally:
     def add(self, rows: np.ndarray, p: Array) -> None:
         """Count rows that are p in the eigenbasis."""
         codes, unit = _codes(self._problem, rows), self._problem.unit_weight(rows)
-        T, p = coded(self._problem.targets, rows, float)[:, None, :], np.asarray(p, dtype=float)
+        p = doubles(p)
+        T = coded(self._problem.targets, rows, p.dtype)[:, None, :]
         squares = p**2
         for (where, at, inverse), tally in zip(self._groups, self._tallies, strict=True):
             phi, kappa = matmul(p, at.weights), matmul(squares, inverse)[:, 0]
             lam = self._points.lam[where]
-            for part in row_blocks(len(p), max(1, _RESIDUALS // (len(lam) * T.shape[2]))):
-                residual = at.left_out(phi[part], kappa[part], codes[part], unit[part], lam)
-                tally.add_residuals(rows[part], T[part], residual)
+            for part in row_blocks(len(rows), max(1, _RESIDUALS // (len(lam) * T.shape[2]))):
+                residual = at.left_out(phi[part, :], kappa[part], codes[part], unit[part], lam)
+                tally.add_residuals(rows[part], T[part, ...], residual)
 
     def path(self) -> Path:
         """The mean errors."""
@@ -321,9 +343,9 @@ def _spectral(
     """β at the best point of the path."""
     best = 0 if path is None else path.best
     shared, lam = points.at(best)
-    p = matmul(np.asarray(problem.H.take(calibration).all(), dtype=float), V)
+    p = matmul(doubles(problem.H.take(calibration).all()), V)
     codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
-    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0]
+    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0, :]
     coef = matmul(V, spectrum.recoding(shared).coef(float(lam[0])))
     return _solution(coef, "spectral", problem, points, best, calibration, residual, path, moments)
 
@@ -339,13 +361,19 @@ def _solution(
     path: Path | None,
     moments: Moments | RowMoments,
 ) -> Solution:
-    loo = coded(problem.targets, rows, float) - residual
+    loo = coded(problem.targets, rows, residual.dtype) - residual
     C, lam = float(points.C[best]), float(points.lam[best])
-    zero = np.zeros(coef.shape[1])
+    zero = zeros(coef.shape[1], coef)
     return Solution(coef, zero, C, method, rows, loo, path, moments, lam)
 
 
-def _codes(problem: Problem, rows: Any) -> np.ndarray:
+def _codes(problem: Problem, rows: Any) -> Array:
     """The class of each row."""
     assert isinstance(problem.targets, ClassTargets)
-    return problem.targets.codes[rows]
+    return take(problem.targets.codes, rows)
+
+
+def _inverse(x: Array) -> Array:
+    """1/x, and zero where x is zero."""
+    xp = namespace(x)
+    return xp.where(x > 0, 1.0 + 0.0 * x, 0.0 * x) / xp.where(x > 0, x, 0.0 * x + 1.0)

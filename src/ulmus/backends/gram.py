@@ -1,0 +1,124 @@
+"""BᵀB summed over blocks of rows: the one product that takes most of a fit's time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+from scipy.linalg import get_blas_funcs
+
+from ulmus.backends.linalg import blas_view
+from ulmus.backends.namespace import is_numpy, is_torch, namespace, zeros
+from ulmus.typing import Array
+
+__all__ = ["Gram", "has_matrix_units", "short_products"]
+
+# Columns of a symmetric matrix that are handled together when only half of it is wanted.
+_PANEL = 256
+# How many parts a device's product is cut into: eight leave 9/16 of the work.
+_DEVICE_PANELS = 8
+# Rows whose products a device sums before the sum moves to float64; matrix units cut a sum off
+# where others round it, so it should be shorter.
+_DEVICE_ROWS = 4096
+# Rows whose products are summed in float32 before the sum moves to float64.
+_FLOAT32_ROWS = 16384
+
+
+class Gram:
+    """BᵀB summed over blocks of rows, in float64.
+
+    A float32 block is multiplied in float32 and added in float64 after a few
+    thousand rows: short sums keep their precision in float32, long ones do not.
+    ``short`` allows a GPU's matrix units, which keep ten bits of a factor; blocks should then
+    be about their means.
+    """
+
+    def __init__(self, width: int, like: Array, short: bool = False) -> None:
+        self._numpy = is_numpy(like)
+        if self._numpy:
+            self._sum = np.zeros((width, width), order="F")
+            self._part: np.ndarray | None = None
+            self._rows = 0
+        else:
+            self._sum = zeros((width, width), like)
+        self._short = short
+
+    def add(self, B: Array) -> None:
+        """Add BᵀB."""
+        if not self._numpy:
+            self._add_panels(B)
+            return
+        (syrk,) = get_blas_funcs(("syrk",), (B,))
+        a, trans = blas_view(B.T)
+        if B.dtype == np.float64:
+            syrk(1.0, a, beta=1.0, c=self._sum, trans=trans, overwrite_c=1)
+            return
+        if self._part is None:
+            self._part = np.zeros(self._sum.shape, B.dtype, order="F")
+        syrk(1.0, a, beta=float(self._rows > 0), c=self._part, trans=trans, overwrite_c=1)
+        self._rows += len(B)
+        if self._rows >= _FLOAT32_ROWS:
+            self._flush()
+
+    def total(self) -> Array:
+        """The sum, both triangles of it. Nothing can be added after."""
+        if not self._numpy:
+            xp = namespace(self._sum)
+            return xp.triu(self._sum) + xp.triu(self._sum, k=1).T
+        self._flush()
+        self._part = None
+        _mirror(self._sum)
+        return self._sum
+
+    def _add_panels(self, B: Array) -> None:
+        """Upper triangle alone, some columns at a time; short float32 sums, added in float64."""
+        # Whole multiples of a panel: matrix units want their columns aligned.
+        step = _PANEL * max(1, -(-B.shape[1] // (_PANEL * _DEVICE_PANELS)))
+        with short_products(B) if self._short else nullcontext():
+            for first in range(0, B.shape[0], _DEVICE_ROWS):
+                rows = B[first : min(first + _DEVICE_ROWS, B.shape[0]), :]
+                for j in range(0, B.shape[1], step):
+                    stop = min(j + step, B.shape[1])
+                    self._sum[:stop, j:stop] += rows[:, :stop].T @ rows[:, j:stop]
+
+    def _flush(self) -> None:
+        if self._part is not None and self._rows:
+            for columns in _panels(len(self._sum)):
+                upper = slice(0, columns.stop)
+                self._sum[upper, columns] += self._part[upper, columns]
+            self._rows = 0
+
+
+def _panels(width: int) -> list[slice]:
+    return [slice(j, min(j + _PANEL, width)) for j in range(0, width, _PANEL)]
+
+
+def _mirror(G: np.ndarray) -> None:
+    """Copy the upper triangle of G onto the lower one, in place."""
+    for columns in _panels(len(G)):
+        G[columns, : columns.start] = G[: columns.start, columns].T
+        corner = np.triu(G[columns, columns])
+        G[columns, columns] = corner + np.triu(corner, 1).T
+
+
+def has_matrix_units(like: Array) -> bool:
+    """Whether float32 products of such arrays may go to a GPU's matrix units."""
+    return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
+
+
+@contextmanager
+def short_products(like: Array) -> Iterator[None]:
+    """Let float32 products on a GPU round their factors to the matrix units' ten bits (TF32).
+
+    The sums stay in float32. For products over a few thousand rows of a hidden layer whose offset
+    is left out, that is as good as float32 to three digits, and several times faster.
+    """
+    if not has_matrix_units(like):
+        yield
+        return
+    matmul_settings = namespace(like).backends.cuda.matmul
+    before = matmul_settings.allow_tf32
+    matmul_settings.allow_tf32 = True
+    try:
+        yield
+    finally:
+        matmul_settings.allow_tf32 = before

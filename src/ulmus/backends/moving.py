@@ -1,0 +1,122 @@
+"""A fitted model's arrays moved to another device, or home to the host."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from array_api_compat import is_array_api_obj
+
+from ulmus.backends import namespace
+from ulmus.backends.streaming import torch_device
+from ulmus.typing import Array
+
+__all__ = ["to_device", "to_numpy"]
+
+Move = Callable[[Array], Array]
+
+
+def to_numpy(model: Any) -> Any:
+    """A copy of a model whose every array is NumPy's.
+
+    A model that was fitted on a GPU can then be stored, and predicts on a machine without one.
+
+    Parameters
+    ----------
+    model : estimator, feature map, pipeline or array
+        What was fitted, wherever that was; it stays as it is.
+
+    Returns
+    -------
+    model : the same kind of object
+        The copy.
+
+    See Also
+    --------
+    to_device : The way there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ELMClassifier, to_numpy
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = to_numpy(ELMClassifier(n_hidden=50, random_state=0).fit(X, y))
+    >>> type(model.coef_).__name__
+    'ndarray'
+    """
+    return _moved(model, lambda x: x if namespace.is_numpy(x) else namespace.to_numpy(x))
+
+
+def to_device(model: Any, device: Any) -> Any:
+    """A copy of a model whose output weights, and whatever else is used with the rows, are there.
+
+    Rows on that device are then predicted, or added by ``partial_fit``, without a copy of the
+    weights each time. What is small or not a number stays on the host, as it does in `fit`.
+
+    Parameters
+    ----------
+    model : estimator, feature map or pipeline
+        What was fitted, wherever that was; it stays as it is.
+    device : str, torch.device or array
+        A device of PyTorch, such as "cuda"; or an array, whose library and device are meant.
+
+    Returns
+    -------
+    model : the same kind of object
+        The copy.
+
+    See Also
+    --------
+    to_numpy : The way back.
+    on_device : Rows in host memory that a device works on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ELMClassifier, to_device
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ELMClassifier(n_hidden=50, random_state=0).fit(X, y)
+    >>> model = to_device(model, "cuda")  # doctest: +SKIP
+    """
+    like = device
+    if not is_array_api_obj(device):
+        torch, found = torch_device(device)
+        like = torch.empty(0, device=found)
+
+    def move(x: Array) -> Array:
+        x = namespace.to_numpy(x)
+        return namespace.from_numpy(x, like) if x.dtype.kind in "fiub" else x
+
+    if is_array_api_obj(model):
+        return move(model)
+    return _moved_parts(model, move)
+
+
+def _moved(x: Any, move: Move) -> Any:
+    """x with every array in it moved; x itself where there is none."""
+    if is_array_api_obj(x):
+        return move(x)
+    return _inside(x, lambda name, part: _moved(part, move))
+
+
+def _moved_parts(x: Any, move: Move) -> Any:
+    """x with those arrays moved that its class says live with the rows (``_on_device``)."""
+    there = getattr(type(x), "_on_device", ())
+    return _inside(x, lambda name, part: (_moved if name in there else _moved_parts)(part, move))
+
+
+def _inside(x: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """x with each of its parts changed: an estimator's attributes, a record's fields, entries."""
+    if hasattr(x, "get_params") and not isinstance(x, type):
+        model = copy(x)
+        vars(model).update({name: change(name, part) for name, part in vars(x).items()})
+        return model
+    if is_dataclass(x) and not isinstance(x, type):
+        parts = {f.name: getattr(x, f.name) for f in fields(x)}
+        fresh = {name: change(name, part) for name, part in parts.items()}
+        return x if all(fresh[name] is parts[name] for name in parts) else replace(x, **fresh)
+    if isinstance(x, dict):
+        return type(x)({key: change(key, part) for key, part in x.items()})
+    if type(x) in (list, tuple):
+        return type(x)(change(i, part) for i, part in enumerate(x))
+    return x
