@@ -4,6 +4,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import sklearn
+from array_api_compat import is_array_api_obj
 from sklearn.datasets import load_digits
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -47,7 +48,7 @@ def arrays(x, seen=None):
     if id(x) in seen:
         return
     seen.add(id(x))
-    if hasattr(x, "__array_namespace__") or type(x).__module__ == "torch":
+    if is_array_api_obj(x):
         yield x
     elif isinstance(x, dict):
         yield from (a for part in x.values() for a in arrays(part, seen))
