@@ -6,6 +6,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
 from ulmus.calibration import temperature
+from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
 from ulmus.validation import valid_rows_and_target
@@ -69,12 +70,13 @@ class ValueLabels:
     def _intercept(self):
         return bool(self.fit_intercept)
 
+    @by_blocks
     def predict(self, X):
         """Predicted values.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -114,8 +116,11 @@ class ValueLabels:
         return tags
 
 
-def record(estimator, problem, solution):
-    """How C was chosen and what leaving rows out said, as fitted attributes."""
+def record(estimator, problem, solution, n_rows=None):
+    """How C was chosen and what leaving rows out said, as fitted attributes.
+
+    ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them.
+    """
     estimator.C_, estimator.solver_ = solution.C, solution.method
     path = solution.path
     if path is None:
@@ -123,7 +128,7 @@ def record(estimator, problem, solution):
         for name in ("loo_path_", "loo_score_"):
             vars(estimator).pop(name, None)
     else:
-        partial = path.kind == "loo" and path.rows < len(problem.H)
+        partial = path.kind == "loo" and path.rows < (n_rows or len(problem.H))
         estimator.selection_ = "loo-sample" if partial else path.kind
         estimator.loo_path_ = path.table()
         estimator.loo_score_ = estimator._score_of(path, problem)

@@ -15,6 +15,7 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.calibration import probabilities
+from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
 from ulmus.targets import chosen
@@ -53,12 +54,13 @@ class HiddenOutputs:
 class LabelOutputs:
     """Decision values and labels for a model with ``classes_``."""
 
+    @by_blocks
     def decision_function(self, X):
         """How strongly each class is held, about −1 to 1.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -69,12 +71,13 @@ class LabelOutputs:
         F = self._outputs(X)
         return F[:, 0] if len(self.classes_) == 2 else F
 
+    @by_blocks
     def predict(self, X):
         """Predicted labels.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -93,12 +96,13 @@ class LabelOutputs:
 class ClassOutputs(LabelOutputs):
     """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
 
+    @by_blocks
     def predict_proba(self, X):
         """Probability of each class; the largest is always the predicted label's.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -108,12 +112,13 @@ class ClassOutputs(LabelOutputs):
         """
         return probabilities(self._outputs(X), self.temperature_)
 
+    @by_blocks
     def predict_log_proba(self, X):
         """Logarithm of `predict_proba`.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
