@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ulmus.backends.namespace import is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError
 
-__all__ = ["Blocks", "is_collection", "joined", "named"]
+__all__ = ["Blocks", "computed", "is_collection", "joined", "named"]
 
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
@@ -49,7 +49,7 @@ class Blocks:
             )
         self.X = _rows_whole(X)
         rows = _delayed(self.X)
-        others = [_beside(each, self.X, len(rows)) for each in beside]
+        others = [self._beside(each, rows) for each in beside]
         self._parts = list(zip(rows, *others, strict=True))
 
     def __len__(self) -> int:
@@ -60,6 +60,28 @@ class Blocks:
         """The rows of each block as far as Dask knows, else NaN."""
         known = getattr(self.X, "chunks", None)
         return list(known[0]) if known else [np.nan] * len(self)
+
+    def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
+        """The blocks of ``other``, cut as X is; of None, None for every block."""
+        if other is None:
+            return [None] * len(rows)
+        if not is_collection(other):
+            raise InvalidInputError(
+                f"X is a Dask collection, and beside it there is a {type(other).__name__}; make "
+                "that one too, with dask.array.from_array(..., chunks=X.chunks[0])."
+            )
+        other = _rows_whole(other)
+        if _lengths_known(self.X) and _lengths_known(other):
+            return _delayed(_cut(other, self.X.chunks[0]))
+        parts = _delayed(other)
+        if len(parts) == len(rows):
+            return parts
+        # Frames that are made arrays may be cut otherwise than they were: see `_delayed`.
+        other = other.copy() if hasattr(other, "chunks") else other.to_dask_array()
+        length = self._dask.delayed(_length)
+        return _delayed(
+            _cut(other.compute_chunk_sizes(), self.compute(*(length(block) for block in rows)))
+        )
 
     def each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """``function(number, *block, *shared)`` of every block, not computed yet.
@@ -97,15 +119,18 @@ class Blocks:
         return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
 
+def computed(*values: Any) -> tuple[Any, ...]:
+    """The values, collections among them in this process."""
+    return tuple(value.compute() if is_collection(value) else value for value in values)
+
+
 @contextmanager
 def named(number: int) -> Any:
     """Say which block an error came from."""
     try:
         yield
     except ValueError as error:
-        raise BatchError(
-            f"Block {number} (counted from 0) cannot be used. {error}"
-        ) from error
+        raise BatchError(f"Block {number} (counted from 0) cannot be used. {error}") from error
 
 
 def joined(parts: Iterable[Any]) -> Any:
@@ -127,33 +152,26 @@ def _rows_whole(X: Any) -> Any:
 
 
 def _delayed(X: Any) -> list[Any]:
-    """The blocks, each to be computed."""
-    return list(np.ravel(X.to_delayed()))
+    """The blocks, each to be computed.
+
+    They are not optimised: Dask would read several small Parquet files as one block where few of
+    their columns are used, and y would be cut otherwise than X.
+    """
+    return list(np.ravel(X.to_delayed(optimize_graph=False)))
 
 
-def _beside(each: Any, X: Any, blocks: int) -> list[Any]:
-    """The blocks of ``each``, cut as X is; of None, None for every block."""
-    if each is None:
-        return [None] * blocks
-    if not is_collection(each):
+def _cut(other: Any, lengths: Iterable[int]) -> Any:
+    """``other`` in blocks of these lengths."""
+    lengths = tuple(lengths)
+    if other.shape[0] != sum(lengths):
         raise InvalidInputError(
-            f"X is a Dask collection, and beside it there is a {type(each).__name__}; make that "
-            "one too, with dask.array.from_array(..., chunks=X.chunks[0])."
+            f"X has {sum(lengths)} rows, and beside it there are {other.shape[0]}."
         )
-    each = _rows_whole(each)
-    if _lengths_known(X) and _lengths_known(each):
-        if each.shape[0] != X.shape[0]:
-            raise InvalidInputError(
-                f"X has {X.shape[0]} rows, and beside it there are {each.shape[0]}."
-            )
-        each = each.rechunk({0: X.chunks[0]})
-    parts = _delayed(each)
-    if len(parts) != blocks:
-        raise InvalidInputError(
-            f"X has {blocks} blocks, and beside it there are {len(parts)}; cut them alike, by "
-            "repartition or rechunk."
-        )
-    return parts
+    return other.rechunk({0: lengths})
+
+
+def _length(block: Any) -> int:
+    return int(block.shape[0])
 
 
 def _lengths_known(X: Any) -> bool:

@@ -37,7 +37,7 @@ class BlockRows:
         self.example: Rows = None
 
     def survey(self, look: Callable[..., Any]) -> list[Any]:
-        """Count the rows, and what ``look(X, y, weight, estimator)`` says of each block that has any.
+        """Count the rows; give ``look(X, y, weight, estimator)`` of each block that has any.
 
         The estimator learns how many columns there are, and their names.
         """
@@ -84,8 +84,7 @@ class BlockRows:
         cuts = np.searchsorted(rows, self._ends)
         starts = np.r_[0, self._ends[:-1]]
         within = [
-            part - start
-            for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
+            part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
         ]
         tasks = self._blocks.each(_chosen, self._estimator, within)
         return [task for task, part in zip(tasks, within, strict=True) if len(part)]
@@ -139,9 +138,7 @@ def _chosen(
     return tuple(None if each is None else take(each, within[number]) for each in rows)
 
 
-def _checked(
-    number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bool = False
-) -> Any:
+def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bool = False) -> Any:
     """The rows that count, or None where there are none."""
     nothing = X.shape[0] == 0 or (weight is not None and not np.any(weight))
     if nothing:
@@ -158,8 +155,8 @@ def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict
             f"Block {number} (counted from 0) cannot be used. It has {width} columns, and block "
             f"{first} has {wanted}."
         )
-    names = [each.get("feature_names_in_") for each in (inputs, expected)]
-    if not np.array_equal(*names):
+    names = [list(each.get("feature_names_in_", [])) for each in (inputs, expected)]
+    if names[0] != names[1]:
         raise BatchError(
             f"Block {number} (counted from 0) cannot be used. Its columns are called "
             f"{names[0]}, and those of block {first} {names[1]}."

@@ -1,11 +1,13 @@
 """What a supervised estimator makes of y: classes, or numbers."""
 
 import numpy as np
+from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
 from ulmus.calibration import temperature
+from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
@@ -86,6 +88,28 @@ class ValueLabels:
         """
         F = self._outputs(X)
         return F[:, 0] if self._flat else F
+
+    def score(self, X, y, sample_weight=None):
+        """R² of the predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their values; a Dask collection when X is one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        score : float
+            At most 1; 0 is what the mean gets.
+        """
+        if not is_collection(X):
+            return super().score(X, y, sample_weight)
+        y, values, weight = computed(y, self.predict(X), sample_weight)
+        return r2_score(y, values, sample_weight=weight)
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""

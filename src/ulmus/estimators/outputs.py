@@ -2,6 +2,7 @@
 
 import numpy as np
 from array_api_compat import device as device_of
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.linalg import matmul
@@ -15,6 +16,7 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.calibration import probabilities
+from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
@@ -91,6 +93,28 @@ class LabelOutputs:
         if self.classes_.dtype.kind not in "biuf":  # the device has no strings
             return self.classes_[to_numpy(codes)]
         return take(from_numpy(self.classes_, codes), codes)
+
+    def score(self, X, y, sample_weight=None):
+        """The part of the labels that is predicted right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a Dask collection when X is one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        accuracy : float
+            From 0 to 1.
+        """
+        if not is_collection(X):
+            return super().score(X, y, sample_weight)
+        y, labels, weight = computed(y, self.predict(X), sample_weight)
+        return accuracy_score(y, labels, sample_weight=weight)
 
 
 class ClassOutputs(LabelOutputs):

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import placed
+from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
-from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.ridge_blocks import fit_blocks
@@ -66,7 +66,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         return spectral(basis, self._moments, problem, float(grid[path.best]), calibration, path)
 
     def _solve_sample(self, moments, problem, grid, rows, calibration):
-        """β from the sums; ``problem`` is a sample of their rows, of which ``rows`` are left out."""
+        """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out."""
         if not isinstance(grid, np.ndarray):
             return solve_moments(moments, problem, grid, calibration)
         return primal_path(problem, grid, rows, calibration, moments)

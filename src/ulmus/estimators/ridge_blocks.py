@@ -1,8 +1,8 @@
 """One ridge solve over the blocks of Dask collections.
 
-Two passes: the first learns scale, classes and the number of rows; the second sums moments where the
-rows are, and brings home the few that are left out one at a time. They are the rows that a fit in
-memory would take, so it chooses the same C.
+Two passes: the first learns scale, classes and the number of rows; the second sums moments where
+the rows are, and brings home the few that are left out one at a time. They are the rows that a fit
+in memory would take, so it chooses the same C.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def _problem(estimator, features, X, y, weight):
 
 
 def _best(estimator, moments, sample, grid, left, calibration):
-    """The map, the sample's problem and the solution, of the best width where it is to be chosen."""
+    """The map, the sample's problem and the solution; of the best width, if it is to be chosen."""
     best = None
     for features in estimator._widths():
         problem = _problem(estimator, features, *sample)
