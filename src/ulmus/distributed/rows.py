@@ -18,7 +18,7 @@ _INPUTS = ("n_features_in_", "feature_names_in_")
 
 
 class BlockRows:
-    """Rows of an estimator that has ``_checked(X, y, weight, reset)``.
+    """Rows of an estimator that has ``_checked_rows(X, y, weight, reset)``.
 
     It has as much of an array as a feature map draws its units from: a shape, a dtype, and rows
     by their numbers, which it fetches. Rows without a weight are not counted, and a block
@@ -144,7 +144,7 @@ def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bo
     if nothing:
         return None
     with named(number):
-        return estimator._checked(X, y, weight, reset)
+        return estimator._checked_rows(X, y, weight, reset)
 
 
 def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict[str, Any]) -> None:

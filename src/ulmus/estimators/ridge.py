@@ -140,7 +140,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
         self._check_solver()
-        return self._fit_checked(*self._checked(X, y, sample_weight, reset=True))
+        return self._fit_checked(*self._checked_rows(X, y, sample_weight, reset=True))
 
     def _fit_checked(self, X, y, sample_weight):
         # One C has an error too, to compare widths by.
@@ -160,7 +160,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self._accept(problem, solution)
         return self
 
-    def _checked(self, X, y, sample_weight, reset):
+    def _checked_rows(self, X, y, sample_weight, reset):
         """The rows that count."""
         X, y = self._validate_target(X, y, reset)
         return weighted_rows(X, y, sample_weight)
@@ -194,7 +194,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _preview(self, X, y, sample_weight):
         """Learn a batch's scale and targets, and fit nothing yet."""
         first = not hasattr(self, "features_")
-        X, y, sample_weight = self._checked(X, y, sample_weight, reset=first)
+        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=first)
         self._survey(y, sample_weight)
         if first:
             self.features_ = fitted_map(self, X, y, sample_weight)
@@ -231,7 +231,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Add a batch's moments to the sums, or take them away."""
         first = not hasattr(self, "_moments")
         reset = first and not hasattr(self, "features_")
-        X, y, sample_weight = self._checked(X, y, sample_weight, reset)
+        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset)
         targets, weight, unit = self._encode_more(y, sample_weight)
         if not hasattr(self, "features_"):
             self.features_ = fitted_map(self, X, y, sample_weight)

@@ -146,7 +146,7 @@ class FeatureMap(
     def _validated(self, X: Rows, reset: bool) -> Rows:
         return valid_rows(self, X, reset)
 
-    def _checked(self, X: Rows, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, Any]:
+    def _checked_rows(self, X: Rows, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, Any]:
         """A block of rows, for `BlockRows`."""
         return self._validated(X, reset), None, None
 
