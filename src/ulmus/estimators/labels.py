@@ -35,6 +35,23 @@ class ClassLabels:
         totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
         return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
 
+    def _survey(self, y, weight):
+        """Note the labels of some rows, and how much each weighs, before any row is fitted."""
+        labels = distinct(y)
+        known = getattr(self, "classes_", labels)
+        totals = getattr(self, "_totals", np.zeros(len(known)))
+        self.classes_ = distinct(np.concatenate([known, labels]))
+        self._totals = np.bincount(
+            codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
+        ).astype(float)
+        self._totals[codes_of(known, self.classes_)] += totals
+
+    def _encode_known(self, y, weight):
+        """`_encode` where the classes are settled, and their totals if there was a survey."""
+        totals = getattr(self, "_totals", None)
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        return self._targets(codes_of(y, self.classes_), weight, factors)
+
     def _targets(self, codes, weight, factors):
         """The targets, their weights, and what a row loses when it is left out."""
         targets = ClassTargets(codes, len(self.classes_))
@@ -123,6 +140,11 @@ class ValueLabels:
         self._flat = y.ndim == 1
         unit = None if weight is None else np.minimum(weight, 1.0)
         return ValueTargets(y.reshape(len(y), -1)), weight, unit
+
+    _encode_known = _encode
+
+    def _survey(self, y, weight):
+        """Numbers need none."""
 
     def _score_of(self, path, problem):
         """R² on left-out rows, at the best C of the path."""

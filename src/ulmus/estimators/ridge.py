@@ -71,9 +71,6 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             return solve_moments(moments, problem, grid, calibration)
         return primal_path(problem, grid, rows, calibration, moments)
 
-    def _survey(self, y, weight):
-        """Note a batch's targets before the first batch is fitted; nothing by default."""
-
     # ------------------------------------------------------------------ fitting
     def fit(self, X, y=None, sample_weight=None, *, client=None):
         """Fit the output weights.

@@ -33,6 +33,7 @@ from ulmus.typing import Array, DType, Rows, Seed
 __all__ = [
     "KernelFeatures",
     "KernelLayer",
+    "candidates",
     "check_rank",
     "least_missing",
     "most_columns",
@@ -227,7 +228,7 @@ class KernelFeatures(FeatureMap):
             rows: Any = np.arange(n)
         else:
             # Rows that lie in blocks come home by this; an array gives a view of itself.
-            X = X[_candidates(n, dtype, seed)]
+            X = X[candidates(n, dtype, seed)]
             rows = scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
@@ -336,7 +337,7 @@ def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:
         )
 
 
-def _candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
+def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
     """The rows to look for landmarks among."""
     itemsize = 4 if str(dtype).endswith("32") else 8
     if fits(n, _ROOM, itemsize):
