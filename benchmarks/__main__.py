@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import (
     choices,
     cold_import,
+    dask_cluster,
     fit,
     geometry,
     hinge,
@@ -204,6 +205,29 @@ def run_import(folder, rounds):
     return best, ratios, table("Cold import", ["statement", "s"], rows)
 
 
+def run_dask(folder, rounds):
+    """A cluster of two workers against one process on the same cores."""
+    dask_cluster.prepare(folder)
+    best = race("benchmarks.dask_cluster", dask_cluster.CONTENDERS, folder, rounds)
+    ratios = {
+        f"two workers / one process, {dtype} (seconds)": best[f"two_workers_{dtype}"]["seconds"]
+        / best[f"one_process_{dtype}"]["seconds"]
+        for dtype in dask_cluster.ROWS
+    }
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{dask_cluster.ROWS[name.rpartition('_')[2]]:,}".replace(",", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['difference']:.1e}" if "difference" in result else "",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "rows", "s", "largest difference of β, relative"]
+    title = f"Dask, {dask_cluster.COLUMNS} columns, h = {dask_cluster.HIDDEN}, three values of C"
+    return best, ratios, table(title, columns, rows)
+
+
 def run_tables(folder, rounds):
     """The first paper's table II; errors in per cent, mean ± standard deviation."""
     found = {"few labels": tables.few_labels()}
@@ -301,6 +325,7 @@ RUNS = {
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,
+    "dask": run_dask,
     "import": run_import,
     "choices": run_choices,
     "tables": run_tables,
