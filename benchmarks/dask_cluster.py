@@ -1,7 +1,7 @@
 """Two Dask workers with a thread each against one process with two, on the same cores.
 
 The rows lie in a file that all of them map. The cluster is up, and its workers have imported what
-they need, before the clock starts. In float32 the sums are cut otherwise by blocks of Dask's than by
+they need, before the clock starts. In float32 sums are cut otherwise by Dask's blocks than by
 our own, and β differs by float32's rounding; the smaller problem in float64 shows that nothing else
 does.
 """

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
+from copy import copy
 from functools import reduce
 from operator import add
 from types import ModuleType
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from ulmus.backends.namespace import is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError
 
-__all__ = ["Blocks", "computed", "is_collection", "joined", "named"]
+__all__ = ["Blocks", "computed", "is_collection", "joined", "named", "without_training_rows"]
 
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
@@ -42,7 +43,7 @@ class Blocks:
     """
 
     def __init__(self, X: Any, *beside: Any, client: Any = None) -> None:
-        self._dask, self._client = _dask(), client
+        self._client = client
         if getattr(X, "ndim", 0) != 2:
             raise InvalidInputError(
                 f"X must be a Dask array of two dimensions or a Dask frame, not {X!r}."
@@ -78,40 +79,41 @@ class Blocks:
             return parts
         # Frames that are made arrays may be cut otherwise than they were: see `_delayed`.
         other = other.copy() if hasattr(other, "chunks") else other.to_dask_array()
-        length = self._dask.delayed(_length)
-        return _delayed(
-            _cut(other.compute_chunk_sizes(), self.compute(*(length(block) for block in rows)))
-        )
+        lengths = self.compute(*(self.task(_length, block) for block in rows))
+        return _delayed(_cut(other.compute_chunk_sizes(), lengths))
 
     def each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
         """``function(number, *block, *shared)`` of every block, not computed yet.
 
         What is shared is sent to a worker once and not with every task.
         """
-        delayed = self._dask.delayed
-        shared = tuple(delayed(each, traverse=False) for each in shared)
-        call = delayed(function, pure=False)
+        shared = tuple(_dask().delayed(each, traverse=False) for each in shared)
+        call = _dask().delayed(function, pure=False)
         return [call(number, *parts, *shared) for number, parts in enumerate(self._parts)]
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, some of them results of other tasks, or lists of such."""
+        return _dask().delayed(function, pure=False)(*arguments)
 
     def total(self, parts: list[Any]) -> Any:
         """The sum of what `each` gave, by a tree whose every step is a task.
 
         The tree is the same whoever works on it, and so is the rounding.
         """
-        step = self._dask.delayed(_sum, pure=False)
         while len(parts) > 1:
-            parts = [step(parts[i : i + _BRANCHES]) for i in range(0, len(parts), _BRANCHES)]
+            groups = [parts[i : i + _BRANCHES] for i in range(0, len(parts), _BRANCHES)]
+            parts = [self.task(_sum, group) for group in groups]
         return parts[0]
 
     def compute(self, *tasks: Any) -> tuple[Any, ...]:
         """The results, in this process."""
         scheduler = {} if self._client is None else {"scheduler": self._client}
-        results: tuple[Any, ...] = self._dask.compute(*tasks, **scheduler)
+        results: tuple[Any, ...] = _dask().compute(*tasks, **scheduler)
         return results
 
     def array(self, parts: list[Any], tail: tuple[int, ...], dtype: Any) -> Any:
         """A Dask array of what `each` gave: one array of shape (rows, *tail) for every block."""
-        da = self._dask.array
+        da = _dask().array
         arrays = [
             da.from_delayed(part, (length, *tail), dtype=dtype)
             for part, length in zip(parts, self.lengths, strict=True)
@@ -131,6 +133,14 @@ def named(number: int) -> Any:
         yield
     except ValueError as error:
         raise BatchError(f"Block {number} (counted from 0) cannot be used. {error}") from error
+
+
+def without_training_rows(estimator: Any) -> Any:
+    """A copy that is light to send: without what only its training rows need."""
+    estimator = copy(estimator)
+    for name in ("_moments", "labels_", "_rows", "_laplacian", "_basis", "_given"):
+        vars(estimator).pop(name, None)
+    return estimator
 
 
 def joined(parts: Iterable[Any]) -> Any:

@@ -1,13 +1,12 @@
 """Methods of rows that take Dask collections, and give Dask arrays that are not computed yet."""
 
 from collections.abc import Callable
-from copy import copy
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from ulmus.distributed.blocks import Blocks, is_collection, named
+from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
 
 __all__ = ["by_blocks"]
 
@@ -27,7 +26,7 @@ def _mapped(estimator: Any, method: str, X: Any) -> Any:
     # What one row gives tells the shape and the type of the rest, and whether the columns fit.
     example = getattr(estimator, method)(_example(X))
     empty = example[:0]
-    tasks = blocks.each(_result, _luggage(estimator), method, empty)
+    tasks = blocks.each(_result, without_training_rows(estimator), method, empty)
     return blocks.array(tasks, example.shape[1:], example.dtype)
 
 
@@ -44,10 +43,3 @@ def _example(X: Any) -> Any:
         return X._meta_nonempty.iloc[:1]
     return np.zeros((1, X.shape[1]), X.dtype)
 
-
-def _luggage(estimator: Any) -> Any:
-    """The estimator without what only its training rows need."""
-    estimator = copy(estimator)
-    for name in ("_moments", "labels_"):
-        vars(estimator).pop(name, None)
-    return estimator

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import take
-from ulmus.distributed.blocks import Blocks, joined, named
+from ulmus.distributed.blocks import Blocks, joined, named, without_training_rows
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
@@ -41,7 +41,7 @@ class BlockRows:
 
         The estimator learns how many columns there are, and their names.
         """
-        parts = self._blocks.compute(*self._blocks.each(_surveyed, self._estimator, look))
+        parts = self._blocks.compute(*self._blocks.each(_surveyed, self._traveller, look))
         found = [(number, part) for number, part in enumerate(parts) if part is not None]
         if not found:
             raise InvalidInputError("No block has a row that counts; there is nothing to fit.")
@@ -86,7 +86,7 @@ class BlockRows:
         within = [
             part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
         ]
-        tasks = self._blocks.each(_chosen, self._estimator, within)
+        tasks = self._blocks.each(_chosen, self._traveller, within)
         return [task for task, part in zip(tasks, within, strict=True) if len(part)]
 
     @staticmethod
@@ -98,8 +98,29 @@ class BlockRows:
 
     def total(self, function: Callable[..., Any], *shared: Any) -> Any:
         """A task: the sum over blocks of ``function(X, y, weight, estimator, *shared)``."""
-        blocks = self._blocks
-        return blocks.total(blocks.each(_applied, self._estimator, function, *shared))
+        return self.added(self._blocks.each(_applied, self._traveller, function, *shared))
+
+    def added(self, parts: list[Any]) -> Any:
+        """A task: the sum of what others give, by a tree."""
+        return self._blocks.total(parts)
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, some of them results of other tasks, or lists of such."""
+        return self._blocks.task(function, *arguments)
+
+    def parts(self) -> list[tuple[int, int, Any]]:
+        """The blocks that have rows: the first one's number, how many, and a task for X."""
+        tasks = self._blocks.each(_applied, self._traveller, _first)
+        starts = np.r_[0, self._ends[:-1]]
+        return [
+            (int(start), int(end - start), task)
+            for start, end, task in zip(starts, self._ends, tasks, strict=True)
+            if end > start
+        ]
+
+    @property
+    def _traveller(self) -> Any:
+        return without_training_rows(self._estimator)
 
     def compute(self, *tasks: Any) -> tuple[Any, ...]:
         """The results, in this process."""
@@ -129,6 +150,10 @@ def _applied(
 ) -> Any:
     rows = _checked(number, X, y, weight, estimator)
     return None if rows is None else function(*rows, estimator, *shared)
+
+
+def _first(X: Any, y: Any, weight: Any, estimator: Any) -> Any:
+    return X
 
 
 def _chosen(
