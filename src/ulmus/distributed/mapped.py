@@ -42,4 +42,3 @@ def _example(X: Any) -> Any:
     if hasattr(X, "_meta_nonempty"):
         return X._meta_nonempty.iloc[:1]
     return np.zeros((1, X.shape[1]), X.dtype)
-
