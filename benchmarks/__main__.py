@@ -210,20 +210,22 @@ def run_dask(folder, rounds):
     dask_cluster.prepare(folder)
     best = race("benchmarks.dask_cluster", dask_cluster.CONTENDERS, folder, rounds)
     ratios = {
-        f"two workers / one process, {dtype} (seconds)": best[f"two_workers_{dtype}"]["seconds"]
-        / best[f"one_process_{dtype}"]["seconds"]
+        f"two workers / one process, {dtype} ({what})": best[f"two_workers_{dtype}"][key]
+        / best[f"one_process_{dtype}"][key]
         for dtype in dask_cluster.ROWS
+        for what, key in (("seconds", "seconds"), ("CPU seconds", "cpu_seconds"))
     }
     rows = [
         (
             name.replace("_", " "),
             f"{dask_cluster.ROWS[name.rpartition('_')[2]]:,}".replace(",", " "),
             f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
             f"{result['difference']:.1e}" if "difference" in result else "",
         )
         for name, result in best.items()
     ]
-    columns = ["contender", "rows", "s", "largest difference of β, relative"]
+    columns = ["contender", "rows", "s", "CPU s", "largest difference of β, relative"]
     title = f"Dask, {dask_cluster.COLUMNS} columns, h = {dask_cluster.HIDDEN}, three values of C"
     return best, ratios, table(title, columns, rows)
 
