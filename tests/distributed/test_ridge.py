@@ -240,6 +240,15 @@ def test_arrays_from_frames_are_cut_alike(parquet):
         assert_same_fit(a, ELMClassifier(n_hidden=30, C=1.0, random_state=0).fit(rows, y))
 
 
+def test_columns_may_be_called_anything():
+    frame = pd.DataFrame(X[:, :3], columns=["chunks", "shape", "numblocks"])
+    lazy = dd.from_pandas(frame.assign(label=LABELS), npartitions=3)
+    a = ELMClassifier(n_hidden=30, C=1.0, random_state=0).fit(frame, LABELS)
+    b = ELMClassifier(n_hidden=30, C=1.0, random_state=0).fit(lazy[list(frame)], lazy["label"])
+    assert_same_fit(a, b)
+    assert_array_equal(b.predict(lazy[list(frame)]).compute(), a.predict(frame))
+
+
 def test_columns_must_be_those_of_the_fit(parquet):
     _, lazy = parquet
     model = ELMClassifier(n_hidden=30, C=1.0).fit(lazy[["a", "b"]], lazy["label"])
@@ -313,6 +322,7 @@ def test_a_block_of_another_width_is_named():
         (lambda m: m.fit(blocks(X), None), "requires y"),
         (lambda m: m.fit(blocks(X), da.from_array(LABELS[:-1], chunks=100)), "600 rows.*599"),
         (lambda m: m.fit(blocks(X[:, 0]), blocks(LABELS)), "two dimensions"),
+        (lambda m: m.fit(dask.delayed(X), blocks(LABELS)), "two dimensions"),
         (lambda m: m.fit(blocks(X[:0], (0,)), blocks(LABELS[:0], (0,))), "nothing to fit"),
         (lambda m: m.fit(blocks(X), blocks(np.full(N, "a"))), "only one class, 'a'"),
         (lambda m: m.fit(blocks(X), blocks(LABELS), blocks(np.zeros(N))), "nothing to fit"),

@@ -25,6 +25,14 @@ def is_collection(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
+def _is_array(X: Any) -> bool:
+    return type(X).__module__.startswith("dask.array")
+
+
+def _is_frame(X: Any) -> bool:
+    return type(X).__module__.startswith("dask.dataframe")
+
+
 def _dask() -> ModuleType:
     try:
         import dask.array
@@ -44,7 +52,7 @@ class Blocks:
 
     def __init__(self, X: Any, *beside: Any, client: Any = None) -> None:
         self._client = client
-        if getattr(X, "ndim", 0) != 2:
+        if not (_is_array(X) or _is_frame(X)) or X.ndim != 2:
             raise InvalidInputError(
                 f"X must be a Dask array of two dimensions or a Dask frame, not {X!r}."
             )
@@ -59,8 +67,7 @@ class Blocks:
     @property
     def lengths(self) -> list[float]:
         """The rows of each block as far as Dask knows, else NaN."""
-        known = getattr(self.X, "chunks", None)
-        return list(known[0]) if known else [np.nan] * len(self)
+        return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self)
 
     def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
         """The blocks of ``other``, cut as X is; of None, None for every block."""
@@ -78,7 +85,7 @@ class Blocks:
         if len(parts) == len(rows):
             return parts
         # Frames that are made arrays may be cut otherwise than they were: see `_delayed`.
-        other = other.copy() if hasattr(other, "chunks") else other.to_dask_array()
+        other = other.copy() if _is_array(other) else other.to_dask_array()
         lengths = self.compute(*(self.task(_length, block) for block in rows))
         return _delayed(_cut(other.compute_chunk_sizes(), lengths))
 
@@ -157,7 +164,7 @@ def _sum(parts: list[Any]) -> Any:
 
 def _rows_whole(X: Any) -> Any:
     """X with every row in one block."""
-    cut = hasattr(X, "chunks") and getattr(X, "ndim", 0) == 2 and X.numblocks[1] > 1
+    cut = _is_array(X) and X.ndim == 2 and X.numblocks[1] > 1
     return X.rechunk({1: -1}) if cut else X
 
 
@@ -185,4 +192,4 @@ def _length(block: Any) -> int:
 
 
 def _lengths_known(X: Any) -> bool:
-    return hasattr(X, "chunks") and not np.isnan(X.chunks[0]).any()
+    return _is_array(X) and not np.isnan(X.chunks[0]).any()
