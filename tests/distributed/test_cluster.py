@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus import ELMClassifier
+from ulmus import ELMClassifier, ELMKMeans, KernelELMClassifier, SemiSupervisedELMClassifier
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -95,3 +95,17 @@ def test_an_error_on_a_worker_names_its_block(client):
     spoiled[1200] = np.nan
     with pytest.raises(ValueError, match="Block 2 .*NaN"):
         model().fit(lazy(spoiled), lazy(Y), client=client)
+
+
+def test_kernels_graphs_and_clusters_travel_too(client):
+    rows, few = X[:1200], np.where(np.arange(1200) % 20 == 0, Y[:1200], -1)
+    for estimator, y in (
+        (KernelELMClassifier(rank=50, C=1.0, random_state=0), Y[:1200]),
+        (SemiSupervisedELMClassifier(n_hidden=50, C=1.0, lam=0.1, random_state=0), few),
+    ):
+        expected = estimator.fit(rows, y).decision_function(rows)
+        found = estimator.fit(lazy(rows), lazy(y), client=client).decision_function(lazy(rows))
+        assert_allclose(found.compute(), expected, atol=1e-6)
+    a = ELMKMeans(4, n_hidden=50, random_state=0).fit(rows)
+    b = ELMKMeans(4, n_hidden=50, random_state=0).fit(lazy(rows), client=client)
+    assert_array_equal(b.labels_.compute(), a.labels_)
