@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks import (
     choices,
     cold_import,
+    dask_cluster,
     fit,
     geometry,
     hinge,
@@ -203,6 +204,31 @@ def run_import(folder, rounds):
     return best, ratios, table("Cold import", ["statement", "s"], rows)
 
 
+def run_dask(folder, rounds):
+    """A cluster of two workers against one process on the same cores."""
+    dask_cluster.prepare(folder)
+    best = race("benchmarks.dask_cluster", dask_cluster.CONTENDERS, folder, rounds)
+    ratios = {
+        f"two workers / one process, {dtype} ({what})": best[f"two_workers_{dtype}"][key]
+        / best[f"one_process_{dtype}"][key]
+        for dtype in dask_cluster.ROWS
+        for what, key in (("seconds", "seconds"), ("CPU seconds", "cpu_seconds"))
+    }
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{dask_cluster.ROWS[name.rpartition('_')[2]]:,}".replace(",", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['difference']:.1e}" if "difference" in result else "",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "rows", "s", "CPU s", "largest difference of β, relative"]
+    title = f"Dask, {dask_cluster.COLUMNS} columns, h = {dask_cluster.HIDDEN}, three values of C"
+    return best, ratios, table(title, columns, rows)
+
+
 def _cell(pair):
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
 
@@ -282,6 +308,7 @@ RUNS = {
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,
+    "dask": run_dask,
     "import": run_import,
     "choices": run_choices,
     "readings": run_readings,

@@ -3,7 +3,7 @@
     UlmusError
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
-    │   └── BatchError                       one batch of a stream does not fit the others
+    │   └── BatchError                       one batch or block does not fit the others
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
@@ -54,7 +54,7 @@ class InvalidParameterError(InvalidInputError):
 
 
 class BatchError(InvalidInputError):
-    """One batch of a stream does not fit the others."""
+    """One batch of a stream, or one block of a Dask collection, does not fit the others."""
 
 
 class DatasetError(UlmusError):

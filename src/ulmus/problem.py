@@ -53,6 +53,15 @@ class Moments:
         """These sums; the counterpart of ``RowMoments.summed``."""
         return self
 
+    def first(self, width: int) -> "Moments":
+        """The sums of the first ``width`` units alone."""
+        return replace(
+            self,
+            gram=self.gram[:width, :width],
+            cross=self.cross[:width],
+            hidden=self.hidden[:width],
+        )
+
     def centered(self) -> "Moments":
         """The moments of H and Y about their means."""
         s, t, total = self.hidden, self.target, self.weight

@@ -11,7 +11,7 @@ FILES = sorted(SRC.rglob("*.py"))
 LAYERS = [
     ["arguments", "exceptions", "progress", "typing", "version", "backends"],
     ["targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
-    ["hidden", "kernel_matrix", "lowrank", "problem"],
+    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
     ["experiments"],
@@ -62,8 +62,8 @@ def test_imports_point_down(path):
 
 @pytest.mark.parametrize(
     "path",
-    # Optional packages are imported where they are used, in the backends alone.
-    [p for p in FILES if RANK.get(part(p), 9) <= 4 and part(p) != "backends"],
+    # Optional packages are imported where they are used: in the backends, and Dask by its blocks.
+    [p for p in FILES if RANK.get(part(p), 9) <= 4 and part(p) not in ("backends", "distributed")],
     ids=lambda p: str(p.relative_to(SRC)),
 )
 def test_no_import_hides_in_a_function(path):

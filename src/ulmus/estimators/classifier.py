@@ -11,7 +11,7 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import class_factors, codes_of, distinct
+from ulmus.targets import codes_of, distinct
 
 __all__ = ["ELMClassifier"]
 
@@ -168,10 +168,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         codes = codes_of(y, self.classes_)
         if (codes < 0).any():
             self._grow(distinct(y[codes < 0]))
-            codes = codes_of(y, self.classes_)
-        totals = getattr(self, "_totals", None)
-        factors = class_factors(self.class_weight, self.classes_, totals)
-        return self._targets(codes, weight, factors)
+        return self._encode_known(y, weight)
 
     def _grow(self, labels):
         """Make room for labels that were not met before."""
@@ -186,16 +183,6 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
             moved = from_numpy(np.eye(b)[places], m.cross)
             cross, energy = m.cross @ moved, moved.T @ m.energy @ moved
             self._moments = replace(m, cross=cross, energy=energy, target=m.target @ moved)
-
-    def _survey(self, y, weight):
-        labels = distinct(y)
-        known = getattr(self, "classes_", labels)
-        totals = getattr(self, "_totals", np.zeros(len(known)))
-        self.classes_ = distinct(np.concatenate([known, labels]))
-        self._totals = np.bincount(
-            codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
-        ).astype(float)
-        self._totals[codes_of(known, self.classes_)] += totals
 
     def _solve_sums(self, problem, forgotten=False):
         self._check_classes()

@@ -15,7 +15,10 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ulmus.distributed.blocks import is_collection
+from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.clustering_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
@@ -46,18 +49,22 @@ class HiddenClustering(
     def _coordinates(self, H):
         """The hidden rows as k-means sees them."""
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Find clusters of X.
 
         Where the hidden rows do not fit in scikit-learn's ``working_memory``, the clusters are
-        found on a random sample that does, and every row is then given its own.
+        found on a random sample that does, and every row is then given its own. On a Dask
+        collection k-means starts on a sample and goes on over the blocks; ``labels_`` is then a
+        Dask array that is not computed yet.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
         y : None
             Not used; here for pipelines.
+        client : distributed.Client or None, default=None
+            Who works on a Dask collection; None is whoever Dask would ask.
 
         Returns
         -------
@@ -66,8 +73,10 @@ class HiddenClustering(
         """
         with atomic(self):
             forget_fit(self)
+            if is_collection(X):
+                return fit_blocks(self, X, client)
             on_host_alone(self, X)
-            X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
+            X, _, _ = self._checked_rows(X, None, None, reset=True)
             self._check_parameters(X.shape[0])
             self.features_ = fitted_map(self, X, default=self._default(X))
             H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -77,12 +86,13 @@ class HiddenClustering(
             self.labels_, self.inertia_ = self._assign(H)
             return self
 
+    @by_blocks
     def predict(self, X):
         """The cluster of each row.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, seen before or not.
 
         Returns
@@ -92,10 +102,15 @@ class HiddenClustering(
         """
         return self._assign(self._hidden(X))[0]
 
+    def _checked_rows(self, X, y, weight, reset):
+        """X by scikit-learn's rules."""
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+        return X, None, None
+
     def _hidden(self, X):
         check_is_fitted(self)
         on_host_alone(self, X)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        X, _, _ = self._checked_rows(X, None, None, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _blocks(self, H):
@@ -215,12 +230,13 @@ class ELMKMeans(HiddenClustering):
         self.dtype = dtype
         self.random_state = random_state
 
+    @by_blocks
     def transform(self, X):
         """The distance of each row to every centre, in the hidden layer.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, seen before or not.
 
         Returns

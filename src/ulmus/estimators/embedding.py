@@ -12,14 +12,19 @@ from sklearn.base import (
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.backends.namespace import from_numpy, gathered, namespace, to_numpy, zeros
+from ulmus.backends.namespace import from_numpy, gathered, namespace, placed, to_numpy, zeros
+from ulmus.distributed.blocks import computed, is_collection
+from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic
+from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
+from ulmus.estimators.stage import fitted_map, layer_of, map_over_blocks, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.base import column_statistics, merged
 from ulmus.graphs import KNNGraph, as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.solvers.embedding import embedding
+from ulmus.solvers.embedding import embedding, embedding_of, hidden_gram
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMEmbedding", "ELMSpectralClustering"]
@@ -102,15 +107,17 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Find the embedding of X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
         y : None
             Not used; here for pipelines.
+        client : distributed.Client or None, default=None
+            Who works on a Dask collection; None is whoever Dask would ask.
 
         Returns
         -------
@@ -118,7 +125,11 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
             The fitted estimator.
         """
         with atomic(self):
-            self._fit(X)
+            self._check_parameters()
+            if is_collection(X):
+                self._fit_blocks(X, client)
+            else:
+                self._fit(X)
             return self
 
     def fit_transform(self, X, y=None):
@@ -138,12 +149,13 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         return self.fit(X).transform(X)
 
+    @by_blocks
     def transform(self, X):
         """The embedding of these rows: one product with the output weights.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, seen before or not.
 
         Returns
@@ -160,21 +172,40 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _fit(self, X):
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-        self._check_parameters()
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        most = min(len(H), H.width) - 1
-        if self.n_components > most:
-            raise InvalidInputError(
-                f"n_components={self.n_components} is too many: {len(H)} rows and {H.width} hidden "
-                f"units give at most {most}."
-            )
+        self._check_components(len(H), H.width)
         graph = KNNGraph(5) if self.graph is None else self.graph
         laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
-        found = embedding(H, laplacian, float(self.lam), self.n_components)
+        self._accept(embedding(H, laplacian, float(self.lam), self.n_components))
+
+    def _fit_blocks(self, X, client):
+        """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
+        rows = BlockRows(self, X, client=client)
+        columns = merged(rows.survey(column_statistics))
+        self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
+        self._check_components(len(rows), layer_of(self.features_, rows.example, self.dtype).width)
+        laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
+        M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
+        (B,) = rows.compute(rows.total(_hidden_gram))
+        self._accept(embedding_of(M, B, float(self.lam), self.n_components))
+
+    def _checked_rows(self, X, y, weight, reset):
+        """A block's rows, for `BlockRows`."""
+        return valid_rows(self, X, reset), None, None
+
+    def _accept(self, found):
         self.coef_, self.eigenvalues_ = found.coef, found.values
         self.intercept_ = zeros(found.coef.shape[1], found.coef)
-        self.n_hidden_ = H.width
+        self.n_hidden_ = int(found.coef.shape[0])
+
+    def _check_components(self, n_rows, width):
+        most = min(n_rows, width) - 1
+        if self.n_components > most:
+            raise InvalidInputError(
+                f"n_components={self.n_components} is too many: {n_rows} rows and {width} hidden "
+                f"units give at most {most}."
+            )
 
     def _check_parameters(self):
         if not isinstance(self.n_components, Integral) or self.n_components < 1:
@@ -279,15 +310,17 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, *, client=None):
         """Find clusters of X.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows. The embedding of a Dask collection, a few columns, is brought together.
         y : None
             Not used; here for pipelines.
+        client : distributed.Client or None, default=None
+            Who works on a Dask collection; None is whoever Dask would ask.
 
         Returns
         -------
@@ -295,11 +328,17 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         with atomic(self):
-            X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-            if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= X.shape[0]:
+            if is_collection(X):
+                rows = BlockRows(self, X, client=client)
+                rows.survey(_nothing)
+                n_rows = len(rows)
+            else:
+                X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
+                n_rows = X.shape[0]
+            if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
                 raise InvalidParameterError(
                     f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
-                    f"of rows, {X.shape[0]}."
+                    f"of rows, {n_rows}."
                 )
             wanted = self.n_clusters if self.n_components is None else self.n_components
             shared = {
@@ -308,22 +347,28 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
             }
             # As many clusters as rows: no more columns than there are directions.
             self.embedding_ = ELMEmbedding(
-                n_components=min(wanted, X.shape[0] - 1),
+                n_components=min(wanted, n_rows - 1),
                 random_state=self.random_state,
                 **shared,
             )
+            (E,) = computed(self.embedding_.fit(X, client=client).transform(X))
             self.kmeans_ = KMeans(
                 self.n_clusters, n_init=self.n_init, random_state=self.random_state
-            ).fit(to_numpy(self.embedding_.fit_transform(X)))
-            self.labels_ = from_numpy(self.kmeans_.labels_, X)
+            ).fit(to_numpy(E))
+            self.labels_ = placed(self.kmeans_.labels_, E)
             return self
 
+    def _checked_rows(self, X, y, weight, reset):
+        """A block's rows, for `BlockRows`."""
+        return valid_rows(self, X, reset), None, None
+
+    @by_blocks
     def predict(self, X):
         """The cluster of each row.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, seen before or not.
 
         Returns
@@ -340,3 +385,12 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags = None
         return tags
+
+
+def _hidden_gram(X, y, weight, estimator):
+    """A block's part of HᵀH."""
+    return hidden_gram(Hidden(layer_of(estimator.features_, X, estimator.dtype), X))
+
+
+def _nothing(X, y, weight, estimator):
+    """What is wanted to know of a block but its rows."""

@@ -8,6 +8,7 @@ from sklearn import config_context
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
+from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering import HiddenClustering
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RBFFeatures
@@ -113,6 +114,7 @@ class ELMNMF(HiddenClustering):
         self.dtype = dtype
         self.random_state = random_state
 
+    @by_blocks
     def transform(self, X):
         """The rows of B for these rows, with W as it is.
 

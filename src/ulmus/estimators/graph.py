@@ -119,6 +119,9 @@ class GraphELMClassifier(ELMClassifier):
     def _solve_moments(self, problem, grid, calibration):
         return within_sums(self._moments, problem, grid, calibration)
 
-    def _accept(self, problem, solution):
-        super()._accept(problem, solution)
+    def _solve_sample(self, moments, problem, grid, rows, calibration):
+        return within_sums(moments, problem, grid, calibration)
+
+    def _accept(self, problem, solution, n_rows=None):
+        super()._accept(problem, solution, n_rows)
         self.lam_ = solution.lam

@@ -21,9 +21,11 @@ from ulmus.backends.namespace import (
     take,
 )
 from ulmus.backends.random import sample_rows
+from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
-from ulmus.estimators.labels import record
+from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
@@ -53,21 +55,28 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     _intercept = False
     _on_device = ("landmarks_", "dual_coef_", "intercept_")
 
+    def _checked_rows(self, X, y, weight, reset):
+        """The rows that count, for `BlockRows`."""
+        X, y = self._validate_target(X, y, reset)
+        return weighted_rows(X, y, weight)
+
     @abstractmethod
     def _encode(self, y, weight):
         """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, client=None):
         """Fit the dual coefficients.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows; with ``kernel="precomputed"`` the kernel between them, n_samples square.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The targets.
+            The targets; a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
+        client : distributed.Client or None, default=None
+            Who works on Dask collections; None is whoever Dask would ask.
 
         Returns
         -------
@@ -75,19 +84,27 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         with atomic(self):
-            forget_fit(self, "_flat")
-            return self._fit(X, y, sample_weight)
+            forget_fit(self, "_flat", "_totals")
+            self._check_parameters()
+            if is_collection(X):
+                return fit_blocks(self, ridge_grid(self.C), X, y, sample_weight, client)
+            X, y = self._validate_target(X, y, reset=True)
+            return self._fit(*self._counted(gathered(X), y, sample_weight))
 
-    def _fit(self, X, y, sample_weight):
-        self._check_parameters()
+    def _fit(self, kept, X, y, count):
+        """Fit rows that are all at hand; ``kept`` are their numbers."""
         grid = ridge_grid(self.C)
-        X, y = self._validate_target(X, y, reset=True)
-        kept, X, y, count = self._counted(gathered(X), y, sample_weight)
         targets, weight, unit = self._encode(y, count)
         self._learn_scaling(X, count)
-        rows = self._scaled(X, floating(X, self.dtype))
         weight, unit = (None if c is None else placed(c, X) for c in (weight, unit))
         problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
+        K, rows, rng = self._learn_kernel(X, problem, grid, count)
+        self._solve(K, kept if self._given else rows, problem, grid, rng)
+        return self
+
+    def _learn_kernel(self, X, problem, grid, count):
+        """The kernel between the rows, these scaled, and the generator that goes on from here."""
+        rows = self._scaled(X, floating(X, self.dtype))
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
         if self.gamma == "loo":
@@ -95,8 +112,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
         else:
             self.kernel_ = self._kernel(rows, count, seed)
         K = GivenKernel(rows) if self._given else EvaluatedKernel(self.kernel_, rows)
-        self._solve(K, kept if self._given else rows, problem, grid, rng)
-        return self
+        return K, rows, rng
 
     def _solve(self, K, rows, problem, grid, rng):
         """Solve over K, whose rows (or their names) are ``rows``."""
@@ -108,18 +124,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
             self.landmarks_, self.dual_coef_ = rows, solution.coef
             self.rank_, self.approximation_error_ = n, 0.0
         else:
-            rank = most_columns(self.rank, self.tol, n, _EXACT)
-            found = low_rank(
-                K,
-                self.method_,
-                rank,
-                least_missing(self.rank, self.tol),
-                rng,
-                int(self.oversampling),
-                int(self.power_steps),
-                literal=not self.project,
-            )
-            rank_warning(found, rank, self.rank, self.tol)
+            found = self._factor(K, n, rng)
             problem = replace(problem, H=found.H)
             solution = solve(problem, grid, seed)
             if self.project:
@@ -131,6 +136,22 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
             self.rank_, self.approximation_error_ = found.rank, found.error
         self.intercept_ = solution.intercept
         record(self, problem, solution)
+
+    def _factor(self, K, n, rng):
+        """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
+        rank = min(most_columns(self.rank, self.tol, n, _EXACT), len(K))
+        found = low_rank(
+            K,
+            self.method_,
+            rank,
+            least_missing(self.rank, self.tol),
+            rng,
+            int(self.oversampling),
+            int(self.power_steps),
+            literal=not self.project,
+        )
+        rank_warning(found, rank, self.rank, self.tol)
+        return found
 
     def _exact(self, problem, grid):
         """Solve over the whole of K."""

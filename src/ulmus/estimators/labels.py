@@ -1,11 +1,14 @@
 """What a supervised estimator makes of y: classes, or numbers."""
 
 import numpy as np
+from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
 from ulmus.calibration import temperature
+from ulmus.distributed.blocks import computed, is_collection
+from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
 from ulmus.validation import valid_rows_and_target
@@ -31,6 +34,23 @@ class ClassLabels:
         codes = codes_of(y, self.classes_)
         totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
         return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
+
+    def _survey(self, y, weight):
+        """Note the labels of some rows, and how much each weighs, before any row is fitted."""
+        labels = distinct(y)
+        known = getattr(self, "classes_", labels)
+        totals = getattr(self, "_totals", np.zeros(len(known)))
+        self.classes_ = distinct(np.concatenate([known, labels]))
+        self._totals = np.bincount(
+            codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
+        ).astype(float)
+        self._totals[codes_of(known, self.classes_)] += totals
+
+    def _encode_known(self, y, weight):
+        """`_encode` where the classes are settled, and their totals if there was a survey."""
+        totals = getattr(self, "_totals", None)
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        return self._targets(codes_of(y, self.classes_), weight, factors)
 
     def _targets(self, codes, weight, factors):
         """The targets, their weights, and what a row loses when it is left out."""
@@ -69,12 +89,13 @@ class ValueLabels:
     def _intercept(self):
         return bool(self.fit_intercept)
 
+    @by_blocks
     def predict(self, X):
         """Predicted values.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -84,6 +105,28 @@ class ValueLabels:
         """
         F = self._outputs(X)
         return F[:, 0] if self._flat else F
+
+    def score(self, X, y, sample_weight=None):
+        """R² of the predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their values; a Dask collection when X is one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        score : float
+            At most 1; 0 is what the mean gets.
+        """
+        if not is_collection(X):
+            return super().score(X, y, sample_weight)
+        y, values, weight = computed(y, self.predict(X), sample_weight)
+        return r2_score(y, values, sample_weight=weight)
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
@@ -97,6 +140,11 @@ class ValueLabels:
         self._flat = y.ndim == 1
         unit = None if weight is None else np.minimum(weight, 1.0)
         return ValueTargets(y.reshape(len(y), -1)), weight, unit
+
+    _encode_known = _encode
+
+    def _survey(self, y, weight):
+        """Numbers need none."""
 
     def _score_of(self, path, problem):
         """R² on left-out rows, at the best C of the path."""
@@ -114,8 +162,11 @@ class ValueLabels:
         return tags
 
 
-def record(estimator, problem, solution):
-    """How C was chosen and what leaving rows out said, as fitted attributes."""
+def record(estimator, problem, solution, n_rows=None):
+    """How C was chosen and what leaving rows out said, as fitted attributes.
+
+    ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them.
+    """
     estimator.C_, estimator.solver_ = solution.C, solution.method
     path = solution.path
     if path is None:
@@ -123,7 +174,7 @@ def record(estimator, problem, solution):
         for name in ("loo_path_", "loo_score_"):
             vars(estimator).pop(name, None)
     else:
-        partial = path.kind == "loo" and path.rows < len(problem.H)
+        partial = path.kind == "loo" and path.rows < (n_rows or len(problem.H))
         estimator.selection_ = "loo-sample" if partial else path.kind
         estimator.loo_path_ = path.table()
         estimator.loo_score_ = estimator._score_of(path, problem)

@@ -5,16 +5,20 @@ from copy import copy
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
+from ulmus.distributed.blocks import is_collection
+from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
+from ulmus.estimators.stage import fitted_map, layer_of, map_over_blocks, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.base import column_statistics, merged
 from ulmus.graphs import KNNGraph, as_laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.problem import Problem
@@ -23,7 +27,7 @@ from ulmus.solvers.iterative import (
     manifold_operator,
     nystrom_preconditioner,
 )
-from ulmus.solvers.manifold import manifold_basis, manifold_gram
+from ulmus.solvers.manifold import basis_of, manifold_basis, manifold_gram
 from ulmus.solvers.primal import manifold_primal
 from ulmus.solvers.surface import Labelled, point, surface
 from ulmus.targets import coded
@@ -56,18 +60,21 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _calibrate(self, targets, loo, rows, weight):
         """Learn from left-out decision values; nothing by default."""
 
-    def fit(self, X, y, *, validation=None):
+    def fit(self, X, y, *, validation=None, client=None):
         """Fit to all rows, by the labels of some.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, labelled and not.
         y : array-like of shape (n_samples,)
-            The targets; −1 (NaN for numbers) marks a row without one.
+            The targets; −1 (NaN for numbers) marks a row without one. A Dask collection when X
+            is one.
         validation : tuple (X, y), default=None
             Further labelled rows to choose C and lam by, along with leaving out the
             labelled ones.
+        client : distributed.Client or None, default=None
+            Who works on Dask collections; None is whoever Dask would ask.
 
         Returns
         -------
@@ -76,6 +83,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """
         with atomic(self):
             forget_fit(self, "_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
+            if is_collection(X):
+                return self._fit_blocks(X, y, validation, client)
             return self._fit(X, y, validation)
 
     def relabel(self, y):
@@ -125,6 +134,36 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             return self._learn(y, validation)
         self._basis = None
         return self._solve_one(H, y, float(Cs[0]), float(lams[0]))
+
+    def _fit_blocks(self, X, y, validation, client):
+        """Fit the rows of Dask collections; y and the labelled rows come home, and M does."""
+        if y is None:
+            raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
+        for name, zero in (("C", False), ("lam", True)):
+            grid_of(name, getattr(self, name), zero)  # wrong ones should not wait for the graph
+        check_known("solver", self.solver, _SOLVERS)
+        if self.solver not in ("auto", "spectral"):
+            raise InvalidParameterError(
+                f"solver={self.solver!r} needs all rows at once, not a Dask collection; use 'auto' "
+                "or 'spectral'."
+            )
+        rows = BlockRows(self, X, y, client=client)
+        columns, targets = zip(*rows.survey(_look), strict=True)
+        y = self._check_target(rows, np.concatenate(targets))
+        self._labels(y)  # a wrong y should not wait for the graph
+        self.features_ = map_over_blocks(self, rows, merged(columns), default_width=2000)
+        self._laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
+        M = manifold_gram_over_blocks(self.features_, rows, self._laplacian, self.dtype)
+        self._rows, self._basis = rows, basis_of(M)
+        self.solver_, self.solver_reason_ = "spectral", "sums over blocks give HᵀΛH alone"
+        return self._learn(y, validation)
+
+    def _checked_rows(self, X, y, weight, reset):
+        """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+        y = np.asarray(y)
+        check_consistent_length(X, y)
+        return X, y, None
 
     def _choose(self, H, Cs, lams, validation):
         """Which solver, and why."""
@@ -218,6 +257,11 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         same_place(X=self._rows, validation=X)
         targets = self._validation_targets(self._check_target(X, y))
         return self._coordinates(X), targets.placed(X)
+
+
+def _look(X, y, weight, estimator):
+    """A block's statistics, and its targets."""
+    return column_statistics(X, y, weight, estimator), y
 
 
 def grid_of(name, value, zero=False, default=_GRID):

@@ -2,6 +2,7 @@
 
 import numpy as np
 from array_api_compat import device as device_of
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.linalg import matmul
@@ -15,6 +16,8 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.calibration import probabilities
+from ulmus.distributed.blocks import computed, is_collection
+from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
 from ulmus.targets import chosen
@@ -56,12 +59,13 @@ class HiddenOutputs:
 class LabelOutputs:
     """Decision values and labels for a model with ``classes_``."""
 
+    @by_blocks
     def decision_function(self, X):
         """How strongly each class is held, about −1 to 1.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -72,12 +76,13 @@ class LabelOutputs:
         F = self._outputs(X)
         return F[:, 0] if len(self.classes_) == 2 else F
 
+    @by_blocks
     def predict(self, X):
         """Predicted labels.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -95,16 +100,39 @@ class LabelOutputs:
             return self.classes_[to_numpy(codes)]
         return take(from_numpy(self.classes_, codes), codes)
 
+    def score(self, X, y, sample_weight=None):
+        """The part of the labels that is predicted right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels; a Dask collection when X is one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        accuracy : float
+            From 0 to 1.
+        """
+        if not is_collection(X):
+            return super().score(X, y, sample_weight)
+        y, labels, weight = computed(y, self.predict(X), sample_weight)
+        return accuracy_score(y, labels, sample_weight=weight)
+
 
 class ClassOutputs(LabelOutputs):
     """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
 
+    @by_blocks
     def predict_proba(self, X):
         """Probability of each class; the largest is always the predicted label's.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns
@@ -114,12 +142,13 @@ class ClassOutputs(LabelOutputs):
         """
         return probabilities(self._outputs(X), self.temperature_)
 
+    @by_blocks
     def predict_log_proba(self, X):
         """Logarithm of `predict_proba`.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns

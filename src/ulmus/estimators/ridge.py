@@ -10,10 +10,12 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import placed
+from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import is_batches, numbered, rewinds
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.ridge_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -21,7 +23,7 @@ from ulmus.features.kernel import check_rank, most_columns
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
-from ulmus.solvers.path import gcv_path
+from ulmus.solvers.path import gcv_path, primal_path
 from ulmus.solvers.primal import solve_moments
 from ulmus.solvers.randomized import randomized
 from ulmus.solvers.spectrum import spectral
@@ -64,25 +66,30 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         basis, path = gcv_path(self._moments, problem, grid)
         return spectral(basis, self._moments, problem, float(grid[path.best]), calibration, path)
 
-    def _survey(self, y, weight):
-        """Note a batch's targets before the first batch is fitted; nothing by default."""
+    def _solve_sample(self, moments, problem, grid, rows, calibration):
+        """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out."""
+        if not isinstance(grid, np.ndarray):
+            return solve_moments(moments, problem, grid, calibration)
+        return primal_path(problem, grid, rows, calibration, moments)
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, client=None):
         """Fit the output weights.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or batches
+        X : array-like or sparse matrix of shape (n_samples, n_features), batches or Dask collection
             The rows. Batches are an iterable of pairs (X, y) or triples
             (X, y, sample_weight), or a function without arguments that makes
             one. An iterable that can be read twice is: once to learn the
             inputs' scale, once to fit. From an iterator, which cannot, the
             first batch sets the scale.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The targets; left out when X is batches.
+            The targets; left out when X is batches, a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
+        client : distributed.Client or None, default=None
+            Who works on Dask collections; None is whoever Dask would ask.
 
         Returns
         -------
@@ -91,6 +98,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """
         with atomic(self):
             forget_fit(self, "_moments", "_totals", "_declared", "_flat")
+            if is_collection(X):
+                return fit_blocks(self, X, y, sample_weight, client)
             if y is None and is_batches(X):
                 return self._fit_batches(X)
             return self._fit_rows(X, y, sample_weight)
@@ -129,10 +138,11 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
         self._check_solver()
+        return self._fit_checked(*self._checked_rows(X, y, sample_weight, reset=True))
+
+    def _fit_checked(self, X, y, sample_weight):
         # One C has an error too, to compare widths by.
         grid = self._grid(compare=self.n_hidden == "loo")
-        X, y = self._validate_target(X, y, reset=True)
-        X, y, sample_weight = weighted_rows(X, y, sample_weight)
         targets, weight, unit = self._encode(y, sample_weight)
         self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
@@ -147,6 +157,11 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self._moments = solution.moments
         self._accept(problem, solution)
         return self
+
+    def _checked_rows(self, X, y, sample_weight, reset):
+        """The rows that count."""
+        X, y = self._validate_target(X, y, reset)
+        return weighted_rows(X, y, sample_weight)
 
     def _problem(self, H, targets, weight, unit):
         """What is to be solved, all of it where H lives."""
@@ -177,8 +192,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _preview(self, X, y, sample_weight):
         """Learn a batch's scale and targets, and fit nothing yet."""
         first = not hasattr(self, "features_")
-        X, y = self._validate_target(X, y, reset=first)
-        X, y, sample_weight = weighted_rows(X, y, sample_weight)
+        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=first)
         self._survey(y, sample_weight)
         if first:
             self.features_ = fitted_map(self, X, y, sample_weight)
@@ -214,8 +228,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _absorb(self, X, y, sample_weight, sign=1):
         """Add a batch's moments to the sums, or take them away."""
         first = not hasattr(self, "_moments")
-        X, y = self._validate_target(X, y, reset=first and not hasattr(self, "features_"))
-        X, y, sample_weight = weighted_rows(X, y, sample_weight)
+        reset = first and not hasattr(self, "features_")
+        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset)
         targets, weight, unit = self._encode_more(y, sample_weight)
         if not hasattr(self, "features_"):
             self.features_ = fitted_map(self, X, y, sample_weight)
@@ -238,11 +252,11 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         calibration = calibration_rows(0 if forgotten else len(problem.H), self._seed())
         self._accept(problem, self._solve_moments(problem, self._grid(), calibration))
 
-    def _accept(self, problem, solution):
-        """Turn a solution into fitted attributes."""
+    def _accept(self, problem, solution, n_rows=None):
+        """Turn a solution into fitted attributes; ``n_rows`` is for a problem that is a sample."""
         self.coef_, self.intercept_ = solution.coef, solution.intercept
         self.n_hidden_ = solution.coef.shape[0]
-        record(self, problem, solution)
+        record(self, problem, solution, n_rows)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""

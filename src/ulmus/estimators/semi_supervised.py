@@ -8,7 +8,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import placed, to_numpy
-from ulmus.calibration import temperature
+from ulmus.calibration import probabilities, temperature
+from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
@@ -142,7 +143,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def label_distributions_(self):
         """Probabilities for every row."""
-        return self.predict_proba(self._rows)
+        return probabilities(self._map(self._rows), self.temperature_)
 
     def _check_target(self, X, y):
         y = np.asarray(y)
@@ -292,12 +293,13 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         F[known] = self._given[known]
         return placed(F[:, 0] if self._flat else F, self._rows)
 
+    @by_blocks
     def predict(self, X):
         """Predicted values.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows.
 
         Returns

@@ -20,7 +20,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import FeatureMap
 
-__all__ = ["TransformerLayer", "fitted_map", "layer_of", "scaled_rows"]
+__all__ = ["TransformerLayer", "fitted_map", "layer_of", "map_over_blocks", "scaled_rows"]
 
 
 def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=RandomFeatures):
@@ -30,6 +30,20 @@ def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=Ra
         features.check_parameters()
         return features.learn(X, weight)
     return features.fit(X, y)
+
+
+def map_over_blocks(estimator, rows, columns, default_width=1000, default=RandomFeatures):
+    """Stage one of an estimator, settled on rows that lie in blocks and on their statistics."""
+    features = _unfitted(estimator, default_width, default)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.settle(rows, columns)
+    if isinstance(features, FrozenEstimator):
+        return features
+    raise InvalidParameterError(
+        f"{type(features).__name__} cannot be fitted over the blocks of a Dask collection; fit it "
+        "on some of the rows and pass features=FrozenEstimator(...)."
+    )
 
 
 def _unfitted(estimator, default_width, default):

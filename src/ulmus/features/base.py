@@ -2,6 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
+from functools import reduce
 from numbers import Integral
 from typing import Any, Self
 
@@ -11,12 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import floating
+from ulmus.distributed.blocks import is_collection
+from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["FeatureMap"]
+__all__ = ["FeatureMap", "column_statistics", "merged"]
 
 
 class FeatureMap(
@@ -43,15 +47,17 @@ class FeatureMap(
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         """Draw the units."""
 
-    def fit(self, X: Rows, y: Any = None) -> Self:
+    def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Learn the inputs' scale and draw the units.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows whose scale is learned.
         y : None
             Not used; here for pipelines.
+        client : distributed.Client or None, default=None
+            Who works on a Dask collection; None is whoever Dask would ask.
 
         Returns
         -------
@@ -59,6 +65,9 @@ class FeatureMap(
             The fitted map.
         """
         self.check_parameters()
+        if is_collection(X):
+            rows = BlockRows(self, X, client=client)
+            return self.settle(rows, merged(rows.survey(column_statistics)))
         return self.learn(self._validated(X, reset=True))
 
     def partial_fit(self, X: Rows, y: Any = None) -> Self:
@@ -90,22 +99,29 @@ class FeatureMap(
         The weights matter to the scale alone: units drawn from the rows are
         drawn from all of them alike.
         """
-        self.n_features_in_ = X.shape[1]
         columns = ColumnStatistics.of(X, weight) if self._rescales else None
         if more and columns is not None and self._columns is not None:
             columns = self._columns.merge(columns)
-        self._columns = columns
-        self.scaling_ = Scaling.none(X.shape[1]) if columns is None else Scaling.auto(columns)
-        if not more:
+        return self.settle(X, columns, draw=not more)
+
+    def settle(self, X: Rows, columns: ColumnStatistics | None, draw: bool = True) -> Self:
+        """Take the scale from ``columns``, and draw units from X, if only from some of its rows."""
+        self.n_features_in_ = X.shape[1]
+        self._columns = columns if self._rescales else None
+        self.scaling_ = (
+            Scaling.none(X.shape[1]) if self._columns is None else Scaling.auto(self._columns)
+        )
+        if draw:
             self._draw(X, check_random_state(self.random_state))
         return self
 
+    @by_blocks
     def transform(self, X: Rows) -> Any:
         """The hidden layer's output for these rows.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows to map.
 
         Returns
@@ -129,6 +145,10 @@ class FeatureMap(
 
     def _validated(self, X: Rows, reset: bool) -> Rows:
         return valid_rows(self, X, reset)
+
+    def _checked_rows(self, X: Rows, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, Any]:
+        """A block of rows, for `BlockRows`."""
+        return self._validated(X, reset), None, None
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
@@ -155,3 +175,13 @@ class FeatureMap(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
+
+
+def column_statistics(X: Rows, y: Any, weight: np.ndarray | None, of: Any) -> ColumnStatistics:
+    """What a block says of the scale; ``y`` and ``of`` do not matter to it."""
+    return ColumnStatistics.of(X, weight)
+
+
+def merged(parts: list[ColumnStatistics]) -> ColumnStatistics:
+    """The statistics of all blocks together."""
+    return reduce(ColumnStatistics.merge, parts)

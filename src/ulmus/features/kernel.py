@@ -41,6 +41,7 @@ from ulmus.typing import Array, DType, Rows, Seed
 __all__ = [
     "KernelFeatures",
     "KernelLayer",
+    "candidates",
     "check_rank",
     "least_missing",
     "most_columns",
@@ -238,8 +239,8 @@ class KernelFeatures(FeatureMap):
             K: KernelMatrix = GivenKernel(cast(X, dtype))
             rows: Any = np.arange(n)
         else:
-            candidates = _candidates(n, dtype, seed)
-            X = X if candidates is None else take(X, candidates)
+            # Rows that lie in blocks come home by this; an array gives a view of itself.
+            X = take(X, candidates(n, dtype, seed))
             rows = scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
@@ -348,11 +349,11 @@ def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:
         )
 
 
-def _candidates(n: int, dtype: DType, seed: int) -> np.ndarray | None:
-    """The rows to look for landmarks among, or None for all of them."""
+def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
+    """The rows to look for landmarks among."""
     itemsize = 4 if str(dtype).endswith("32") else 8
     if fits(n, _ROOM, itemsize):
-        return None
+        return slice(None)
     most = n
     while not fits(most, _ROOM, itemsize):
         most //= 2

@@ -26,7 +26,7 @@ from ulmus.hidden import Hidden
 from ulmus.solvers.manifold import manifold_gram, reduced_basis
 from ulmus.typing import Array
 
-__all__ = ["Embedding", "embedding", "largest", "smoothest"]
+__all__ = ["Embedding", "embedding", "embedding_of", "hidden_gram", "largest", "smoothest"]
 
 # Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
 _SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
@@ -46,11 +46,17 @@ def embedding(H: Hidden, laplacian: Laplacian, lam: float, n_components: int) ->
     With fewer rows than units the work is done in the span of the rows.
     """
     if len(H) >= H.width:
-        span, M, B = None, manifold_gram(H, laplacian), _gram(H)
-    else:
-        span, rows = reduced_basis(H)
-        smooth = laplacian.placed(rows, rows.dtype) @ rows
-        M, B = matmul(rows.T, smooth), matmul(rows.T, rows)
+        return embedding_of(manifold_gram(H, laplacian), hidden_gram(H), lam, n_components)
+    span, rows = reduced_basis(H)
+    smooth = laplacian.placed(rows, rows.dtype) @ rows
+    M, B = matmul(rows.T, smooth), matmul(rows.T, rows)
+    return embedding_of(M, B, lam, n_components, span)
+
+
+def embedding_of(
+    M: Array, B: Array, lam: float, n_components: int, span: Array | None = None
+) -> Embedding:
+    """The same from M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for."""
     values, V = smoothest(add_to_diagonal(lam * (M + M.T) / 2, 1.0), B, n_components + 1)
     values, V = values[1:], V[:, 1:]
     # vᵀHᵀHv = 1 is what the constraint asks for.
@@ -112,7 +118,7 @@ def _ritz(K: Array, SK: Array, k: int) -> tuple[Array, Array]:
     return xp.flip(mu), contiguous(xp.flip(Y.T, axis=0))
 
 
-def _gram(H: Hidden) -> Array:
+def hidden_gram(H: Hidden) -> Array:
     """HᵀH with the offset given back."""
     products, sums, xp = Gram(H.width, H.X), zeros((H.width, 1), H.X), namespace(H.X)
     for _, block in H.blocks():

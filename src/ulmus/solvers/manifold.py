@@ -27,7 +27,7 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, block_rows, fits, row_blocks
 from ulmus.typing import Array
 
-__all__ = ["ManifoldBasis", "manifold_basis", "manifold_gram", "reduced_basis"]
+__all__ = ["ManifoldBasis", "basis_of", "manifold_basis", "manifold_gram", "reduced_basis"]
 
 # Units handled together: their smoothed columns are the only n × … array besides H.
 _UNITS = 256
@@ -53,12 +53,17 @@ def manifold_basis(H: Hidden, laplacian: Laplacian) -> ManifoldBasis:
     With fewer rows than units the work is done in the span of the rows.
     """
     if len(H) >= H.width:
-        w, V = eigh(manifold_gram(H, laplacian), overwrite=True)
-        return ManifoldBasis(V, namespace(w).clip(w, min=0.0))
+        return basis_of(manifold_gram(H, laplacian))
     span, rows = reduced_basis(H)
     smooth = laplacian.placed(rows, rows.dtype) @ rows
     w, V = eigh(_symmetric(matmul(rows.T, smooth)), overwrite=True)
     return ManifoldBasis(matmul(span, V), namespace(w).clip(w, min=0.0))
+
+
+def basis_of(M: Array) -> ManifoldBasis:
+    """The coordinates of M = HᵀΛH, which is overwritten."""
+    w, V = eigh(M, overwrite=True)
+    return ManifoldBasis(V, namespace(w).clip(w, min=0.0))
 
 
 def reduced_basis(H: Hidden) -> tuple[Array, Array]:

@@ -14,14 +14,19 @@ __all__ = ["Tally", "gcv_path", "loo_path", "primal_path"]
 
 
 def primal_path(
-    problem: Problem, grid: np.ndarray, rows: np.ndarray | None, calibration: np.ndarray
+    problem: Problem,
+    grid: np.ndarray,
+    rows: np.ndarray | None,
+    calibration: np.ndarray,
+    moments: Moments | None = None,
 ) -> Solution:
     """The best C of the grid by leaving out ``rows`` (None: all) one at a time.
 
     One eigendecomposition serves every C. A second pass takes each left-out
     row to the eigenbasis, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C).
+    ``moments`` may hold more rows than ``problem``; None is those of ``problem``.
     """
-    moments = problem.moments()
+    moments = problem.moments() if moments is None else moments
     basis = spectrum(moments, problem)
     path = loo_path(basis, problem, grid, rows)
     return spectral(basis, moments, problem, float(grid[path.best]), calibration, path)

@@ -1,0 +1,1 @@
+"""Dask collections in place of X and y: blocks of rows, and sums over them."""

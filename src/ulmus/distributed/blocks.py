@@ -1,0 +1,195 @@
+"""Dask collections as blocks of rows. All that Ulmus asks of Dask is in this file."""
+
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from copy import copy
+from functools import reduce
+from operator import add
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.backends.namespace import is_sparse
+from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError
+
+__all__ = ["Blocks", "computed", "is_collection", "joined", "named", "without_training_rows"]
+
+# How many sums a step of the tree adds up.
+_BRANCHES = 4
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is of Dask, told without importing it."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def _is_array(X: Any) -> bool:
+    return type(X).__module__.startswith("dask.array")
+
+
+def _is_frame(X: Any) -> bool:
+    return type(X).__module__.startswith("dask.dataframe")
+
+
+def _dask() -> ModuleType:
+    try:
+        import dask.array
+    except ImportError as error:
+        raise MissingExtraError(
+            "Dask collections need dask and distributed, which are not all installed; try: "
+            "pip install 'ulmus[dask]'"
+        ) from error
+    return dask
+
+
+class Blocks:
+    """The blocks of X, and of what lies beside it, cut alike.
+
+    ``client`` says who works on them; None is whoever Dask would ask.
+    """
+
+    def __init__(self, X: Any, *beside: Any, client: Any = None) -> None:
+        self._client = client
+        if not (_is_array(X) or _is_frame(X)) or X.ndim != 2:
+            raise InvalidInputError(
+                f"X must be a Dask array of two dimensions or a Dask frame, not {X!r}."
+            )
+        self.X = _rows_whole(X)
+        rows = _delayed(self.X)
+        others = [self._beside(each, rows) for each in beside]
+        self._parts = list(zip(rows, *others, strict=True))
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def lengths(self) -> list[float]:
+        """The rows of each block as far as Dask knows, else NaN."""
+        return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self)
+
+    def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
+        """The blocks of ``other``, cut as X is; of None, None for every block."""
+        if other is None:
+            return [None] * len(rows)
+        if not is_collection(other):
+            raise InvalidInputError(
+                f"X is a Dask collection, and beside it there is a {type(other).__name__}; make "
+                "that one too, with dask.array.from_array(..., chunks=X.chunks[0])."
+            )
+        other = _rows_whole(other)
+        if _lengths_known(self.X) and _lengths_known(other):
+            return _delayed(_cut(other, self.X.chunks[0]))
+        parts = _delayed(other)
+        if len(parts) == len(rows):
+            return parts
+        # Frames that are made arrays may be cut otherwise than they were: see `_delayed`.
+        other = other.copy() if _is_array(other) else other.to_dask_array()
+        lengths = self.compute(*(self.task(_length, block) for block in rows))
+        return _delayed(_cut(other.compute_chunk_sizes(), lengths))
+
+    def each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
+        """``function(number, *block, *shared)`` of every block, not computed yet.
+
+        What is shared is sent to a worker once and not with every task.
+        """
+        shared = tuple(_dask().delayed(each, traverse=False) for each in shared)
+        call = _dask().delayed(function, pure=False)
+        return [call(number, *parts, *shared) for number, parts in enumerate(self._parts)]
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, some of them results of other tasks, or lists of such."""
+        return _dask().delayed(function, pure=False)(*arguments)
+
+    def total(self, parts: list[Any]) -> Any:
+        """The sum of what `each` gave, by a tree whose every step is a task.
+
+        The tree is the same whoever works on it, and so is the rounding.
+        """
+        while len(parts) > 1:
+            groups = [parts[i : i + _BRANCHES] for i in range(0, len(parts), _BRANCHES)]
+            parts = [self.task(_sum, group) for group in groups]
+        return parts[0]
+
+    def compute(self, *tasks: Any) -> tuple[Any, ...]:
+        """The results, in this process."""
+        scheduler = {} if self._client is None else {"scheduler": self._client}
+        results: tuple[Any, ...] = _dask().compute(*tasks, **scheduler)
+        return results
+
+    def array(self, parts: list[Any], tail: tuple[int, ...], dtype: Any) -> Any:
+        """A Dask array of what `each` gave: one array of shape (rows, *tail) for every block."""
+        da = _dask().array
+        arrays = [
+            da.from_delayed(part, (length, *tail), dtype=dtype)
+            for part, length in zip(parts, self.lengths, strict=True)
+        ]
+        return da.concatenate(arrays, allow_unknown_chunksizes=True)
+
+
+def computed(*values: Any) -> tuple[Any, ...]:
+    """The values, collections among them in this process."""
+    return tuple(value.compute() if is_collection(value) else value for value in values)
+
+
+@contextmanager
+def named(number: int) -> Any:
+    """Say which block an error came from."""
+    try:
+        yield
+    except ValueError as error:
+        raise BatchError(f"Block {number} (counted from 0) cannot be used. {error}") from error
+
+
+def without_training_rows(estimator: Any) -> Any:
+    """A copy that is light to send: without what only its training rows need."""
+    estimator = copy(estimator)
+    for name in ("_moments", "labels_", "_rows", "_laplacian", "_basis", "_given"):
+        vars(estimator).pop(name, None)
+    return estimator
+
+
+def joined(parts: Iterable[Any]) -> Any:
+    """Arrays or sparse matrices one below the other."""
+    parts = list(parts)
+    return sp.vstack(parts, format="csr") if is_sparse(parts[0]) else np.concatenate(parts)
+
+
+def _sum(parts: list[Any]) -> Any:
+    """The sum of the parts; a block without rows has none."""
+    found = [part for part in parts if part is not None]
+    return reduce(add, found) if found else None
+
+
+def _rows_whole(X: Any) -> Any:
+    """X with every row in one block."""
+    cut = _is_array(X) and X.ndim == 2 and X.numblocks[1] > 1
+    return X.rechunk({1: -1}) if cut else X
+
+
+def _delayed(X: Any) -> list[Any]:
+    """The blocks, each to be computed.
+
+    They are not optimised: Dask would read several small Parquet files as one block where few of
+    their columns are used, and y would be cut otherwise than X.
+    """
+    return list(np.ravel(X.to_delayed(optimize_graph=False)))
+
+
+def _cut(other: Any, lengths: Iterable[int]) -> Any:
+    """``other`` in blocks of these lengths."""
+    lengths = tuple(lengths)
+    if other.shape[0] != sum(lengths):
+        raise InvalidInputError(
+            f"X has {sum(lengths)} rows, and beside it there are {other.shape[0]}."
+        )
+    return other.rechunk({0: lengths})
+
+
+def _length(block: Any) -> int:
+    return int(block.shape[0])
+
+
+def _lengths_known(X: Any) -> bool:
+    return _is_array(X) and not np.isnan(X.chunks[0]).any()

@@ -1,0 +1,44 @@
+"""Methods of rows that take Dask collections, and give Dask arrays that are not computed yet."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
+
+__all__ = ["by_blocks"]
+
+
+def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Of a Dask collection, the results block by block; of anything else, what ``method`` gives."""
+
+    @wraps(method)
+    def results(self: Any, X: Any) -> Any:
+        return _mapped(self, method.__name__, X) if is_collection(X) else method(self, X)
+
+    return results
+
+
+def _mapped(estimator: Any, method: str, X: Any) -> Any:
+    blocks = Blocks(X)
+    # What one row gives tells the shape and the type of the rest, and whether the columns fit.
+    example = getattr(estimator, method)(_example(X))
+    empty = example[:0]
+    tasks = blocks.each(_result, without_training_rows(estimator), method, empty)
+    return blocks.array(tasks, example.shape[1:], example.dtype)
+
+
+def _result(number: int, X: Any, estimator: Any, method: str, empty: np.ndarray) -> Any:
+    if X.shape[0] == 0:
+        return empty
+    with named(number):
+        return getattr(estimator, method)(X)
+
+
+def _example(X: Any) -> Any:
+    """One row like those of X."""
+    if hasattr(X, "_meta_nonempty"):
+        return X._meta_nonempty.iloc[:1]
+    return np.zeros((1, X.shape[1]), X.dtype)

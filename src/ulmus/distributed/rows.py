@@ -1,0 +1,188 @@
+"""The rows of Dask collections, checked where they are and numbered throughout."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from ulmus.backends.namespace import take
+from ulmus.distributed.blocks import Blocks, joined, named, without_training_rows
+from ulmus.exceptions import BatchError, InvalidInputError
+from ulmus.typing import Array, DType, Rows
+
+__all__ = ["BlockRows"]
+
+_INPUTS = ("n_features_in_", "feature_names_in_")
+
+
+class BlockRows:
+    """Rows of an estimator that has ``_checked_rows(X, y, weight, reset)``.
+
+    It has as much of an array as a feature map draws its units from: a shape, a dtype, and rows
+    by their numbers, which it fetches. Rows without a weight are not counted, and a block
+    without rows is passed over.
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, y: Any = None, weight: Any = None, client: Any = None
+    ) -> None:
+        if get_tags(estimator).input_tags.pairwise:
+            raise InvalidInputError(
+                "X is a kernel matrix, which has no blocks of rows; gather it with X.compute()."
+            )
+        self._estimator = estimator
+        self._blocks = Blocks(X, y, weight, client=client)
+        self.example: Rows = None
+
+    def survey(self, look: Callable[..., Any]) -> list[Any]:
+        """Count the rows; give ``look(X, y, weight, estimator)`` of each block that has any.
+
+        The estimator learns how many columns there are, and their names.
+        """
+        parts = self._blocks.compute(*self._blocks.each(_surveyed, self._traveller, look))
+        found = [(number, part) for number, part in enumerate(parts) if part is not None]
+        if not found:
+            raise InvalidInputError("No block has a row that counts; there is nothing to fit.")
+        first, (_, self.example, inputs, _) = found[0]
+        for number, part in found[1:]:
+            _check_alike(number, part[2], first, inputs)
+        vars(self._estimator).update(inputs)
+        counts = np.array([0 if part is None else part[0] for part in parts])
+        self._ends = np.cumsum(counts)
+        return [part[3] for _, part in found]
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self), self.example.shape[1]
+
+    @property
+    def dtype(self) -> DType:
+        """The first block's."""
+        return self.example.dtype
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        return np
+
+    def __getitem__(self, rows: Any) -> Rows:
+        return self.take(rows)[0]
+
+    def take(self, rows: Any) -> tuple[Rows, Array | None, Array | None]:
+        """X, y and weight of some rows, in the order asked for."""
+        every, back = np.unique(np.arange(len(self))[rows], return_inverse=True)
+        (parts,) = self.compute(self.chosen(every))
+        X, y, weight = (None if part is None else part[back] for part in self.gathered(parts))
+        return X, y, weight
+
+    def chosen(self, rows: np.ndarray) -> list[Any]:
+        """Tasks that fetch some rows, given in rising order, from the blocks that hold them."""
+        cuts = np.searchsorted(rows, self._ends)
+        starts = np.r_[0, self._ends[:-1]]
+        within = [
+            part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
+        ]
+        tasks = self._blocks.each(_chosen, self._traveller, within)
+        return [task for task, part in zip(tasks, within, strict=True) if len(part)]
+
+    @staticmethod
+    def gathered(parts: list[Any]) -> tuple[Rows, Array | None, Array | None]:
+        """What the tasks of `chosen` gave, together."""
+        columns = zip(*parts, strict=True)
+        X, y, weight = (None if each[0] is None else joined(each) for each in columns)
+        return X, y, weight
+
+    def total(self, function: Callable[..., Any], *shared: Any) -> Any:
+        """A task: the sum over blocks of ``function(X, y, weight, estimator, *shared)``."""
+        return self.added(self._blocks.each(_applied, self._traveller, function, *shared))
+
+    def added(self, parts: list[Any]) -> Any:
+        """A task: the sum of what others give, by a tree."""
+        return self._blocks.total(parts)
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """``function(*arguments)``, some of them results of other tasks, or lists of such."""
+        return self._blocks.task(function, *arguments)
+
+    def parts(self) -> list[tuple[int, int, Any]]:
+        """The blocks that have rows: the first one's number, how many, and a task for X."""
+        tasks = self._blocks.each(_applied, self._traveller, _first)
+        starts = np.r_[0, self._ends[:-1]]
+        return [
+            (int(start), int(end - start), task)
+            for start, end, task in zip(starts, self._ends, tasks, strict=True)
+            if end > start
+        ]
+
+    @property
+    def _traveller(self) -> Any:
+        return without_training_rows(self._estimator)
+
+    def compute(self, *tasks: Any) -> tuple[Any, ...]:
+        """The results, in this process."""
+        return self._blocks.compute(*tasks)
+
+
+def _surveyed(
+    number: int, X: Any, y: Any, weight: Any, estimator: Any, look: Callable[..., Any]
+) -> Any:
+    """Rows, the first of them, the columns' number and names, and what ``look`` says."""
+    estimator = copy(estimator)  # threads share the one they are given
+    rows = _checked(number, X, y, weight, estimator, reset=True)
+    if rows is None:
+        return None
+    inputs = {name: getattr(estimator, name) for name in _INPUTS if hasattr(estimator, name)}
+    return rows[0].shape[0], rows[0][:1], inputs, look(*rows, estimator)
+
+
+def _applied(
+    number: int,
+    X: Any,
+    y: Any,
+    weight: Any,
+    estimator: Any,
+    function: Callable[..., Any],
+    *shared: Any,
+) -> Any:
+    rows = _checked(number, X, y, weight, estimator)
+    return None if rows is None else function(*rows, estimator, *shared)
+
+
+def _first(X: Any, y: Any, weight: Any, estimator: Any) -> Any:
+    return X
+
+
+def _chosen(
+    number: int, X: Any, y: Any, weight: Any, estimator: Any, within: list[np.ndarray]
+) -> Any:
+    rows = _checked(number, X, y, weight, estimator)
+    return tuple(None if each is None else take(each, within[number]) for each in rows)
+
+
+def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bool = False) -> Any:
+    """The rows that count, or None where there are none."""
+    nothing = X.shape[0] == 0 or (weight is not None and not np.any(weight))
+    if nothing:
+        return None
+    with named(number):
+        return estimator._checked_rows(X, y, weight, reset)
+
+
+def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict[str, Any]) -> None:
+    """Refuse a block whose columns are not those of the first."""
+    width, wanted = inputs["n_features_in_"], expected["n_features_in_"]
+    if width != wanted:
+        raise BatchError(
+            f"Block {number} (counted from 0) cannot be used. It has {width} columns, and block "
+            f"{first} has {wanted}."
+        )
+    names = [list(each.get("feature_names_in_", [])) for each in (inputs, expected)]
+    if names[0] != names[1]:
+        raise BatchError(
+            f"Block {number} (counted from 0) cannot be used. Its columns are called "
+            f"{names[0]}, and those of block {first} {names[1]}."
+        )

@@ -1,0 +1,105 @@
+"""One ridge solve over the blocks of Dask collections.
+
+Two passes: the first learns scale, classes and the number of rows; the second sums moments where
+the rows are, and brings home the few that are left out one at a time. They are the rows that a fit
+in memory would take, so it chooses the same C.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.stage import layer_of, map_over_blocks
+from ulmus.exceptions import InvalidInputError
+from ulmus.features.base import column_statistics, merged
+from ulmus.hidden import Hidden
+from ulmus.solvers.auto import calibration_rows, left_out_rows
+
+__all__ = ["Sample", "fit_blocks", "surveyed"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows to bring home, and which of these are left out (None: all) and calibrate."""
+
+    rows: np.ndarray
+    left: np.ndarray | None
+    calibration: np.ndarray
+
+    @classmethod
+    def of(cls, n, grid, seed):
+        """As a fit in memory would take them; none to leave out where there is but one C."""
+        calibration = calibration_rows(n, seed)
+        left = calibration[:0] if isinstance(grid, float) else left_out_rows(n, seed)
+        if left is None:
+            return cls(np.arange(n), None, calibration)
+        rows = np.union1d(left, calibration)
+        return cls(rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration))
+
+
+def fit_blocks(estimator, X, y, sample_weight, client):
+    """Fit a `RidgeELM`."""
+    estimator._refuse_sketch("a Dask collection")
+    # One C has an error too, to compare widths by.
+    grid = estimator._grid(compare=estimator.n_hidden == "loo")
+    rows, columns = surveyed(estimator, X, y, sample_weight, client)
+    estimator.features_ = map_over_blocks(estimator, rows, columns)
+    n = len(rows)
+    if n < layer_of(estimator.features_, rows.example, estimator.dtype).width:
+        # The dual is the smaller problem then, and it needs the rows, which are few.
+        return estimator._fit_checked(*rows.take(slice(None)))
+    sample = Sample.of(n, grid, estimator._seed())
+    moments, parts = rows.compute(rows.total(_moments), rows.chosen(sample.rows))
+    best = _best(estimator, moments, rows.gathered(parts), grid, sample)
+    estimator.features_, problem, solution = best
+    estimator._moments = solution.moments
+    estimator._accept(problem, solution, n)
+    return estimator
+
+
+def surveyed(estimator, X, y, sample_weight, client):
+    """Let the estimator see every block's targets; give the rows, and the statistics of X."""
+    if y is None:
+        raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
+    rows = BlockRows(estimator, X, y, sample_weight, client)
+    parts = rows.survey(_look)
+    columns, targets = zip(*parts, strict=True)
+    if len({shape for _, _, shape in targets}) > 1:
+        raise InvalidInputError(
+            f"Blocks of y differ in their columns: {sorted({shape for _, _, shape in targets})}."
+        )
+    for labels, totals, _ in targets:
+        if labels is not None:
+            estimator._survey(labels, totals)
+    if hasattr(estimator, "classes_"):
+        estimator._check_classes()
+    return rows, merged(columns)
+
+
+def _look(X, y, weight, estimator):
+    """A block's statistics; its labels, how much each weighs, and how many columns y has."""
+    estimator._survey(y, weight)
+    labels = getattr(estimator, "classes_", None), getattr(estimator, "_totals", None)
+    return column_statistics(X, y, weight, estimator), (*labels, y.shape[1:])
+
+
+def _moments(X, y, weight, estimator):
+    return _problem(estimator, estimator.features_, X, y, weight).moments()
+
+
+def _problem(estimator, features, X, y, weight):
+    H = Hidden(layer_of(features, X, estimator.dtype), X)
+    return estimator._problem(H, *estimator._encode_known(y, weight))
+
+
+def _best(estimator, moments, rows, grid, sample):
+    """The map, the sample's problem and the solution; of the best width, if it is to be chosen."""
+    best = None
+    for features in estimator._widths():
+        problem = _problem(estimator, features, *rows)
+        sums = moments.first(problem.H.width)
+        solution = estimator._solve_sample(sums, problem, grid, sample.left, sample.calibration)
+        if best is None or solution.path.score < best[2].path.score:
+            best = features, problem, solution
+    return best

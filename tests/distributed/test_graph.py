@@ -1,0 +1,153 @@
+"""SS-ELM and US-ELM over blocks: the graph and the model of one process."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.neighbors import KNeighborsTransformer
+
+from ulmus import (
+    ELMEmbedding,
+    ELMSpectralClustering,
+    KNNGraph,
+    RandomFeatures,
+    SemiSupervisedELMClassifier,
+    SemiSupervisedELMRegressor,
+)
+from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
+from ulmus.features.base import column_statistics
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+rng = np.random.default_rng(0)
+N = 500
+X = rng.standard_normal((N, 3)) * [4.0, 1.0, 1.0]
+TRUE = np.array(["near", "far"])[(X[:, 0] + X[:, 1] ** 2 > 1).astype(int)]
+SOME = rng.permutation(N)[:40]
+CODES = np.full(N, -1)
+CODES[SOME] = (TRUE == "far")[SOME]
+VALUES = np.full(N, np.nan)
+VALUES[SOME] = np.sin(X[SOME, 0])
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def blocks(A, cut=(150, 1, 149, 200)):
+    return da.from_array(A, chunks=(cut, *A.shape[1:]))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    cut=st.lists(st.integers(1, 60), min_size=1, max_size=5),
+    k=st.integers(1, 8),
+    normalized=st.booleans(),
+    offset=st.booleans(),
+)
+def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
+    rows = X[: sum(cut)]
+    if len(rows) < 2:
+        return
+    # Sigmoid units leave a constant out of their rows, tanh units do not.
+    features = RandomFeatures(12, activation="sigmoid" if offset else "tanh", random_state=0)
+    features.fit(rows)
+    graph = KNNGraph(k, normalized=normalized)
+    scaled = (rows - features.scaling_.center) * features.scaling_.factor
+    expected = graph.laplacian(scaled)
+    with dask.config.set(scheduler="synchronous"):
+        lazy = BlockRows(features, blocks(rows, tuple(cut)))
+        lazy.survey(column_statistics)
+        found = laplacian_over_blocks(graph, features, lazy)
+        M = manifold_gram_over_blocks(features, lazy, found, None)
+    assert_allclose(found.matrix.toarray(), expected.matrix.toarray(), atol=1e-12)
+    H = features.transform(rows)
+    assert_allclose(M, H.T @ (expected @ H), atol=1e-10)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"C": 1.0, "lam": 0.1}], ids=["chosen", "given"])
+def test_a_classifier_is_the_one_fitted_in_memory(arguments):
+    arguments = {"n_hidden": 60, "random_state": 0, **arguments}
+    a = SemiSupervisedELMClassifier(solver="spectral", **arguments).fit(X, CODES)
+    b = SemiSupervisedELMClassifier(**arguments).fit(blocks(X), blocks(CODES))
+    assert (a.C_, a.lam_, a.selection_) == (b.C_, b.lam_, b.selection_)
+    assert_allclose(b.coef_, a.coef_, atol=1e-8 * np.abs(a.coef_).max())
+    assert_array_equal(b.predict(blocks(X)).compute(), a.predict(X))
+    assert_array_equal(b.transduction_, a.transduction_)
+    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-6)
+    other = np.where(CODES >= 0, 1 - CODES, -1)
+    assert_array_equal(b.relabel(other).predict(X), a.relabel(other).predict(X))
+
+
+def test_a_regressor_is_the_one_fitted_in_memory():
+    a = SemiSupervisedELMRegressor(n_hidden=60, C=10.0, lam=0.1, random_state=0).fit(X, VALUES)
+    b = SemiSupervisedELMRegressor(n_hidden=60, C=10.0, lam=0.1, random_state=0)
+    b.fit(blocks(X), blocks(VALUES))
+    assert_allclose(b.predict(blocks(X)).compute(), a.predict(X), atol=1e-8)
+
+
+def test_a_graph_that_is_given():
+    W = KNNGraph(4).affinity(X)
+    a = SemiSupervisedELMClassifier(n_hidden=60, graph=W, C=1.0, lam=1.0, random_state=0)
+    expected = a.fit(X, CODES).decision_function(X)
+    found = a.fit(blocks(X), blocks(CODES)).decision_function(X)
+    assert_allclose(found, expected, atol=1e-8)
+
+
+def test_an_embedding_is_the_one_found_in_memory():
+    a = ELMEmbedding(n_components=3, n_hidden=60, random_state=0).fit(X)
+    b = ELMEmbedding(n_components=3, n_hidden=60, random_state=0).fit(blocks(X))
+    assert_allclose(b.eigenvalues_, a.eigenvalues_)
+    assert_allclose(b.transform(blocks(X)).compute(), a.transform(X), atol=1e-7)
+
+
+def test_clusters_are_those_found_in_memory():
+    a = ELMSpectralClustering(3, n_hidden=60, random_state=0).fit(X)
+    b = ELMSpectralClustering(3, n_hidden=60, random_state=0).fit(blocks(X))
+    assert_array_equal(b.labels_, a.labels_)
+    assert_array_equal(b.predict(blocks(X)).compute(), a.labels_)
+
+
+def test_what_travels_with_a_prediction_is_light():
+    model = SemiSupervisedELMClassifier(n_hidden=300, C=1.0, lam=0.1, random_state=0)
+    model.fit(blocks(X), blocks(CODES))
+    bare = len(pickle.dumps(blocks(X)))
+    assert len(pickle.dumps(model.predict(blocks(X)))) - bare < model._basis.basis.nbytes / 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"solver": "cg", "C": 1.0, "lam": 1.0}, "all rows at once"),
+        ({"graph": KNeighborsTransformer()}, "KNeighborsTransformer cannot be fitted over"),
+        ({"graph": KNNGraph(power=2)}, "power=1"),
+        ({"graph": KNNGraph(method="pynndescent")}, "found exactly"),
+        ({"C": -1.0}, "positive"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used(arguments, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        SemiSupervisedELMClassifier(n_hidden=20, **arguments).fit(blocks(X), blocks(CODES))
+
+
+def test_what_is_wrong_is_named():
+    spoiled = X.copy()
+    spoiled[160] = np.nan
+    model = SemiSupervisedELMClassifier(n_hidden=20)
+    with pytest.raises(BatchError, match="Block 2 .*NaN"):
+        model.fit(blocks(spoiled), blocks(CODES))
+    with pytest.raises(BatchError, match="Block 2 .*NaN"):
+        ELMEmbedding(n_hidden=20).fit(blocks(spoiled))
+    with pytest.raises(InvalidInputError, match="No row has a label"):
+        model.fit(blocks(X), blocks(np.full(N, -1)))
+    with pytest.raises(InvalidInputError, match="requires y"):
+        model.fit(blocks(X), None)
