@@ -12,6 +12,7 @@ import numpy as np
 from sklearn import get_config
 
 from ulmus.backends.namespace import is_numpy, is_streamed, namespace, take
+from ulmus.backends.pages import forget_pages
 from ulmus.typing import Array, DType, Layer, Rows
 
 __all__ = [
@@ -64,7 +65,9 @@ def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
         yield from X.blocks(size)
     else:
         for rows in row_blocks(X.shape[0], size):
-            yield rows, take(X, rows)
+            block = take(X, rows)
+            yield rows, block
+            forget_pages(block)
 
 
 @dataclass(frozen=True)

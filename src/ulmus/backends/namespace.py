@@ -9,6 +9,7 @@ from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array as is_cupy
 from array_api_compat import is_torch_array as is_torch
 
+from ulmus.backends.pages import gathered, is_mapped
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
@@ -96,6 +97,8 @@ def doubles(x: Array) -> Array:
 
 def take(x: Array, rows: Any) -> Array:
     """Rows of x by a slice or by their numbers."""
+    if is_mapped(x) and isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
+        return gathered(x, rows)
     if is_numpy(x) or is_streamed(x):
         return x[rows]
     if isinstance(rows, slice):
