@@ -5,7 +5,7 @@ h × h matrix in float64 where that is more, so that adding a product to it cost
 little beside making it; never more than scikit-learn's ``working_memory``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -72,10 +72,14 @@ def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
 
 @dataclass(frozen=True)
 class Hidden:
-    """The hidden layer's output for the rows X."""
+    """The hidden layer's output for the rows X.
+
+    ``watch`` is told, block by block, how many rows of how many have been gone through.
+    """
 
     layer: Layer
     X: Rows
+    watch: Callable[[float, float | None], None] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -116,6 +120,8 @@ class Hidden:
         for rows, X in blocks_of(self.X, size):
             out = None if buffer is None else buffer[: rows.stop - rows.start]
             yield rows, self.layer(X, out)
+            if self.watch is not None:
+                self.watch(rows.stop, len(self))
 
     def all(self) -> Array:
         """The whole of H, offset and all; for when it is known to fit."""

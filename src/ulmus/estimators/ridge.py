@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import placed
 from ulmus.estimators.atomic import atomic, forget_fit
-from ulmus.estimators.batches import is_batches, numbered, rewinds
+from ulmus.estimators.batches import SourceError, cut_short, is_batches, numbered, rewinds
+from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
@@ -20,6 +21,7 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.kernel import check_rank, most_columns
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
+from ulmus.progress import Progress
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
 from ulmus.solvers.path import gcv_path
 from ulmus.solvers.primal import solve_moments
@@ -38,7 +40,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
     # For estimators that have a solve of their own and leave no choice.
-    solver, rank = "auto", None
+    solver, rank, verbose = "auto", None, 0
 
     @abstractmethod
     def _encode_more(self, y, weight):
@@ -67,8 +69,11 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Note a batch's targets before the first batch is fitted; nothing by default."""
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None):
         """Fit the output weights.
+
+        Where the source of the batches fails, the error says at which, and the model is
+        fitted to those before it. Any other error leaves the model as it was.
 
         Parameters
         ----------
@@ -82,6 +87,10 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             The targets; left out when X is batches.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
+        checkpoint : str or path, default=None
+            A file that the sums over the batches are kept in, about once a
+            minute. Where it is there already, the fit goes on after the batches
+            that it holds, which must be given again. It is removed when the fit ends.
 
         Returns
         -------
@@ -90,9 +99,12 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """
         with atomic(self):
             forget_fit(self, "_moments", "_totals", "_declared", "_flat")
-            if y is None and is_batches(X):
-                return self._fit_batches(X)
-            return self._fit_rows(X, y, sample_weight)
+            if not (y is None and is_batches(X)):
+                return self._fit_rows(X, y, sample_weight, checkpoint)
+            failure = self._fit_batches(X, Checkpoint(checkpoint))
+        if failure is not None:
+            raise failure
+        return self
 
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
@@ -125,9 +137,13 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         with atomic(self):
             return self._partial_fit(X, y, sample_weight, forget, decay)
 
-    def _fit_rows(self, X, y, sample_weight):
+    def _fit_rows(self, X, y, sample_weight, checkpoint):
         """Fit rows that are all at hand."""
         self._check_solver()
+        if checkpoint is not None:
+            raise InvalidParameterError(
+                "checkpoint= is for batches; give the rows as ulmus.batches.from_arrays(X, y)."
+            )
         # One C has an error too, to compare widths by.
         grid = self._grid(compare=self.n_hidden == "loo")
         X, y = self._validate_target(X, y, reset=True)
@@ -136,9 +152,10 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
         for features in self._widths():
-            H = Hidden(layer_of(features, X, self.dtype), X)
-            problem = self._problem(H, targets, weight, unit)
-            solution = self._solve(problem, grid)
+            with Progress("Fit", self.verbose) as progress:
+                H = Hidden(layer_of(features, X, self.dtype), X, progress.update)
+                problem = self._problem(H, targets, weight, unit)
+                solution = self._solve(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
         self.features_, problem, solution = best
@@ -160,21 +177,63 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
                 f"rank={self.rank!r} is for solver='halko'; solver={self.solver!r} has none."
             )
 
-    def _fit_batches(self, batches):
-        """Fit rows that come and go."""
+    def _fit_batches(self, batches, checkpoint):
+        """Fit rows that come and go; give back the error that cut them short, if one did."""
         self._refuse_sketch("rows that come in batches")
-        if rewinds(batches):
+        total = self._preview_all(batches) if rewinds(batches) else None
+        last = failure = None
+        try:
+            for problem in self._absorbed(batches, checkpoint, total):
+                last = problem
+                checkpoint.offer(self._moments)
+        except BatchError as error:
+            if last is None:
+                raise
+            failure = cut_short(error, self._moments.rows, checkpoint.path)
+            if not isinstance(error, SourceError):
+                raise failure from error.__cause__
+        finally:
+            checkpoint.save()
+        try:
+            self._solve_sums(last)
+        except InvalidInputError as error:
+            raise failure or error from error
+        if failure is None:
+            checkpoint.remove()
+        return failure
+
+    def _preview_all(self, batches):
+        """Learn the scale and the targets of all batches; give their number of rows."""
+        total = 0
+        with Progress("Scale", self.verbose) as progress:
             for number, *batch in numbered(batches):
                 with _named(number):
-                    self._preview(*batch)
-        for number, *batch in numbered(batches):
-            with _named(number):
-                problem = self._absorb(*batch)
-        self._solve_sums(problem)
-        return self
+                    total += self._preview(*batch)
+                progress.update(total, None)
+        return total
+
+    def _absorbed(self, batches, checkpoint, total):
+        """Add up the batches but for those that the checkpoint has; yield each one added."""
+        rows = 0
+        with Progress("Fit", self.verbose) as progress:
+            for number, *batch in numbered(batches):
+                fresh = rows >= checkpoint.rows
+                with _named(number), atomic(self):
+                    problem = self._posed(*batch)
+                    if fresh:
+                        self._add(problem)
+                if rows == 0:
+                    checkpoint.claim(self, problem)
+                rows += len(problem.H)
+                if not fresh and rows >= checkpoint.rows:
+                    self._moments = checkpoint.restored(problem, rows)
+                progress.update(rows, total)
+                if rows >= checkpoint.rows:
+                    yield problem
+        checkpoint.check_end(rows)
 
     def _preview(self, X, y, sample_weight):
-        """Learn a batch's scale and targets, and fit nothing yet."""
+        """Learn a batch's scale and targets, and fit nothing yet; give its number of rows."""
         first = not hasattr(self, "features_")
         X, y = self._validate_target(X, y, reset=first)
         X, y, sample_weight = weighted_rows(X, y, sample_weight)
@@ -183,6 +242,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             self.features_ = fitted_map(self, X, y, sample_weight)
         elif isinstance(self.features_, FeatureMap):
             self.features_.learn(X, sample_weight, more=True)
+        return X.shape[0]
 
     def _partial_fit(self, X, y, sample_weight, forget, decay):
         if not (isinstance(decay, Real) and 0 < decay <= 1):
@@ -192,7 +252,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
         if hasattr(self, "_moments"):
             self._moments = decay * self._moments.summed()
-        problem = self._absorb(X, y, sample_weight, -1 if forget else 1)
+        problem = self._posed(X, y, sample_weight)
+        self._add(problem, -1 if forget else 1)
         self._solve_sums(problem, forgotten=forget)
         return self
 
@@ -210,26 +271,28 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
                 "again with solver='auto'."
             )
 
-    def _absorb(self, X, y, sample_weight, sign=1):
-        """Add a batch's moments to the sums, or take them away."""
-        first = not hasattr(self, "_moments")
-        X, y = self._validate_target(X, y, reset=first and not hasattr(self, "features_"))
+    def _posed(self, X, y, sample_weight):
+        """A batch as a problem; the first one settles the hidden units if nothing has."""
+        fresh = not hasattr(self, "features_")
+        X, y = self._validate_target(X, y, reset=fresh)
         X, y, sample_weight = weighted_rows(X, y, sample_weight)
         targets, weight, unit = self._encode_more(y, sample_weight)
-        if not hasattr(self, "features_"):
+        if fresh:
             self.features_ = fitted_map(self, X, y, sample_weight)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        problem = self._problem(H, targets, weight, unit)
-        if first:
+        return self._problem(H, targets, weight, unit)
+
+    def _add(self, problem, sign=1):
+        """Add a batch's moments to the sums, or take them away."""
+        if not hasattr(self, "_moments"):
             self._moments = problem.moments()
-            return problem
-        if sign < 0 and len(targets) >= self._moments.rows:
+            return
+        if sign < 0 and len(problem.H) >= self._moments.rows:
             raise InvalidInputError(
-                f"Forgetting {len(targets)} of {self._moments.rows:g} rows leaves none to fit."
+                f"Forgetting {len(problem.H)} of {self._moments.rows:g} rows leaves none to fit."
             )
         moments = problem.moments()
         self._moments = self._moments + moments if sign > 0 else self._moments - moments
-        return problem
 
     def _solve_sums(self, problem, forgotten=False):
         """Solve from the sums; ``problem`` is the last batch."""
