@@ -1,7 +1,7 @@
 """The sums of a stream on disk, so that a fit that was killed can go on.
 
-A file holds the moments, which say how many rows they are of, and what they belong to: the estimator,
-and the hidden rows of the first few inputs, which are others for another map, another
+A file holds the moments, which say how many rows they are of, and what they belong to: the
+estimator, and the hidden rows of the first few inputs, which are others for another map, another
 scale of the inputs or another first batch. It is a plain .npz: arrays, a checksum for each, and
 nothing that runs when it is read.
 """
@@ -164,7 +164,7 @@ def _write(path, owner, moments):
 def _read(path):
     """Whose sums a file holds, and the sums."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             if int(file["version"]) != _VERSION:
                 raise CheckpointError(
                     f"{path} was written by another version of Ulmus. Delete it, and the fit "
