@@ -223,7 +223,8 @@ def from_svmlight(
     batches : Batches
         For `fit` in place of X and y.
     """
-    opened: Callable[..., Any] = {".gz": gzip.open, ".bz2": bz2.open}.get(Path(path).suffix, open)
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    opened = openers.get(Path(path).suffix, open)
     step = max(1, int(megabytes * 1e6))
 
     def make() -> Iterator[Any]:

@@ -26,12 +26,17 @@ def arrow_dataset(source: Any) -> Any:
 def arrow_batches(dataset: Any, names: list[str], rows: int) -> Iterator[dict[str, np.ndarray]]:
     """These columns, ``rows`` rows at a time or a little more."""
     import pyarrow
+    from pyarrow.dataset import ParquetFileFormat, ParquetFragmentScanOptions
 
     gathered, count = [], 0
     # Little is read ahead: sixteen batches, as is usual, would be more than the batch at work.
-    scanner = dataset.scanner(
-        columns=names, batch_size=rows, batch_readahead=2, fragment_readahead=1
-    )
+    options = {"batch_size": rows, "batch_readahead": 2, "fragment_readahead": 1}
+    if isinstance(getattr(dataset, "format", None), ParquetFileFormat):
+        # Otherwise a row group is in memory twice, as it is in the file and as it is read.
+        options["fragment_scan_options"] = ParquetFragmentScanOptions(
+            use_buffered_stream=True, pre_buffer=False
+        )
+    scanner = dataset.scanner(columns=names, **options)
     for part in scanner.to_batches():
         gathered.append(part)
         count += part.num_rows
