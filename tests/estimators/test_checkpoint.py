@@ -1,6 +1,5 @@
 """A fit that was cut short goes on where it was, or says why it cannot."""
 
-import logging
 import subprocess
 import sys
 
@@ -9,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 
-from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures, batches
+from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures
 from ulmus.estimators import checkpoint as module
 from ulmus.exceptions import (
     BatchError,
@@ -18,7 +17,6 @@ from ulmus.exceptions import (
     InvalidInputError,
     InvalidParameterError,
 )
-from ulmus.progress import Bar
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 CUTS = [40, 41, 120, 121, 250]
@@ -288,28 +286,3 @@ def test_batches_without_rows_are_passed_over():
         assert_array_equal(coef, model.fit(iter(PARTS)).coef_)
     with pytest.raises(InvalidInputError, match="no batch to fit"):
         model.fit(iter([empty, empty]))
-
-
-# ---------------------------------------------------------------- how far it is
-def test_progress_is_logged_where_there_is_no_terminal(caplog):
-    with caplog.at_level(logging.INFO, "ulmus"):
-        ELMClassifier(n_hidden=12, C=1.0, verbose=1).fit(lambda: iter(PARTS))
-        ELMRegressor(n_hidden=12, C=1.0, verbose=1).fit(X, y)
-    lines = [record.getMessage() for record in caplog.records]
-    assert "Scale: 40 rows" in lines
-    assert "Fit: 40 of 300 rows" in lines
-    assert lines.count("Fit: 300 of 300 rows") == 2
-    caplog.clear()
-    with caplog.at_level(logging.INFO, "ulmus"):
-        ELMClassifier(n_hidden=12, C=1.0).fit(iter(PARTS))
-    assert caplog.records == []
-
-
-@pytest.mark.parametrize("verbose", [0, 1])
-def test_a_terminal_shows_a_bar_where_it_is_asked_for(verbose, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    ELMClassifier(n_hidden=12, C=1.0, verbose=verbose).fit(batches.from_arrays(X, y, rows=50))
-    written = capsys.readouterr().err
-    assert ("of 300 rows" in written) == bool(verbose)
-    assert written == "" or written.endswith("\r\x1b[K")
-    assert isinstance(Bar("x").shown, bool)

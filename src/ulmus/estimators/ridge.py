@@ -16,12 +16,12 @@ from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
+from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.kernel import check_rank, most_columns
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
-from ulmus.progress import Progress
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
 from ulmus.solvers.path import gcv_path
 from ulmus.solvers.primal import solve_moments
@@ -34,7 +34,7 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual", "halko")
 
 
-class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     # ------------------------------------------------------------------ for subclasses
@@ -69,6 +69,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         """Note a batch's targets before the first batch is fitted; nothing by default."""
 
     # ------------------------------------------------------------------ fitting
+    @with_callbacks
     def fit(self, X, y=None, sample_weight=None, *, checkpoint=None):
         """Fit the output weights.
 
@@ -97,7 +98,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted estimator.
         """
-        with atomic(self):
+        with as_task(self), atomic(self):
             forget_fit(self, "_moments", "_totals", "_declared", "_flat")
             if not (y is None and is_batches(X)):
                 return self._fit_rows(X, y, sample_weight, checkpoint)
@@ -152,8 +153,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
         for features in self._widths():
-            with Progress("Fit", self.verbose) as progress:
-                H = Hidden(layer_of(features, X, self.dtype), X, progress.update)
+            with watched(self, "Fit") as update:
+                H = Hidden(layer_of(features, X, self.dtype), X, update)
                 problem = self._problem(H, targets, weight, unit)
                 solution = self._solve(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
@@ -205,17 +206,17 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     def _preview_all(self, batches):
         """Learn the scale and the targets of all batches; give their number of rows."""
         total = 0
-        with Progress("Scale", self.verbose) as progress:
+        with watched(self, "Scale") as update:
             for number, *batch in numbered(batches):
                 with _named(number):
                     total += self._preview(*batch)
-                progress.update(total, None)
+                update(total, None)
         return total
 
     def _absorbed(self, batches, checkpoint, total):
         """Add up the batches but for those that the checkpoint has; yield each one added."""
         rows = 0
-        with Progress("Fit", self.verbose) as progress:
+        with watched(self, "Fit") as update:
             for number, *batch in numbered(batches):
                 fresh = rows >= checkpoint.rows
                 with _named(number), atomic(self):
@@ -227,7 +228,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
                 rows += len(problem.H)
                 if not fresh and rows >= checkpoint.rows:
                     self._moments = checkpoint.restored(problem, rows)
-                progress.update(rows, total)
+                update(rows, total)
                 if rows >= checkpoint.rows:
                     yield problem
         checkpoint.check_end(rows)
