@@ -13,7 +13,7 @@ COLUMNS, CLASSES, HIDDEN = 50, 10, 1000
 ROWS = [10**4, 10**5, 10**6, 10**7]
 # Where the sources are compared with each other.
 MIDDLE = 10**6
-SOURCES = ["memory", "batches", "parquet", "loo"]
+SOURCES = ["memory", "batches", "parquet", "map_loo"]
 UNITS = [500, 1000, 2000, 4000, 8000]
 UNIT_ROWS = 20_000
 COVTYPE = ["covtype_elm", "covtype_sgd", "covtype_nystroem", "covtype_boosting"]
@@ -59,7 +59,7 @@ def _rows(folder, kind, size):
     """A fit of so many rows from a map, from memory, or from batches."""
     from ulmus import ELMClassifier, batches
 
-    C = "loo" if kind == "loo" else 1.0
+    C = "loo" if kind == "map_loo" else 1.0
     model = ELMClassifier(n_hidden=HIDDEN, C=C, random_state=0)
     y = np.load(folder / "y.npy", mmap_mode="r")[:size].copy()
     X = np.load(folder / "X.npy", mmap_mode="r")[:size]
