@@ -133,6 +133,26 @@ ELMClassifier(n_hidden=12, C=1.0, random_state=0).fit(parts(), checkpoint={str(p
     assert_array_equal(coef, model.fit(until(None)).coef_)
 
 
+def test_a_kill_while_the_file_is_written_leaves_the_one_before(tmp_path, monkeypatch, at_once):
+    path, model = tmp_path / "sums.npz", ELMClassifier(n_hidden=12, C=1.0, random_state=0)
+    writes, savez = [], np.savez
+
+    def half(file, **arrays):
+        writes.append(1)
+        savez(file, **arrays)
+        if len(writes) == 3:
+            file.truncate(100)
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.np, "savez", half)
+        with pytest.raises(Killed):
+            model.fit(until(None), checkpoint=path)
+    assert int(np.load(path)["rows"]) == 120
+    coef = model.fit(until(None), checkpoint=path).coef_
+    assert_array_equal(coef, model.fit(until(None)).coef_)
+
+
 def test_classes_may_turn_up_after_the_cut(tmp_path):
     order = np.argsort(y, kind="stable")
     parts = [(X[rows], np.array(["b", "a", "c"])[y[rows]]) for rows in np.split(order, 6)]
