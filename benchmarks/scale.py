@@ -16,6 +16,8 @@ MIDDLE = 10**6
 SOURCES = ["memory", "batches", "parquet", "map_loo"]
 UNITS = [500, 1000, 2000, 4000, 8000]
 UNIT_ROWS = 20_000
+# More than this machine: the arithmetic alone.
+LARGE = 10**7, 20_000
 COVTYPE = ["covtype_elm", "covtype_sgd", "covtype_nystroem", "covtype_boosting"]
 _STEP = 10**5
 
@@ -87,6 +89,11 @@ def _units(folder, kind, size):
 
 def _fitted(model, *data):
     model.fit(*data)
+
+
+def work(n, h):
+    """Floating-point operations of the sums: one triangle of HᵀH, and X A."""
+    return float(n) * h * (h + 2 * COLUMNS)
 
 
 def growth(sizes, figures):
