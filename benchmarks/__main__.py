@@ -22,6 +22,7 @@ from benchmarks import (
     manifold,
     path,
     readings,
+    scale,
     units,
 )
 from benchmarks.measure import machine, race
@@ -283,6 +284,72 @@ def run_units(folder, rounds):
     return found, {}, table("Purity (%) by hidden units", ["clustering", *found], rows)
 
 
+def run_scale(folder, rounds):
+    """Against the number of rows and of units; covtype beside its rivals."""
+    rows = scale.prepare(folder)
+    by_rows = {n: f"map_{n}" for n in rows}
+    middle = min(scale.MIDDLE, rows[-1])
+    sources = [f"{kind}_{middle}" for kind in scale.SOURCES]
+    by_units = {h: f"units_{h}" for h in scale.UNITS}
+    covtype = scale.COVTYPE if scale.covtype_is_here() else []
+    best = race("benchmarks.scale", [by_rows[n] for n in rows[:-1]] + sources, folder, rounds)
+    # Minutes each, and long enough to say something at once.
+    once = [by_rows[rows[-1]], *by_units.values(), *covtype]
+    best |= race("benchmarks.scale", once, folder, 1)
+    return best, _scale_ratios(best, by_rows, by_units, middle), _scale_page(best)
+
+
+def _scale_page(best):
+    known = {"seconds", "cpu_seconds", "peak_mb"}
+    lines = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            ", ".join(f"{key} {value:.3f}" for key, value in result.items() if key not in known),
+        )
+        for name, result in best.items()
+    ]
+    title = (
+        f"Larger than memory: rows × {scale.COLUMNS} float32, {scale.HIDDEN} units; "
+        f"{scale.UNIT_ROWS} rows for units; covtype, a fifth held out, loaded, fitted and predicted"
+    )
+    return table(title, ["contender", "s", "CPU s", "peak MB", "check"], lines)
+
+
+def _scale_ratios(best, by_rows, by_units, middle):
+    """How figures grow, and how a map compares with memory."""
+    ratios, base = {}, best[min(by_rows.values(), key=lambda name: best[name]["peak_mb"])]
+    for what in ("seconds", "cpu_seconds"):
+        figures = {n: best[name][what] for n, name in by_rows.items() if n >= 10**5}
+        words = what.replace("cpu_s", "CPU s")
+        ratios[f"{words} grow with rows to the power"] = scale.growth(
+            list(figures), list(figures.values())
+        )
+        for kind in ("map", *scale.SOURCES):
+            if kind != "memory" and f"{kind}_{middle}" in best:
+                ratios[f"{kind} / memory, {middle} rows ({words})"] = (
+                    best[f"{kind}_{middle}"][what] / best[f"memory_{middle}"][what]
+                )
+        figures = {h: best[name][what] for h, name in by_units.items() if h >= 2000}
+        ratios[f"{words} grow with units to the power"] = scale.growth(
+            list(figures), list(figures.values())
+        )
+    ratios["peak MB of the largest map"] = best[list(by_rows.values())[-1]]["peak_mb"]
+    h, name = list(by_units.items())[-1]
+    above = best[name]["peak_mb"] - base["peak_mb"]
+    ratios[f"memory above the smallest fit in h × h float64 matrices, h = {h}"] = (
+        above * 2**20 / (8 * h**2)
+    )
+    (n, name), (rows, units) = list(by_rows.items())[-1], scale.LARGE
+    seconds = best[name]["cpu_seconds"] * scale.work(rows, units) / scale.work(n, scale.HIDDEN)
+    case = f"{rows} rows and {units} units, by arithmetic"
+    ratios[f"CPU hours of {case}"] = seconds / 3600
+    ratios[f"GB of three h × h matrices, {case}"] = 3 * 8 * units**2 / 1e9
+    return ratios
+
+
 def _cases(found, title, digits=3):
     """A table of nested cases."""
     rows = []
@@ -315,6 +382,7 @@ RUNS = {
     "kernel_readings": run_kernel_readings,
     "geometry": run_geometry,
     "units": run_units,
+    "scale": run_scale,
 }
 
 

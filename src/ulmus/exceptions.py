@@ -3,7 +3,8 @@
     UlmusError
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
-    │   └── BatchError                       one batch or block does not fit the others
+    │   ├── BatchError                       one batch or block does not fit the others
+    │   └── CheckpointError                  a file of sums is no use to this fit
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
@@ -14,6 +15,7 @@
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
+    ├── CheckpointWarning                    a file of sums cannot be written; the fit goes on
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
     ├── IndefiniteWarning                    an answer was found, and it minimises nothing
     └── LowRankWarning                       a kernel has fewer directions than were asked for
@@ -24,6 +26,8 @@ A message says what was wrong, then what to do.
 __all__ = [
     "BatchError",
     "CacheError",
+    "CheckpointError",
+    "CheckpointWarning",
     "CorruptFileError",
     "DatasetError",
     "IllConditionedWarning",
@@ -55,6 +59,10 @@ class InvalidParameterError(InvalidInputError):
 
 class BatchError(InvalidInputError):
     """One batch of a stream, or one block of a Dask collection, does not fit the others."""
+
+
+class CheckpointError(InvalidInputError):
+    """A file of sums is damaged, or belongs to another fit."""
 
 
 class DatasetError(UlmusError):
@@ -91,6 +99,10 @@ class MissingExtraError(UlmusError, ImportError):
 
 class UlmusWarning(UserWarning):
     """Root of every warning Ulmus gives on purpose."""
+
+
+class CheckpointWarning(UlmusWarning):
+    """A file of sums cannot be written, and the fit goes on without it."""
 
 
 class IllConditionedWarning(UlmusWarning):

@@ -5,13 +5,14 @@ h × h matrix in float64 where that is more, so that adding a product to it cost
 little beside making it; never more than scikit-learn's ``working_memory``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import get_config
 
 from ulmus.backends.namespace import gathered, is_numpy, is_streamed, namespace, take
+from ulmus.backends.pages import forget_pages
 from ulmus.typing import Array, DType, Layer, Rows
 
 __all__ = [
@@ -64,15 +65,21 @@ def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
         yield from X.blocks(size)
     else:
         for rows in row_blocks(X.shape[0], size):
-            yield rows, take(X, rows)
+            block = take(X, rows)
+            yield rows, block
+            forget_pages(block)
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """The hidden layer's output for the rows X."""
+    """The hidden layer's output for the rows X.
+
+    ``watch`` is told, block by block, how many rows of how many have been gone through.
+    """
 
     layer: Layer
     X: Rows
+    watch: Callable[[float, float | None], None] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -113,6 +120,8 @@ class Hidden:
         for rows, X in blocks_of(self.X, size):
             out = None if buffer is None else buffer[: rows.stop - rows.start]
             yield rows, self.layer(X, out)
+            if self.watch is not None:
+                self.watch(rows.stop, len(self))
 
     def all(self) -> Array:
         """The whole of H, offset and all; for when it is known to fit."""

@@ -1,15 +1,17 @@
-"""How far a long piece of work is, for a person at a terminal and for nobody else."""
+"""How far a long piece of work is: a bar for a person at a terminal, else lines in the log."""
 
+import logging
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["Bar", "duration", "megabytes"]
+__all__ = ["Bar", "Progress", "duration", "megabytes"]
 
 _WIDTH = 24
 _PERIOD = 0.1
+_LOG_PERIOD = 10.0
 
 
 class Bar:
@@ -56,6 +58,33 @@ class Bar:
             self.stream.flush()
 
 
+class Progress:
+    """How many rows a fit has gone through, where ``verbose`` asks for it.
+
+    On a terminal it is a bar, elsewhere a line in the log of "ulmus" every ten seconds.
+    """
+
+    def __init__(self, title: str, verbose: int | bool) -> None:
+        self._bar = Bar(title, words=rows)
+        self._bar.shown = self._bar.shown and bool(verbose)
+        self._logs = bool(verbose) and not self._bar.shown
+        self._title, self._due = title, 0.0
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.__exit__(*error)
+
+    def update(self, done: float, total: float | None) -> None:
+        """Say that so many rows are done, of so many if that is known."""
+        self._bar.update(done, total)
+        now = time.monotonic()
+        if self._logs and (now >= self._due or done == total):
+            self._due = now + _LOG_PERIOD
+            logging.getLogger("ulmus").info("%s: %s", self._title, rows(done, total))
+
+
 def line(title: str, done: float, total: float | None, words: str) -> str:
     """The bar as text."""
     if not total:
@@ -69,6 +98,11 @@ def line(title: str, done: float, total: float | None, words: str) -> str:
 def megabytes(done: float, total: float | None) -> str:
     """Bytes, for a download."""
     return f"{done / 1e6:.1f} of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
+
+
+def rows(done: float, total: float | None) -> str:
+    """Rows, for a fit."""
+    return f"{done:,.0f} of {total:,.0f} rows" if total else f"{done:,.0f} rows"
 
 
 def duration(seconds: float) -> str:

@@ -5,21 +5,25 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 from sklearn import get_config
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
 from ulmus.backends.namespace import is_numpy, is_streamed, place
+from ulmus.backends.pages import forget_pages, is_mapped
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Rows
 
 __all__ = ["on_host_alone", "valid_rows", "valid_rows_and_target"]
 
 _ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
+# Bytes of a memory map that are looked at together.
+_STEP = 32 * 2**20
 
 
 def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
     """X by scikit-learn's rules; rows that a device works on are checked when they get there."""
     if not is_streamed(X):
-        return validate_data(estimator, X, reset=reset, **_ROWS, **rules)
+        return _finite(validate_data(estimator, X, reset=reset, **_rules(X), **rules))
     _check_n_features(estimator, X, reset=reset)
     return X
 
@@ -29,8 +33,8 @@ def valid_rows_and_target(
 ) -> tuple[Rows, np.ndarray]:
     """X and y by scikit-learn's rules; ``target`` is what it should know of y."""
     if not is_streamed(X):
-        X, y = validate_data(estimator, X, y, reset=reset, **_ROWS, **target)
-        return X, y
+        X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
+        return _finite(X), y
     check_consistent_length(X.host, y)
     # One row of zeros for each of y stands for X, whose own rows are checked on the device.
     stand_in = np.broadcast_to(np.zeros(1), (len(X), 1))
@@ -48,3 +52,18 @@ def on_host_alone(estimator: Any, X: Rows) -> None:
             f"{type(estimator).__name__} works in host memory alone, and X is {place(X)}; give it "
             "ulmus.to_numpy(X)."
         )
+
+
+def _rules(X: Rows) -> dict[str, Any]:
+    return _ROWS | {"ensure_all_finite": False} if is_mapped(X) else _ROWS
+
+
+def _finite(X: Rows) -> Rows:
+    """X; the rows of a memory map are checked some at a time, so that it is never all in memory."""
+    if is_mapped(X):
+        step = max(1, _STEP // max(1, X[:1].nbytes))
+        for start in range(0, len(X), step):
+            block = X[start : start + step]
+            assert_all_finite(block, input_name="X")
+            forget_pages(block)
+    return X

@@ -10,7 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "progress", "typing", "version", "backends"],
-    ["targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
+    ["batches", "targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],

@@ -14,6 +14,7 @@ from array_api_compat import device as device_of
 from array_api_compat import is_cupy_array as is_cupy
 from array_api_compat import is_torch_array as is_torch
 
+from ulmus.backends.pages import is_mapped, mapped_rows
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
@@ -127,6 +128,8 @@ def gathered(X: Rows) -> Rows:
 
 def take(x: Array, rows: Any, axis: int = 0) -> Array:
     """Rows of x, or its columns, by a slice or by their numbers."""
+    if axis == 0 and is_mapped(x) and isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
+        return mapped_rows(x, rows)
     if is_numpy(x) or is_streamed(x):
         return x[rows] if axis == 0 else x[:, rows]
     if isinstance(rows, slice):

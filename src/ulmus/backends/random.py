@@ -39,4 +39,6 @@ def sample_rows(seed: Seed, n_rows: int, population: int) -> np.ndarray:
     """Indices of ``n_rows`` distinct rows; with repeats only past ``population``."""
     rng = check_random_state(seed)
     rounds = -(-n_rows // population)
-    return np.concatenate([rng.permutation(population) for _ in range(rounds)])[:n_rows]
+    left = [n_rows - population * k for k in range(rounds)]
+    # A whole permutation of ten million rows is 80 MB, so no second one is made of it.
+    return np.concatenate([rng.permutation(population)[:count] for count in left])

@@ -47,6 +47,9 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
+    verbose : int, default=0
+        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
+        named "ulmus".
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         class_weight=None,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -114,6 +118,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):

@@ -39,6 +39,9 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
+    verbose : int, default=0
+        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
+        named "ulmus".
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         fit_intercept=True,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -102,6 +106,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         self.fit_intercept = fit_intercept
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     def _encode_more(self, y, weight):
         known = hasattr(self, "_moments")

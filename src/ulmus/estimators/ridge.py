@@ -12,11 +12,13 @@ from ulmus.arguments import check_known
 from ulmus.backends.namespace import placed
 from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.atomic import atomic, forget_fit
-from ulmus.estimators.batches import is_batches, numbered, rewinds
+from ulmus.estimators.batches import SourceError, cut_short, is_batches, numbered, rewinds
+from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.ridge_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
+from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.kernel import check_rank, most_columns
@@ -34,14 +36,14 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual", "halko")
 
 
-class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
     _on_device = ("coef_", "intercept_", "_moments")
     # For estimators that have a solve of their own and leave no choice.
-    solver, rank = "auto", None
+    solver, rank, verbose = "auto", None, 0
 
     @abstractmethod
     def _encode_more(self, y, weight):
@@ -73,8 +75,12 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         return primal_path(problem, grid, rows, calibration, moments)
 
     # ------------------------------------------------------------------ fitting
-    def fit(self, X, y=None, sample_weight=None, *, client=None):
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None, *, checkpoint=None, client=None):
         """Fit the output weights.
+
+        Where the source of the batches fails, the error says at which, and the model is
+        fitted to those before it. Any other error leaves the model as it was.
 
         Parameters
         ----------
@@ -88,6 +94,10 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             The targets; left out when X is batches, a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
+        checkpoint : str or path, default=None
+            A file that the sums over the batches are kept in, about once a
+            minute. Where it is there already, the fit goes on after the batches
+            that it holds, which must be given again. It is removed when the fit ends.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
 
@@ -96,13 +106,18 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted estimator.
         """
-        with atomic(self):
+        with as_task(self), atomic(self):
             forget_fit(self, "_moments", "_totals", "_declared", "_flat")
             if is_collection(X):
+                self._refuse_checkpoint(checkpoint)
                 return fit_blocks(self, X, y, sample_weight, client)
-            if y is None and is_batches(X):
-                return self._fit_batches(X)
-            return self._fit_rows(X, y, sample_weight)
+            if not (y is None and is_batches(X)):
+                self._refuse_checkpoint(checkpoint)
+                return self._fit_rows(X, y, sample_weight)
+            failure = self._fit_batches(X, Checkpoint(checkpoint))
+        if failure is not None:
+            raise failure
+        return self
 
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
@@ -135,6 +150,12 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         with atomic(self):
             return self._partial_fit(X, y, sample_weight, forget, decay)
 
+    def _refuse_checkpoint(self, checkpoint):
+        if checkpoint is not None:
+            raise InvalidParameterError(
+                "checkpoint= is for batches; give the rows as ulmus.batches.from_arrays(X, y)."
+            )
+
     def _fit_rows(self, X, y, sample_weight):
         """Fit rows that are all at hand."""
         self._check_solver()
@@ -147,9 +168,10 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self.features_ = fitted_map(self, X, y, sample_weight)
         best = None
         for features in self._widths():
-            H = Hidden(layer_of(features, X, self.dtype), X)
-            problem = self._problem(H, targets, weight, unit)
-            solution = self._solve(problem, grid)
+            with watched(self, "Fit") as update:
+                H = Hidden(layer_of(features, X, self.dtype), X, update)
+                problem = self._problem(H, targets, weight, unit)
+                solution = self._solve(problem, grid)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
         self.features_, problem, solution = best
@@ -176,21 +198,63 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
                 f"rank={self.rank!r} is for solver='halko'; solver={self.solver!r} has none."
             )
 
-    def _fit_batches(self, batches):
-        """Fit rows that come and go."""
+    def _fit_batches(self, batches, checkpoint):
+        """Fit rows that come and go; give back the error that cut them short, if one did."""
         self._refuse_sketch("rows that come in batches")
-        if rewinds(batches):
+        total = self._preview_all(batches) if rewinds(batches) else None
+        last = failure = None
+        try:
+            for problem in self._absorbed(batches, checkpoint, total):
+                last = problem
+                checkpoint.offer(self._moments)
+        except BatchError as error:
+            if last is None:
+                raise
+            failure = cut_short(error, self._moments.rows, checkpoint.path)
+            if not isinstance(error, SourceError):
+                raise failure from error.__cause__
+        finally:
+            checkpoint.save()
+        try:
+            self._solve_sums(last)
+        except InvalidInputError as error:
+            raise failure or error from error
+        if failure is None:
+            checkpoint.remove()
+        return failure
+
+    def _preview_all(self, batches):
+        """Learn the scale and the targets of all batches; give their number of rows."""
+        total = 0
+        with watched(self, "Scale") as update:
             for number, *batch in numbered(batches):
                 with _named(number):
-                    self._preview(*batch)
-        for number, *batch in numbered(batches):
-            with _named(number):
-                problem = self._absorb(*batch)
-        self._solve_sums(problem)
-        return self
+                    total += self._preview(*batch)
+                update(total, None)
+        return total
+
+    def _absorbed(self, batches, checkpoint, total):
+        """Add up the batches but for those that the checkpoint has; yield each one added."""
+        rows = 0
+        with watched(self, "Fit") as update:
+            for number, *batch in numbered(batches):
+                fresh = rows >= checkpoint.rows
+                with _named(number), atomic(self):
+                    problem = self._posed(*batch)
+                    if fresh:
+                        self._add(problem)
+                if rows == 0:
+                    checkpoint.claim(self, problem)
+                rows += len(problem.H)
+                if not fresh and rows >= checkpoint.rows:
+                    self._moments = checkpoint.restored(problem, rows)
+                update(rows, total)
+                if rows >= checkpoint.rows:
+                    yield problem
+        checkpoint.check_end(rows)
 
     def _preview(self, X, y, sample_weight):
-        """Learn a batch's scale and targets, and fit nothing yet."""
+        """Learn a batch's scale and targets, and fit nothing yet; give its number of rows."""
         first = not hasattr(self, "features_")
         X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=first)
         self._survey(y, sample_weight)
@@ -198,6 +262,7 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             self.features_ = fitted_map(self, X, y, sample_weight)
         elif isinstance(self.features_, FeatureMap):
             self.features_.learn(X, sample_weight, more=True)
+        return X.shape[0]
 
     def _partial_fit(self, X, y, sample_weight, forget, decay):
         if not (isinstance(decay, Real) and 0 < decay <= 1):
@@ -207,7 +272,8 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
         if hasattr(self, "_moments"):
             self._moments = decay * self._moments.summed()
-        problem = self._absorb(X, y, sample_weight, -1 if forget else 1)
+        problem = self._posed(X, y, sample_weight)
+        self._add(problem, -1 if forget else 1)
         self._solve_sums(problem, forgotten=forget)
         return self
 
@@ -225,26 +291,27 @@ class RidgeELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
                 "again with solver='auto'."
             )
 
-    def _absorb(self, X, y, sample_weight, sign=1):
-        """Add a batch's moments to the sums, or take them away."""
-        first = not hasattr(self, "_moments")
-        reset = first and not hasattr(self, "features_")
-        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset)
+    def _posed(self, X, y, sample_weight):
+        """A batch as a problem; the first one settles the hidden units if nothing has."""
+        fresh = not hasattr(self, "features_")
+        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=fresh)
         targets, weight, unit = self._encode_more(y, sample_weight)
-        if not hasattr(self, "features_"):
+        if fresh:
             self.features_ = fitted_map(self, X, y, sample_weight)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        problem = self._problem(H, targets, weight, unit)
-        if first:
+        return self._problem(H, targets, weight, unit)
+
+    def _add(self, problem, sign=1):
+        """Add a batch's moments to the sums, or take them away."""
+        if not hasattr(self, "_moments"):
             self._moments = problem.moments()
-            return problem
-        if sign < 0 and len(targets) >= self._moments.rows:
+            return
+        if sign < 0 and len(problem.H) >= self._moments.rows:
             raise InvalidInputError(
-                f"Forgetting {len(targets)} of {self._moments.rows:g} rows leaves none to fit."
+                f"Forgetting {len(problem.H)} of {self._moments.rows:g} rows leaves none to fit."
             )
         moments = problem.moments()
         self._moments = self._moments + moments if sign > 0 else self._moments - moments
-        return problem
 
     def _solve_sums(self, problem, forgotten=False):
         """Solve from the sums; ``problem`` is the last batch."""

@@ -1,0 +1,282 @@
+"""Data sets larger than memory, as batches that `fit` of the ridge-based estimators takes.
+
+Each function gives an iterable of pairs (X, y), or of triples (X, y, sample_weight), that can be
+read as often as one likes. Only the batch at work is in memory.
+"""
+
+import bz2
+import gzip
+import io
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+from ulmus.backends.namespace import is_sparse, take
+from ulmus.backends.pages import forget_pages
+from ulmus.backends.parquet import arrow_batches, arrow_dataset
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.typing import DType, Rows
+
+__all__ = ["Batches", "from_arrays", "from_csr", "from_parquet", "from_svmlight"]
+
+_BYTES = 32 * 2**20
+
+
+class Batches:
+    """Batches that can be read as often as one likes; they have a length where it is known."""
+
+    def __init__(self, make: Callable[[], Iterator[Any]], length: int | None = None) -> None:
+        self._make = make
+        self._length = length
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._make()
+
+    def __len__(self) -> int:
+        if self._length is None:
+            raise TypeError("how many batches there are is not known before they are read")
+        return self._length
+
+
+def from_arrays(X: Rows, y: Any, sample_weight: Any = None, *, rows: int | None = None) -> Batches:
+    """Batches of arrays, memory maps or a CSR matrix.
+
+    Parameters
+    ----------
+    X : array, memory map or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    sample_weight : array of shape (n_samples,), default=None
+        How often each row counts.
+    rows : int, default=None
+        Rows in a batch; None is as many as are 32 MiB.
+
+    Returns
+    -------
+    batches : Batches
+        For `fit` in place of X and y.
+
+    Examples
+    --------
+    >>> from ulmus import ELMRegressor, batches
+    >>> X = np.linspace(0, 1, 1000)[:, None]
+    >>> parts = batches.from_arrays(X, np.sin(6 * X[:, 0]), rows=100)
+    >>> len(parts)
+    10
+    >>> round(ELMRegressor(n_hidden=50, random_state=0).fit(parts).score(X, np.sin(6 * X[:, 0])), 3)
+    1.0
+    """
+    n = X.shape[0]
+    columns = [y] if sample_weight is None else [y, sample_weight]
+    for column in columns:
+        if len(column) != n:
+            raise InvalidInputError(f"X has {n} rows, and its targets or weights {len(column)}.")
+    width = (X.nnz // max(n, 1) + 1) * 16 if is_sparse(X) else X.shape[1] * X.dtype.itemsize
+    size = _rows(rows, width)
+
+    def make() -> Iterator[Any]:
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
+            batch = take(X, part)
+            yield (batch, *(column[part] for column in columns))
+            forget_pages(batch)
+
+    return Batches(make, -(-n // size))
+
+
+def from_parquet(
+    source: Any,
+    target: str | Sequence[str],
+    *,
+    columns: Sequence[str] | None = None,
+    sample_weight: str | None = None,
+    rows: int | None = None,
+    dtype: DType = None,
+) -> Batches:
+    """Batches of a Parquet file, a folder of them, or an Arrow data set.
+
+    Needs the extra ``parquet``.
+
+    Parameters
+    ----------
+    source : str, path, list of paths or pyarrow.dataset.Dataset
+        What is read.
+    target : str or list of str
+        The column, or the columns, of the targets.
+    columns : list of str, default=None
+        The columns of X; None is all others.
+    sample_weight : str, default=None
+        The column that says how often each row counts.
+    rows : int, default=None
+        Rows in a batch; None is as many as are 32 MiB.
+    dtype : dtype, default=None
+        Precision of X; None is what holds all its columns.
+
+    Returns
+    -------
+    batches : Batches
+        For `fit` in place of X and y.
+    """
+    dataset = arrow_dataset(source)
+    targets = [target] if isinstance(target, str) else list(target)
+    beside = targets if sample_weight is None else [*targets, sample_weight]
+    inputs = list(columns or [name for name in dataset.schema.names if name not in beside])
+    for name in [*inputs, *beside]:
+        if name not in dataset.schema.names:
+            raise InvalidParameterError(
+                f"There is no column {name!r}; there are {', '.join(dataset.schema.names)}."
+            )
+    size = _rows(rows, 8 * len(inputs))
+
+    def make() -> Iterator[Any]:
+        for found in arrow_batches(dataset, [*inputs, *beside], size):
+            X = np.column_stack([_numbers(name, found[name]) for name in inputs])
+            X = X if dtype is None else X.astype(dtype, copy=False)
+            Y = [found[name] for name in targets]
+            y = Y[0] if isinstance(target, str) else np.column_stack(Y)
+            yield (X, y) if sample_weight is None else (X, y, found[sample_weight])
+
+    return Batches(make)
+
+
+def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None = None) -> Batches:
+    """Batches of a CSR matrix that `scipy.sparse.save_npz` wrote, compressed or not.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    sample_weight : array of shape (n_samples,), default=None
+        How often each row counts.
+    rows : int, default=None
+        Rows in a batch; None is as many as are 32 MiB.
+
+    Returns
+    -------
+    batches : Batches
+        For `fit` in place of X and y.
+    """
+    with np.load(path, allow_pickle=False) as file:
+        kind = file["format"].item().decode() if "format" in file else "nothing"
+        if kind != "csr":
+            raise InvalidInputError(f"{path} holds no CSR matrix but {kind}; write it as one.")
+        n, width = (int(size) for size in file["shape"])
+    with ZipFile(path) as archive, _Stream(archive, "data") as data:
+        size = _rows(rows, (data.length // max(n, 1) + 1) * 16)
+    columns = [y] if sample_weight is None else [y, sample_weight]
+    for column in columns:
+        if len(column) != n:
+            raise InvalidInputError(f"{path} has {n} rows, and y or its weights {len(column)}.")
+
+    def make() -> Iterator[Any]:
+        with (
+            ZipFile(path) as archive,
+            _Stream(archive, "indptr") as ends,
+            _Stream(archive, "indices") as indices,
+            _Stream(archive, "data") as data,
+        ):
+            last = ends.next(1)
+            for start in range(0, n, size):
+                part = slice(start, min(start + size, n))
+                edges = np.concatenate([last, ends.next(part.stop - start)])
+                last, count = edges[-1:], int(edges[-1] - edges[0])
+                stored = data.next(count), indices.next(count), edges - edges[0]
+                X = sp.csr_array(stored, shape=(part.stop - start, width))
+                yield (X, *(column[part] for column in columns))
+
+    return Batches(make, -(-n // size))
+
+
+def from_svmlight(
+    path: Any,
+    n_features: int,
+    *,
+    zero_based: bool = False,
+    megabytes: float = 32,
+    dtype: DType = float,
+) -> Batches:
+    """Batches of a text file in the format of svmlight and LIBSVM.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; a name that ends in ".gz" or ".bz2" says that it is compressed.
+    n_features : int
+        Columns of X.
+    zero_based : bool, default=False
+        Whether columns are counted from 0.
+    megabytes : float, default=32
+        How much of the file, in whole lines, is a batch.
+    dtype : dtype, default=float
+        Precision of X.
+
+    Returns
+    -------
+    batches : Batches
+        For `fit` in place of X and y.
+    """
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    opened = openers.get(Path(path).suffix, open)
+    step = max(1, int(megabytes * 1e6))
+
+    def make() -> Iterator[Any]:
+        with opened(path, "rb") as file:
+            # Whole lines: scikit-learn's own offsets read a line that spans a whole cut twice.
+            while lines := file.readlines(step):
+                part = io.BytesIO(b"".join(lines))
+                yield load_svmlight_file(
+                    part, n_features=n_features, dtype=dtype, zero_based=zero_based
+                )
+
+    return Batches(make)
+
+
+class _Stream:
+    """An array in an .npz file, read from its beginning to its end."""
+
+    def __init__(self, archive: ZipFile, name: str) -> None:
+        self._file = archive.open(f"{name}.npy")
+        version = np.lib.format.read_magic(self._file)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        (self.length,), _, self._dtype = read(self._file)
+
+    def __enter__(self) -> "_Stream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def next(self, count: int) -> np.ndarray:
+        """The next entries."""
+        found = self._file.read(count * self._dtype.itemsize)
+        if len(found) < count * self._dtype.itemsize:
+            raise InvalidInputError(f"{self._file.name} ends early; the file is damaged.")
+        return np.frombuffer(found, self._dtype)
+
+
+def _rows(rows: int | None, bytes_per_row: int) -> int:
+    if rows is None:
+        return max(1, _BYTES // max(1, bytes_per_row))
+    if rows < 1:
+        raise InvalidParameterError(f"rows={rows!r} must be at least 1.")
+    return int(rows)
+
+
+def _numbers(name: str, column: np.ndarray) -> np.ndarray:
+    if column.dtype.kind not in "fiub":
+        raise InvalidInputError(
+            f"Column {name!r} holds no numbers; leave it out by columns=, or encode it first."
+        )
+    return column

@@ -1,0 +1,181 @@
+"""The sums of a stream on disk, so that a fit that was killed can go on.
+
+A file holds the moments, which say how many rows they are of, and what they belong to: the
+estimator, and the hidden rows of the first few inputs, which are others for another map, another
+scale of the inputs or another first batch. It is a plain .npz: arrays, a checksum for each, and
+nothing that runs when it is read.
+"""
+
+import os
+import time
+import warnings
+import zipfile
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from ulmus.backends.namespace import from_numpy, to_numpy
+from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
+from ulmus.problem import Moments
+
+__all__ = ["Checkpoint"]
+
+_VERSION = 1
+_PERIOD = 60.0
+# Writing may take this part of the time, where that is longer apart.
+_SHARE = 0.02
+_PROBES = 8
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """What sums belong to: an estimator, and the hidden rows of its first inputs."""
+
+    model: str
+    probe: np.ndarray
+
+    def check(self, other, path):
+        """Refuse sums that belong to something else."""
+        if self.model != other.model:
+            raise CheckpointError(
+                f"{path} holds the sums of {other.model}, and this is {self.model}. Fit that "
+                "model, or choose another path."
+            )
+        close = 1e-4 if self.probe.dtype == np.float32 else 1e-9
+        if self.probe.shape != other.probe.shape or not np.allclose(
+            self.probe, other.probe, rtol=close, atol=close
+        ):
+            raise CheckpointError(
+                f"{path} holds the sums of other hidden units, or of other data. Use the same "
+                "batches and features and a fixed random_state, or choose another path."
+            )
+
+
+def _owner(estimator, problem):
+    """Whose sums those that ``problem``, the first batch, is added to will be."""
+    rows = np.arange(min(_PROBES, len(problem.H)))
+    weight = getattr(estimator, "class_weight", None)
+    model = f"{type(estimator).__name__}(class_weight={weight!r})"
+    return _Owner(model, to_numpy(problem.H.take(rows).all()))
+
+
+class Checkpoint:
+    """A file of sums; without a path, one that is never there.
+
+    ``rows`` is how many rows the sums that were found are of.
+    """
+
+    def __init__(self, path):
+        self.path = None if path is None else Path(path)
+        self.rows = 0
+        self._owner = self._found = self._unsaved = None
+        self._due = time.monotonic() + _PERIOD
+        if self.path is None:
+            return
+        if self.path.is_dir() or not self.path.parent.is_dir():
+            raise InvalidParameterError(
+                f"checkpoint={str(path)!r} cannot be written: it must be a file in a folder that "
+                "exists."
+            )
+        if self.path.exists():
+            self._found, self._arrays = _read(self.path)
+            self.rows = int(self._arrays["rows"])
+
+    def claim(self, estimator, problem):
+        """Say whose sums these are, by the first batch; those that were found must be the same."""
+        if self.path is not None:
+            self._owner = _owner(estimator, problem)
+            if self._found is not None:
+                self._owner.check(self._found, self.path)
+
+    def restored(self, problem, rows):
+        """The sums that were found, after batches of so many rows, ``problem`` the last of them."""
+        arrays = {name: from_numpy(self._arrays[name], problem.H.X) for name in _ARRAYS}
+        numbers = {name: float(self._arrays[name]) for name in _NUMBERS}
+        outputs = problem.targets.coding.shape[0]
+        if rows != self.rows or arrays["cross"].shape != (problem.H.width, outputs):
+            raise self._other_batches()
+        return Moments(**arrays, **numbers)
+
+    def check_end(self, rows):
+        """Refuse batches that end before those that were found."""
+        if rows < self.rows:
+            raise self._other_batches()
+
+    def _other_batches(self):
+        return CheckpointError(
+            f"{self.path} holds the sums of {self.rows} rows, and these batches are not cut there. "
+            "Use the same batches, or choose another path."
+        )
+
+    def offer(self, moments):
+        """Sums to be kept; they are written when it is time."""
+        if self.path is not None:
+            self._unsaved = moments
+            if time.monotonic() >= self._due:
+                self.save()
+
+    def save(self):
+        """Write what was offered last, all of it or nothing."""
+        if self._unsaved is None:
+            return
+        start = time.monotonic()
+        try:
+            _write(self.path, self._owner, self._unsaved)
+        except OSError as error:
+            warnings.warn(
+                f"The sums so far cannot be written to {self.path} ({error.strerror}); the fit "
+                "goes on without them.",
+                CheckpointWarning,
+                stacklevel=2,
+            )
+        else:
+            self._unsaved = None
+        now = time.monotonic()
+        self._due = now + max(_PERIOD, (now - start) / _SHARE)
+
+    def remove(self):
+        """The fit has ended."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+_NUMBERS = ("weight", "rows", "rounding")
+_ARRAYS = tuple(field.name for field in fields(Moments) if field.name not in _NUMBERS)
+
+
+def _write(path, owner, moments):
+    """A new file under another name, safely on disk before it takes the old one's place."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
+    arrays = {name: to_numpy(getattr(moments, name)) for name in _ARRAYS}
+    numbers = {name: getattr(moments, name) for name in _NUMBERS}
+    named = {"version": _VERSION, "model": owner.model, "probe": owner.probe}
+    try:
+        with fresh.open("wb") as file:
+            np.savez(file, allow_pickle=False, **named, **arrays, **numbers)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _read(path):
+    """Whose sums a file holds, and the sums."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            if int(file["version"]) != _VERSION:
+                raise CheckpointError(
+                    f"{path} was written by another version of Ulmus. Delete it, and the fit "
+                    "starts anew."
+                )
+            arrays = {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
+            return _Owner(str(file["model"]), file["probe"]), arrays
+    except CheckpointError:
+        raise
+    except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+        raise CheckpointError(
+            f"{path} is damaged, or no checkpoint of Ulmus. Delete it, and the fit starts anew, or "
+            "choose another path."
+        ) from error

@@ -1,0 +1,81 @@
+"""A fit says how far it is to whoever asked."""
+
+import logging
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from ulmus import ELMClassifier, ELMRegressor, batches
+
+X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
+PARTS = [(X[a : a + 50], y[a : a + 50]) for a in range(0, 300, 50)]
+
+
+def test_progress_is_logged_where_there_is_no_terminal(caplog):
+    with caplog.at_level(logging.INFO, "ulmus"):
+        ELMClassifier(n_hidden=12, C=1.0, verbose=1).fit(lambda: iter(PARTS))
+        ELMRegressor(n_hidden=12, C=1.0, verbose=1).fit(X, y)
+    lines = [record.getMessage() for record in caplog.records]
+    assert "Scale: 50 rows" in lines
+    assert "Fit: 50 of 300 rows" in lines
+    assert lines.count("Fit: 300 of 300 rows") == 2
+    caplog.clear()
+    with caplog.at_level(logging.INFO, "ulmus"):
+        ELMClassifier(n_hidden=12, C=1.0).fit(iter(PARTS))
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_terminal_shows_a_bar_where_it_is_asked_for(verbose, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    ELMClassifier(n_hidden=12, C=1.0, verbose=verbose).fit(batches.from_arrays(X, y, rows=50))
+    written = capsys.readouterr().err
+    assert ("of 300 rows" in written) == bool(verbose)
+    assert written == "" or written.endswith("\r\x1b[K")
+
+
+class Recorder:
+    """A callback of scikit-learn that notes which tasks begin and end."""
+
+    def __init__(self):
+        self.begun, self.ended, self.over = [], [], 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun.append(context.task_name)
+
+    def on_fit_task_end(self, estimator, context):
+        self.ended.append(context.task_name)
+
+    def teardown(self, estimator, context):
+        self.over += 1
+
+
+@pytest.mark.parametrize("source", ["rows", "once", "twice"])
+def test_callbacks_of_scikit_learn_are_called(source):
+    pytest.importorskip("sklearn.callback")
+    data = {"rows": (X, y), "once": (iter(PARTS),), "twice": (lambda: iter(PARTS),)}[source]
+    seen, passes = Recorder(), {"rows": ["Fit"], "once": ["Fit"], "twice": ["Scale", "Fit"]}[source]
+    model = ELMClassifier(n_hidden=12, C=1.0, random_state=0).set_callbacks(seen)
+    model.fit(*data)
+    assert [name for name in seen.begun if name != "part"] == ["fit", *passes]
+    assert sorted(seen.begun) == sorted(seen.ended)
+    known = {"rows": 100, "once": 6, "twice": 106}[source]
+    assert seen.begun.count("part") == known
+    assert seen.over == 1
+    assert np.isfinite(model.coef_).all()
+
+
+def test_callbacks_end_when_a_fit_fails():
+    pytest.importorskip("sklearn.callback")
+    seen = Recorder()
+    model = ELMClassifier(n_hidden=12).fit(X, y)
+    names = set(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.set_callbacks(seen).fit(iter([PARTS[0], (np.full((2, 6), np.nan), y[:2])]))
+    assert seen.over == 1
+    assert set(vars(model)) == names | {"_skl_callbacks"}
