@@ -20,6 +20,7 @@ from benchmarks import (
     kernel,
     kernel_readings,
     manifold,
+    mnist,
     path,
     readings,
     scale,
@@ -350,6 +351,24 @@ def _scale_ratios(best, by_rows, by_units, middle):
     return ratios
 
 
+def run_mnist(folder, rounds):
+    """MNIST on this machine; minutes each, so once."""
+    best = race("benchmarks.mnist", mnist.CONTENDERS, folder, 1)
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['seconds']:.0f}",
+            f"{result['cpu_seconds']:.0f}",
+            f"{result['peak_mb']:.0f}",
+            f"{result['C']:.3g}",
+            f"{result['accuracy']:.4f}",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "s", "CPU s", "peak MB", "C", "accuracy"]
+    return best, {}, table("MNIST, C by leave-one-out, float32", columns, rows)
+
+
 def _cases(found, title, digits=3):
     """A table of nested cases."""
     rows = []
@@ -383,6 +402,7 @@ RUNS = {
     "geometry": run_geometry,
     "units": run_units,
     "scale": run_scale,
+    "mnist": run_mnist,
 }
 
 
