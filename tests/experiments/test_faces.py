@@ -71,7 +71,7 @@ def test_draws_take_as_many_of_every_class():
 
 def case(classifier, x=None, **settings):
     stated = {"images": 12, "units": 60, "given": [], "classifier": classifier} | settings
-    return Case("t", "faces", "r", "wine", "m", x, 0, 0, stated)
+    return Case("t", "ulmus.experiments.faces", "r", "wine", "m", x, 0, 0, stated)
 
 
 @pytest.mark.parametrize("classifier", ["ELM", "RAF-ELM", "GELM", "MELM"])
@@ -108,5 +108,5 @@ def test_one_component_tells_less_than_all_columns():
 def test_faces_are_judged_on_images_not_seen(benchmark_data):
     benchmark_data("yale")
     s = {"images": 5, "classifier": "GELM", "given": [], "units": 300}
-    found = Case("t", "faces", "r", "yale", "m", None, 1, 0, s).run()
+    found = Case("t", "ulmus.experiments.faces", "r", "yale", "m", None, 1, 0, s).run()
     assert 60 < found["accuracy"] < 100

@@ -110,7 +110,7 @@ def test_a_run_scores_and_takes_the_axis_value(monkeypatch):
         hidden_clusters, "labels_of", lambda rows, s, seed: seen.append((s, seed)) or rows.y
     )
     settings = SETTINGS | {"varied": "nodes", "clusterer": "ELM k-means", "units": "local"}
-    case = Case("t", "hidden_clusters", "r", "wine", "m", 30.0, 4, 2, settings)
+    case = Case("t", "ulmus.experiments.hidden_clusters", "r", "wine", "m", 30.0, 4, 2, settings)
     found = case.run()
     assert (found["purity"], found["nmi"]) == (100.0, 1.0)
     assert found["seconds"] >= 0
@@ -120,7 +120,7 @@ def test_a_run_scores_and_takes_the_axis_value(monkeypatch):
 def test_a_run_repeats_itself():
     settings = SETTINGS | {"clusterer": "ELM NMF", "units": "local"}
     first, again, other = (
-        Case("t", "hidden_clusters", "r", "wine", "m", None, rep, 0, settings).run()
+        Case("t", "ulmus.experiments.hidden_clusters", "r", "wine", "m", None, rep, 0, settings).run()
         for rep in (0, 0, 1)
     )
     assert first["nmi"] == again["nmi"] != other["nmi"]
