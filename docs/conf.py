@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from ulmus.experiments.markdown import summary, table
+from ulmus.experiments.markdown import misses, summary, table
 from ulmus.experiments.page import page
 from ulmus.version import __version__
 
@@ -41,6 +41,9 @@ shutil.rmtree(PAPERS / "tables", ignore_errors=True)
 (PAPERS / "tables").mkdir()
 for one in RESULTS["tables"]:
     (PAPERS / "tables" / f"{one['name']}.md").write_text(table(one) + "\n", encoding="utf-8")
+for number in map(int, RESULTS["papers"]):
+    listed = PAPERS / "tables" / f"misses-{number}.md"
+    listed.write_text(misses(RESULTS, number) + "\n", encoding="utf-8")
 (PAPERS / "tables" / "summary.md").write_text(summary(RESULTS) + "\n", encoding="utf-8")
 (PAPERS / "tables" / "report.html").write_text(page(RESULTS), encoding="utf-8")
 html_extra_path = ["papers/tables/report.html"]

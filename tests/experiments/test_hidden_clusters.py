@@ -120,7 +120,9 @@ def test_a_run_scores_and_takes_the_axis_value(monkeypatch):
 def test_a_run_repeats_itself():
     settings = SETTINGS | {"clusterer": "ELM NMF", "units": "local"}
     first, again, other = (
-        Case("t", "ulmus.experiments.hidden_clusters", "r", "wine", "m", None, rep, 0, settings).run()
+        Case(
+            "t", "ulmus.experiments.hidden_clusters", "r", "wine", "m", None, rep, 0, settings
+        ).run()
         for rep in (0, 0, 1)
     )
     assert first["nmi"] == again["nmi"] != other["nmi"]

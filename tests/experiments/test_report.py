@@ -11,7 +11,7 @@ from importlib import resources
 
 import pytest
 
-from ulmus.experiments.markdown import markdown, table
+from ulmus.experiments.markdown import markdown, misses, table
 from ulmus.experiments.page import page
 
 HOSTILE = '<script>alert("1")</script> & \'|*_'
@@ -341,3 +341,16 @@ def test_the_page_never_scrolls_sideways(width, tmp_path):
     assert found["tables"] == page(results).count("<table")
     assert found["charts"] == 1
     assert found["scrolling"] >= 1
+
+
+def test_misses_are_the_worse_cells_of_proposed_methods():
+    results = make_results()
+    (one,) = [t for t in results["tables"] if t["axis"] is None][:1]
+    assert misses(results, one["paper"]) == "None."
+    proposed = next(m["name"] for m in one["methods"] if m["role"] == "proposed")
+    first = one["measures"][0]["name"]
+    one["rows"][1]["cells"][proposed] = {first: cell(70.5, 0.5, 3, [80.25, 1.0], "worse")}
+    listed = misses(results, one["paper"])
+    assert listed.count("\n") == 0
+    assert "second" in listed
+    assert "70.50 against 80.25" in listed

@@ -6,7 +6,7 @@ from typing import Any
 from ulmus.experiments import wording
 from ulmus.experiments.wording import NOTHING, SYMBOLS, exact, has, spread
 
-__all__ = ["markdown", "summary", "table"]
+__all__ = ["markdown", "misses", "summary", "table"]
 
 
 def markdown(results: dict[str, Any]) -> str:
@@ -69,6 +69,39 @@ def summary(results: dict[str, Any]) -> str:
         parts.append("Orderings that the papers claim:")
         parts.append(_grid(["Where", "Claim", "Holds in", "Not for"], claims, texts=4))
     return "\n\n".join(parts)
+
+
+def misses(results: dict[str, Any], paper: int) -> str:
+    """The cells of a paper's proposed methods that are worse than printed, as a list.
+
+    Parameters
+    ----------
+    results : dict
+        The summary of the runs.
+    paper : int
+        Its number.
+
+    Returns
+    -------
+    text : str
+        GitHub's Markdown: a line for each row of a table that has such cells.
+    """
+    lines = []
+    for one in (one for one in results["tables"] if one["paper"] == paper):
+        proposed = {m["name"] for m in one["methods"] if m["role"] == "proposed"}
+        measures = {m["name"]: m for m in one["measures"]}
+        for row in one["rows"]:
+            cells = [
+                f"{plain(method)}, {plain(measures[name]['title'])} "
+                f"{wording.number(cell['mean'], measures[name]['digits'])} against "
+                f"{wording.number(cell['paper'][0], measures[name]['digits'])}"
+                for method, own in row.get("cells", {}).items()
+                for name, cell in own.items()
+                if method in proposed and cell["verdict"] == "worse"
+            ]
+            if cells:
+                lines.append(f"- {plain(one['label'])}, {plain(row['name'])}: {'; '.join(cells)}")
+    return "\n".join(lines) or "None."
 
 
 def table(results_table: dict[str, Any]) -> str:
