@@ -14,7 +14,7 @@ ROWS = [10**4, 10**5, 10**6, 10**7]
 # Where the sources are compared with each other.
 MIDDLE = 10**6
 SOURCES = ["memory", "batches", "parquet", "map_loo"]
-UNITS = [500, 1000, 2000, 4000, 8000]
+UNITS = [500, 1000, 2000, 4000, 8000, 20_000]
 UNIT_ROWS = 20_000
 # More than this machine: the arithmetic alone.
 LARGE = 10**7, 20_000
