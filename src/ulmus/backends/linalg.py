@@ -51,6 +51,9 @@ __all__ = [
     "zero_diagonal",
 ]
 
+# Rows of the largest matrix that LAPACK's own Cholesky is trusted with, and of blocks of larger.
+_LARGEST_FACTOR, _BLOCK = 10_000, 2048
+
 
 class NotPositiveDefinite(Exception):
     """A Cholesky factorisation met a pivot that is not positive."""
@@ -156,10 +159,7 @@ class Cholesky:
         self._numpy = is_numpy(A)
         if self._numpy:
             # The upper factor of a column-major A is found in place.
-            (potrf,) = get_lapack_funcs(("potrf",), (A,))
-            self.factor, info = potrf(A, lower=0, overwrite_a=overwrite, clean=0)
-            if info:
-                raise NotPositiveDefinite
+            self.factor = _upper_factor(A if overwrite else np.array(A, order="F"))
         else:
             self.factor = _device_cholesky(A)
 
@@ -197,6 +197,33 @@ class Cholesky:
         xp = namespace(self.factor)
         eye = xp.eye(self.factor.shape[0], dtype=self.factor.dtype, device=self.factor.device)
         return xp.sum(self.whiten(eye) ** 2, axis=0)
+
+
+def _upper_factor(A: np.ndarray) -> np.ndarray:
+    """U with UᵀU = A in its upper triangle, in A's memory where that is column-major.
+
+    The threads of OpenBLAS' own factorisation run over the end of their buffers on large
+    matrices (seen at 20 000 rows), so those are cut into blocks here.
+    """
+    (potrf,) = get_lapack_funcs(("potrf",), (A,))
+    if len(A) <= _LARGEST_FACTOR:
+        factor, info = potrf(A, lower=0, overwrite_a=1, clean=0)
+        if info:
+            raise NotPositiveDefinite
+        return factor
+    (trsm,) = get_blas_funcs(("trsm",), (A,))
+    blocks = [slice(j, min(j + _BLOCK, len(A))) for j in range(0, len(A), _BLOCK)]
+    for number, own in enumerate(blocks):
+        A[own, own], info = potrf(A[own, own], lower=0, clean=0)
+        if info:
+            raise NotPositiveDefinite
+        for other in blocks[number + 1 :]:
+            A[own, other] = trsm(1.0, A[own, own], A[own, other], lower=0, trans_a=1)
+        for other in blocks[number + 1 :]:
+            # All rows below this block's down to the other's end: its upper triangle is among them.
+            below = slice(own.stop, other.stop)
+            A[below, other] -= matmul(A[own, below].T, A[own, other])
+    return A
 
 
 def _device_cholesky(A: Array) -> Array:

@@ -1,0 +1,37 @@
+"""What the array standard lacks, against NumPy."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from ulmus.backends import linalg
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite
+
+
+def positive(n, seed=0):
+    B = np.random.default_rng(seed).standard_normal((n, n + 3))
+    return np.asfortranarray(B @ B.T)
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 8, 40])
+def test_a_matrix_cut_into_blocks_has_the_same_factor(monkeypatch, n):
+    A, B = positive(n), np.random.default_rng(1).standard_normal((n, 3))
+    expected = np.linalg.cholesky(A).T
+    monkeypatch.setattr(linalg, "_LARGEST_FACTOR", 0)
+    monkeypatch.setattr(linalg, "_BLOCK", 7)
+    kept = A.copy(order="F")
+    factor = Cholesky(A)
+    assert_allclose(A, kept, err_msg="A stays as it was")
+    assert_allclose(np.triu(factor.factor), expected, atol=1e-10)
+    assert_allclose(A @ factor.solve(B), B, atol=1e-8)
+    assert_allclose(Cholesky(A, overwrite=True).inverse_diagonal(), np.linalg.inv(kept).diagonal())
+
+
+@pytest.mark.parametrize("largest", [0, 100])
+def test_what_is_not_positive_definite_is_refused(monkeypatch, largest):
+    monkeypatch.setattr(linalg, "_LARGEST_FACTOR", largest)
+    monkeypatch.setattr(linalg, "_BLOCK", 7)
+    A = positive(20)
+    A[15, 15] = -1.0
+    with pytest.raises(NotPositiveDefinite):
+        Cholesky(A)
