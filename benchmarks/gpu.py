@@ -19,7 +19,8 @@ import torch
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import FunctionTransformer
 
-from ulmus import ELMClassifier, ELMRegressor
+from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
+from ulmus.backends.gram import Gram
 from ulmus.backends.namespace import to_numpy
 from ulmus.backends.streaming import on_device
 
@@ -167,6 +168,27 @@ def same_answers(n=5000, d=50, h=500):
     return found
 
 
+def rounding(n=100_000, d=784, h=4000):
+    """How far the matrix units' sums move eigenvalues of HᵀH, in units of what float32 is allowed.
+
+    That is eps · max(diag) · √h, as in ``ulmus.problem``; the products are about their means, as there.
+    """
+    X, _ = mixture(n, d)
+    units = RandomFeatures(h, random_state=0).fit(X[:20_000])
+    rows = torch.from_numpy(X).to("cuda")
+    B = units.layer(rows, np.float32)(rows)
+    B -= B.mean(0)
+    exact = B.double().T @ B.double()
+    unit = float(np.finfo(np.float32).eps) * float(exact.diagonal().max()) * h**0.5
+    found = {}
+    for name, short in (("float32", False), ("matrix units", True)):
+        sums = Gram(h, B, short=short)
+        sums.add(B)
+        error = torch.linalg.eigvalsh(sums.total() - exact)
+        found[name] = float(error.abs().max()) / unit
+    return found
+
+
 def machine():
     """What this was measured on."""
     return {
@@ -183,6 +205,7 @@ def machine():
 RUNS = {
     "same_answers": same_answers,
     "ceilings": ceilings,
+    "rounding": rounding,
     "ridge": ridge,
     "from_host": from_host,
     "mnist": mnist,
