@@ -169,9 +169,9 @@ def same_answers(n=5000, d=50, h=500):
 
 
 def rounding(n=100_000, d=784, h=4000):
-    """How far the matrix units' sums move eigenvalues of HᵀH, in units of what float32 is allowed.
+    """How far sums move the eigenvalues of HᵀH, by eps · max(diag) · √h of float32.
 
-    That is eps · max(diag) · √h, as in ``ulmus.problem``; the products are about their means, as there.
+    That is the bound of ``ulmus.problem``; rows are about their means, as there.
     """
     X, _ = mixture(n, d)
     units = RandomFeatures(h, random_state=0).fit(X[:20_000])

@@ -82,7 +82,8 @@ class Moments:
 _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
 
-# How much farther off products by a GPU's matrix units are than float32's (`rounding` in benchmarks.gpu).
+# How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
+# benchmarks.gpu.
 _SHORT = 32.0
 
 
