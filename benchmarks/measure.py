@@ -7,12 +7,12 @@ counts: on a shared machine the others say more about the neighbours.
 
 import importlib
 import json
-import platform
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from ulmus.experiments import machine as experiments
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,22 +35,10 @@ def run_contender(module, name, folder):
     cpu, wall = time.process_time(), time.perf_counter()
     extra = work()
     measured = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
-    measured["peak_mb"] = peak_megabytes()
+    measured["peak_mb"] = experiments.peak_megabytes()
     # A contender may hand back a check that should not count as its work.
     extra = extra() if callable(extra) else extra
     return measured | (extra or {})
-
-
-def peak_megabytes():
-    """The most memory this process has held.
-
-    getrusage would do, but for a process that was started by a larger one it
-    reports the larger one's size.
-    """
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def race(module, names, folder, rounds=3):
@@ -79,27 +67,11 @@ def race(module, names, folder, rounds=3):
 
 def machine():
     """What the figures were measured on."""
-    import numpy
-    import scipy
-    import sklearn
     from threadpoolctl import threadpool_info
 
     libraries = [info for info in threadpool_info() if info["user_api"] == "blas"]
-    return {
-        "python": platform.python_version(),
-        "numpy": numpy.__version__,
-        "scipy": scipy.__version__,
-        "scikit_learn": sklearn.__version__,
-        "processor": _processor(),
-        "blas_threads": max((info["num_threads"] for info in libraries), default=0),
-    }
-
-
-def _processor():
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
+    threads = max((info["num_threads"] for info in libraries), default=0)
+    return experiments.machine() | {"blas_threads": threads}
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ def test_a_cache_that_cannot_be_written_to(mirror, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(folders.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(folders, "replacing", refuse)
     with pytest.raises(CacheError, match="Permission denied"):
         load("tiny")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ulmus.exceptions import ReproductionError
-from ulmus.experiments import runner
+from ulmus.experiments import runner, store
 from ulmus.experiments.protocol import Axis, Measure, Method, Protocol, Row, cases
 from ulmus.experiments.runner import kept, run
 from ulmus.experiments.store import Store, locked, write_whole
@@ -161,7 +161,7 @@ def test_a_report_is_whole_or_as_it_was(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(store.os, "fsync", full)
     with pytest.raises(ReproductionError, match="No space left"):
         write_whole(path, "second")
     assert path.read_text() == "first"

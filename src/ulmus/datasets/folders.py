@@ -9,12 +9,12 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from ulmus.datasets.registry import Facts
 from ulmus.exceptions import CacheError, CorruptFileError, DatasetError, MissingDatasetError
+from ulmus.files import replacing
 
 __all__ = [
     "cache_directory",
@@ -104,14 +104,8 @@ def candidates(name: str, facts: Facts, folder: Path) -> list[Path]:
 def store(name: str, blob: bytes, folder: Path) -> Path:
     """Put a file into the cache, whole or not at all."""
     path = folder / _file_name(name, blob)
-    with writable(folder):
-        handle, draft = tempfile.mkstemp(dir=folder, prefix=f".{name}-", suffix=".part")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(blob)
-            os.replace(draft, path)
-        finally:
-            Path(draft).unlink(missing_ok=True)
+    with writable(folder), replacing(path) as stream:
+        stream.write(blob)
     return path
 
 

@@ -1,11 +1,11 @@
 """What a data set is before any of it is read, and how its name is looked up."""
 
-import difflib
 from dataclasses import dataclass
 
+from ulmus.arguments import hint
 from ulmus.exceptions import UnknownDatasetError
 
-__all__ = ["Facts", "OpenML", "lookup", "nearest"]
+__all__ = ["Facts", "OpenML", "lookup"]
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,4 @@ def lookup(name: str, table: dict[str, Facts]) -> Facts:
     """The facts of a data set, or an error that names the nearest."""
     if isinstance(name, str) and name in table:
         return table[name]
-    near = nearest(name, list(table)) if isinstance(name, str) else None
-    hint = f"did you mean {near!r}?" if near else f"known are {', '.join(sorted(table))}."
-    raise UnknownDatasetError(f"There is no data set {name!r}; {hint}")
-
-
-def nearest(name: str, known: list[str]) -> str | None:
-    """The known name most like this one; spelling, case and the sign between words may differ."""
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    found = difflib.get_close_matches(plain, known, n=1, cutoff=0.5)
-    return found[0] if found else None
+    raise UnknownDatasetError(f"There is no data set {name!r}; {hint(name, table)}")

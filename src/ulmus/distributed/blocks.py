@@ -134,12 +134,12 @@ def computed(*values: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def named(number: int) -> Any:
-    """Say which block an error came from."""
+def named(place: str) -> Any:
+    """Say which block or batch an error came from."""
     try:
         yield
     except ValueError as error:
-        raise BatchError(f"Block {number} (counted from 0) cannot be used. {error}") from error
+        raise BatchError(f"{place} cannot be used. {error}") from error
 
 
 def without_training_rows(estimator: Any) -> Any:

@@ -33,7 +33,7 @@ def _mapped(estimator: Any, method: str, X: Any) -> Any:
 def _result(number: int, X: Any, estimator: Any, method: str, empty: np.ndarray) -> Any:
     if X.shape[0] == 0:
         return empty
-    with named(number):
+    with named(f"Block {number} (counted from 0)"):
         return getattr(estimator, method)(X)
 
 

@@ -168,7 +168,7 @@ def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bo
     nothing = X.shape[0] == 0 or (weight is not None and not np.any(weight))
     if nothing:
         return None
-    with named(number):
+    with named(f"Block {number} (counted from 0)"):
         return estimator._checked_rows(X, y, weight, reset)
 
 

@@ -6,7 +6,6 @@ scale of the inputs or another first batch. It is a plain .npz: arrays, a checks
 nothing that runs when it is read.
 """
 
-import os
 import time
 import warnings
 import zipfile
@@ -17,6 +16,7 @@ import numpy as np
 
 from ulmus.backends.namespace import from_numpy, to_numpy
 from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
+from ulmus.files import replacing
 from ulmus.problem import Moments
 
 __all__ = ["Checkpoint"]
@@ -146,19 +146,11 @@ _ARRAYS = tuple(field.name for field in fields(Moments) if field.name not in _NU
 
 
 def _write(path, owner, moments):
-    """A new file under another name, safely on disk before it takes the old one's place."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     arrays = {name: to_numpy(getattr(moments, name)) for name in _ARRAYS}
     numbers = {name: getattr(moments, name) for name in _NUMBERS}
     named = {"version": _VERSION, "model": owner.model, "probe": owner.probe}
-    try:
-        with fresh.open("wb") as file:
-            np.savez(file, allow_pickle=False, **named, **arrays, **numbers)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with replacing(path) as file:
+        np.savez(file, allow_pickle=False, **named, **arrays, **numbers)
 
 
 def _read(path):

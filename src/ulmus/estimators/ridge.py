@@ -1,7 +1,6 @@
 """What every estimator with one ridge solve shares."""
 
 from abc import ABCMeta, abstractmethod
-from contextlib import contextmanager
 from numbers import Real
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import placed
-from ulmus.distributed.blocks import is_collection
+from ulmus.distributed.blocks import is_collection, named
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import SourceError, cut_short, is_batches, numbered, rewinds
 from ulmus.estimators.checkpoint import Checkpoint
@@ -228,7 +227,7 @@ class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABC
         total = 0
         with watched(self, "Scale") as update:
             for number, *batch in numbered(batches):
-                with _named(number):
+                with named(f"Batch {number}"):
                     total += self._preview(*batch)
                 update(total, None)
         return total
@@ -239,7 +238,7 @@ class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABC
         with watched(self, "Fit") as update:
             for number, *batch in numbered(batches):
                 fresh = rows >= checkpoint.rows
-                with _named(number), atomic(self):
+                with named(f"Batch {number}"), atomic(self):
                     problem = self._posed(*batch)
                     if fresh:
                         self._add(problem)
@@ -340,15 +339,6 @@ class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABC
 
     def _seed(self):
         return int(check_random_state(self.random_state).randint(2**31 - 2))
-
-
-@contextmanager
-def _named(number):
-    """Say which batch an error came from."""
-    try:
-        yield
-    except ValueError as error:
-        raise BatchError(f"Batch {number} cannot be used. {error}") from error
 
 
 def ridge_grid(C):

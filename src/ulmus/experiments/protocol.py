@@ -3,7 +3,6 @@
 Every file of ``protocols`` is one table or figure. `load` reads it, `cases` turns it into runs.
 """
 
-import difflib
 import hashlib
 import json
 import tomllib
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module, resources
 from typing import Any
 
+from ulmus.arguments import hint
 from ulmus.exceptions import UnknownTableError
 
 __all__ = ["Axis", "Case", "Measure", "Method", "Protocol", "Row", "cases", "load", "names", "pick"]
@@ -173,9 +173,7 @@ def pick(wanted: list[str]) -> list[str]:
         plain = name.lower().removeprefix("paper").replace("_", "-").replace(" ", "-")
         meant = [k for k in known if k == plain or k.startswith(plain + "-")]
         if not meant:
-            near = difflib.get_close_matches(plain, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-            raise UnknownTableError(f"There is no table or figure {name!r}; {hint}")
+            raise UnknownTableError(f"There is no table or figure {name!r}; {hint(plain, known)}")
         found += [k for k in meant if k not in found]
     return found
 

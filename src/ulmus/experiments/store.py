@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ulmus.exceptions import ReproductionError
+from ulmus.files import write_text
 
 __all__ = ["Store", "locked", "write_whole"]
 
@@ -117,12 +118,9 @@ def _lock(file: Any) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there as a whole or as it was before."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
+        write_text(path, text)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise _cannot_write(path.parent, error) from error
 
 
