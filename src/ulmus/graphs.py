@@ -23,7 +23,7 @@ from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 
-_LOG = logging.getLogger("ulmus")
+_LOG = logging.getLogger(__name__)
 # Below this many rows an exact search is sooner done than an index is built.
 _EXACT_ROWS = 20_000
 # What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets

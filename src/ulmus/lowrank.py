@@ -12,6 +12,7 @@ had been drawn one by one. They are drawn on the host, from n numbers; all that 
 made where K lives.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
@@ -46,6 +47,8 @@ from ulmus.typing import Array, DType
 
 __all__ = ["METHODS", "LowRank", "low_rank"]
 
+_LOG = logging.getLogger(__name__)
+Watch = Callable[[float, float | None], None] | None
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
 # Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
@@ -62,21 +65,27 @@ _INDEFINITE = 1e-3
 
 @dataclass(frozen=True)
 class LowRank:
-    """F as hidden rows, the rows that span it (None: all), W, and the part of the trace missing.
+    """F as hidden rows, the rows that span it (None: all) and W.
 
-    ``dtype`` is the precision K was made in, in which new rows should be taken too.
+    ``path`` is the part of the trace that is missing after each column; ``dtype`` the precision K
+    was made in, in which new rows should be taken too.
     """
 
     H: Stored
     rows: np.ndarray | None
     W: Array
-    error: float
+    path: np.ndarray
     dtype: DType
 
     @property
     def F(self) -> Array:
         """F (n × k) in one piece."""
         return self.H.all()
+
+    @property
+    def error(self) -> float:
+        """The part of the trace that is missing."""
+        return float(self.path[-1]) if len(self.path) else 0.0
 
     @property
     def rank(self) -> int:
@@ -93,9 +102,11 @@ def low_rank(
     oversampling: int = 10,
     power: int = 0,
     literal: bool = False,
+    watch: Watch = None,
 ) -> LowRank:
     """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`.
 
+    ``watch`` is told how many landmarks of at most how many have been chosen.
     Where float32 runs out of directions before the rank is reached, K is taken in float64.
     """
     if method == "halko":
@@ -104,10 +115,14 @@ def low_rank(
         found = _eig(K, rank, tol)
     else:
         draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
-        found = _partial_cholesky(K, rank, tol, rng, draw)
+        found = _partial_cholesky(K, rank, tol, rng, draw, watch)
     precise = K.precise()
     if precise is not K and found.rank < rank and found.error > tol:
-        return low_rank(precise, method, rank, tol, rng, oversampling, power, literal)
+        _LOG.info(
+            "float32 has %d directions of this kernel, fewer than are wanted; float64 is used.",
+            found.rank,
+        )
+        return low_rank(precise, method, rank, tol, rng, oversampling, power, literal, watch)
     return found
 
 
@@ -133,7 +148,12 @@ def _uniformly(n: int, rng: np.random.RandomState) -> Draw:
 
 
 def _partial_cholesky(
-    K: KernelMatrix, rank: int, tol: float, rng: np.random.RandomState, draw: Draw
+    K: KernelMatrix,
+    rank: int,
+    tol: float,
+    rng: np.random.RandomState,
+    draw: Draw,
+    watch: Watch,
 ) -> LowRank:
     n, dtype = len(K), K.dtype
     whole = _sound_diagonal(K)
@@ -146,6 +166,7 @@ def _partial_cholesky(
     parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
     F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
     pivots: list[int] = []
+    path: list[float] = []
     while len(pivots) < rank and missing.sum() > limit:
         proposed = draw(missing, min(block, rank - len(pivots)), rng)
         if len(proposed) == 0 or missing.max() <= noise:
@@ -168,7 +189,8 @@ def _partial_cholesky(
             new = matmul(inverse, fresh.T, tile[k : k + len(chosen), :])
             square_into(new, squares[:, part])
             explained += to_numpy(xp.sum(squares[:, part], axis=1, dtype=xp.float64))
-        short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
+        left = missing.sum() - np.cumsum(explained)
+        short = np.flatnonzero(left <= limit)
         kept = len(chosen) if not len(short) else int(short[0]) + 1
         missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
         if missing.min() < -_INDEFINITE * whole.max():
@@ -176,11 +198,14 @@ def _partial_cholesky(
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
+        path += [*left[: kept - 1], missing.sum()]
+        if watch is not None:
+            watch(len(pivots), rank)
     rows = np.array(pivots, dtype=np.intp)
     # The pivots' own rows of F are K's Cholesky factor among them.
     W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T
     H = Stored([tile[: len(rows), :] for tile in F.tiles])
-    return LowRank(H, rows, W, _share(missing.sum(), whole.sum()), dtype)
+    return LowRank(H, rows, W, _shares(np.array(path), whole.sum()), dtype)
 
 
 class _Tiles:
@@ -272,8 +297,8 @@ def _halko(
     d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K.dtype)
     W = matmul(Q, U / xp.sqrt(d))
     F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
-    error = _share(max(trace - float(xp.sum(F**2)), 0.0), trace)
-    return LowRank(Stored([F.T]), None, W, error, K.dtype)
+    path = _shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
+    return LowRank(Stored([F.T]), None, W, path, K.dtype)
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
@@ -290,8 +315,8 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     trace = float(xp.linalg.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
     F = U * xp.sqrt(d)
-    error = _share(max(trace - float(xp.sum(d)), 0.0), trace)
-    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), error, K.dtype)
+    path = _shares(trace - np.cumsum(to_numpy(d)), trace)
+    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
 
 
 def _leading(
@@ -320,8 +345,8 @@ def _noise(dtype: DType) -> float:
     return max(_NOISE * eps(dtype), _LEAST_NOISE)
 
 
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else 0.0
+def _shares(parts: np.ndarray, whole: float) -> np.ndarray:
+    return np.maximum(parts, 0.0) / whole
 
 
 def _indefinite(why: str) -> InvalidInputError:

@@ -9,11 +9,12 @@ SRC = Path(__file__).parents[2] / "src" / "ulmus"
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
-    ["arguments", "exceptions", "files", "progress", "typing", "version", "backends"],
+    ["arguments", "exceptions", "files", "progress", "summary", "typing", "version", "backends"],
     ["batches", "targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
+    ["plotting"],
     ["experiments"],
     ["cli"],
 ]

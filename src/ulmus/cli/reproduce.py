@@ -53,7 +53,9 @@ def reproduce(tables, out, *, quick=False, jobs=None, seed=0, minutes=None):
     folder = Path(out)
     with locked(folder):
         try:
-            outcome = run(protocols, folder, quick=quick, seed=seed, jobs=jobs, minutes=minutes)
+            outcome = run(
+                protocols, folder, quick=quick, seed=seed, jobs=jobs, minutes=minutes, say=_say
+            )
         except KeyboardInterrupt:
             _say(f"Nothing is lost: the same command goes on from what is in {folder}.")
             raise

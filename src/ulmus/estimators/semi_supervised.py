@@ -1,7 +1,5 @@
 """SS-ELM: a few labels, many rows, and a model for new ones."""
 
-from numbers import Real
-
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,7 +11,15 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import ClassTargets, ValueTargets, chosen, class_factors, codes_of, distinct
+from ulmus.targets import (
+    ClassTargets,
+    ValueTargets,
+    chosen,
+    class_factors,
+    codes_of,
+    distinct,
+    known_labels,
+)
 
 __all__ = ["SemiSupervisedELMClassifier", "SemiSupervisedELMRegressor"]
 
@@ -53,6 +59,9 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
+    verbose : int, default=0
+        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
+        terminal, else lines in the log named "ulmus".
 
     Attributes
     ----------
@@ -119,6 +128,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         max_iter=200,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -131,12 +141,13 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
         codes = to_numpy(chosen(self._map(self._rows))).copy()
-        known = _known_labels(self._given)
+        known = known_labels(self._given)
         codes[known] = codes_of(self._given[known], self.classes_)
         return self._named(placed(codes, self._rows))
 
@@ -151,13 +162,13 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         check_consistent_length(X, y)
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise InvalidInputError("y contains NaN or infinity; −1 marks a row without a label.")
-        known = _known_labels(y)
+        known = known_labels(y)
         if y.dtype != object or all(isinstance(label, str) for label in y[known]):
             check_classification_targets(y[known] if known.any() else y)
         return y
 
     def _labels(self, y):
-        known = _known_labels(y)
+        known = known_labels(y)
         if not known.any():
             raise InvalidInputError(
                 "No row has a label: every y is −1, which marks rows without one. At least two "
@@ -217,6 +228,9 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
+    verbose : int, default=0
+        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
+        terminal, else lines in the log named "ulmus".
 
     Attributes
     ----------
@@ -273,6 +287,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         max_iter=200,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -284,6 +299,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def transduction_(self):
@@ -349,16 +365,3 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _known_labels(y):
-    """Where y is neither −1 nor, among objects, None or NaN."""
-    if y.dtype == object:
-        return np.array(
-            [
-                not (label is None or (isinstance(label, Real) and (label == -1 or label != label)))
-                for label in y
-            ],
-            dtype=bool,
-        )
-    return y != -1 if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)

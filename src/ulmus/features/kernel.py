@@ -1,5 +1,6 @@
 """The space of a kernel, cut to few columns, as a hidden layer."""
 
+import logging
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ __all__ = [
     "rank_warning",
 ]
 
+_LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
 # Where neither rank nor tol is given: what is missing then has never been missed.
 _DEFAULT_TOL = 1e-7
@@ -146,6 +148,8 @@ class KernelFeatures(FeatureMap):
     approximation_error_ : float
         The part of the kernel's trace that is missing. Past what working memory holds it
         is measured, and the landmarks are looked for, on a random sample of the rows.
+    approximation_path_ : ndarray of shape (rank,)
+        The part that is missing after each column.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
     n_features_in_ : int
@@ -227,6 +231,8 @@ class KernelFeatures(FeatureMap):
             narrow.weights_ = contiguous(narrow.weights_[:n_hidden, :])
             narrow.landmarks_ = some_rows(self.landmarks_, slice(0, n_hidden))
         narrow.rank_ = narrow.weights_.shape[1]
+        narrow.approximation_path_ = self.approximation_path_[:n_hidden]
+        narrow.approximation_error_ = float(narrow.approximation_path_[-1])
         return narrow
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
@@ -250,7 +256,7 @@ class KernelFeatures(FeatureMap):
         rows = rows if found.rows is None else some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
-        self.approximation_error_ = found.error
+        self.approximation_error_, self.approximation_path_ = found.error, found.path
 
     def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> LowRank:
         """K ≈ FFᵀ as the arguments ask for."""
@@ -357,4 +363,5 @@ def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
     most = n
     while not fits(most, _ROOM, itemsize):
         most //= 2
+    _LOG.info("Landmarks are looked for among %d of %d rows, as many as fit.", most, n)
     return np.sort(sample_rows(seed + 2, max(most, 1), n))
