@@ -18,7 +18,8 @@
     ├── CheckpointWarning                    a file of sums cannot be written; the fit goes on
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
     ├── IndefiniteWarning                    an answer was found, and it minimises nothing
-    └── LowRankWarning                       a kernel has fewer directions than were asked for
+    ├── LowRankWarning                       a kernel has fewer directions than were asked for
+    └── UnreachedRowsWarning                 a graph joins some rows to no label
 
 A message says what was wrong, then what to do.
 """
@@ -42,6 +43,7 @@ __all__ = [
     "UlmusWarning",
     "UnknownDatasetError",
     "UnknownTableError",
+    "UnreachedRowsWarning",
 ]
 
 
@@ -115,3 +117,7 @@ class LowRankWarning(UlmusWarning):
 
 class IndefiniteWarning(UlmusWarning):
     """An answer was found as asked, but it minimises nothing."""
+
+
+class UnreachedRowsWarning(UlmusWarning):
+    """A graph joins some rows to no labelled one, and the model alone names them."""

@@ -145,7 +145,18 @@ def named(place: str) -> Any:
 def without_training_rows(estimator: Any) -> Any:
     """A copy that is light to send: without what only its training rows need."""
     estimator = copy(estimator)
-    for name in ("_moments", "labels_", "_rows", "_laplacian", "_basis", "_given"):
+    for name in (
+        "_moments",
+        "labels_",
+        "_rows",
+        "_laplacian",
+        "_basis",
+        "_given",
+        "_said",
+        "_graph_labels",
+        "_pseudo",
+        "_sums",
+    ):
         vars(estimator).pop(name, None)
     return estimator
 

@@ -14,6 +14,7 @@ from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
@@ -43,9 +44,13 @@ _LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
+# Labels travel far on a free graph; firm ties to the nearest keep them from straying.
+_GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
+_PRIVATE = ("_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
+_PRIVATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 
 
-class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
     _on_device = ("coef_", "intercept_", "_rows", "_basis")
@@ -87,7 +92,7 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
             The fitted estimator.
         """
         with atomic(self):
-            forget_fit(self, "_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
+            forget_fit(self, *_PRIVATE)
             if is_collection(X):
                 return self._fit_blocks(X, y, validation, client)
             return self._fit(X, y, validation)
@@ -96,7 +101,8 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
         """The model for other labels on the same rows.
 
         What depends on the rows alone, the graph and the factorisation, is used
-        again; C and lam are chosen anew.
+        again; C and lam are chosen anew. Where the coupling is free they stay, and the
+        labels are spread starting from the old ones.
 
         Parameters
         ----------
@@ -112,6 +118,8 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
             raise InvalidInputError("There are no rows to relabel; call fit first.")
         model = copy(self)
         y = model._check_target(self._rows, on_host(self._rows, y))
+        if self.coupling_ != "tight":
+            return model._relabel_free(y)
         if model._basis is None:
             H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
             model._basis = self._basis = manifold_basis(H, model._laplacian)
@@ -130,9 +138,15 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
         self.features_ = fitted_map(self, X, default_width=2000)
         self._rows = X
         self._labels(y)  # a wrong y should not wait for the graph
-        graph = KNNGraph(5) if self.graph is None else self.graph
-        self._laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        self.coupling_, self.coupling_reason_ = self._coupled(H, validation)
+        if self.coupling_ == "free":
+            grid_of("lam", self.lam)  # zero would spread nothing
+        graph = _GRAPHS[self.coupling_] if self.graph is None else self.graph
+        self._laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
+        if self.coupling_ == "free":
+            self.solver_, self.solver_reason_ = "graph", "labels are spread before β is solved for"
+            return self._fit_free(H, y)
         self.solver_, self.solver_reason_ = self._choose(H, Cs, lams, validation)
         if self.solver_ == "spectral":
             with watched(self, "Graph", units) as update:
@@ -153,6 +167,11 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
                 f"solver={self.solver!r} needs all rows at once, not a Dask collection; use 'auto' "
                 "or 'spectral'."
             )
+        if self.coupling == "free":
+            raise InvalidParameterError(
+                "coupling='free' needs all rows at once, not a Dask collection; use 'tight'."
+            )
+        self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
         rows = BlockRows(self, X, y, client=client)
         columns, targets = zip(*rows.survey(_look), strict=True)
         y = self._check_target(rows, np.concatenate(targets))
@@ -191,6 +210,7 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
 
     def _learn(self, y, validation):
         """Choose C and λ on the surface, and solve there."""
+        self._said = None
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         known, targets, weight = self._labels(y)
         rows = self._coordinates(take(self._rows, np.flatnonzero(known)))
@@ -210,6 +230,7 @@ class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
 
     def _solve_one(self, H, y, C, lam):
         """Solve for one C and one λ without an eigendecomposition."""
+        self._said = None
         known, targets, weight = self._labels(y)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
         part = H.take(np.flatnonzero(known))

@@ -5,7 +5,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ulmus.backends.namespace import placed, to_numpy
+from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.manifold import SemiSupervisedELM
@@ -38,16 +38,23 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``. A sparse matrix is an
-        affinity, or distances in scikit-learn's format. Rows are compared as the
-        map scales them.
+        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
+        the coupling is free. A sparse matrix is an affinity, or distances in scikit-learn's
+        format. Rows are compared as the map scales them.
+    coupling : {"auto", "tight", "free"}, default="auto"
+        "tight" is the published form: every output is Hβ. "free" spreads the labels over the
+        graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
+        come of it, which serves where rows are many more than units. "auto" is tight below 10 000
+        rows or five rows a unit; past that it is free, or ``coupling_`` is "none" and β is fitted
+        to the labelled rows alone where leaving them out says that the graph does not help.
     C : "loo", float or array-like, default="loo"
         How far to trust the labels against ‖β‖².
     lam : "loo", float or array-like, default="loo"
         How far to trust the graph. "loo" tries 13 values of each from 10⁻⁶ to 10⁶,
         by leaving out each labelled row once.
-    class_weight : dict, "balanced" or None, default="balanced"
-        A factor for the labelled rows of each class.
+    class_weight : "auto", dict, "balanced" or None, default="auto"
+        A factor for the labelled rows of each class. "auto" balances them, as the paper does,
+        where the coupling is tight, and counts every label once where it is not.
     solver : {"auto", "spectral", "direct", "cg"}, default="auto"
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
         Cholesky for one C and lam, "cg" never forms an h × h matrix.
@@ -73,8 +80,12 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Probabilities for every row.
     coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
+    coupling_, coupling_reason_ : str
+        The coupling in use, and why.
     C_, lam_ : float
         The values in use.
+    spread_path_ : dict of ndarrays
+        "lam" and "error" on left-out labelled rows, where the coupling is not tight.
     surface_ : dict of ndarrays
         "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where
         they were chosen. Among the least error rates the smoothest solution wins.
@@ -120,9 +131,10 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         *,
         n_hidden=None,
         graph=None,
+        coupling="auto",
         C="loo",
         lam="loo",
-        class_weight="balanced",
+        class_weight="auto",
         solver="auto",
         tol=1e-2,
         max_iter=200,
@@ -133,6 +145,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         self.features = features
         self.n_hidden = n_hidden
         self.graph = graph
+        self.coupling = coupling
         self.C = C
         self.lam = lam
         self.class_weight = class_weight
@@ -146,7 +159,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
-        codes = to_numpy(chosen(self._map(self._rows))).copy()
+        codes = to_numpy(chosen(self._transduced())).copy()
         known = known_labels(self._given)
         codes[known] = codes_of(self._given[known], self.classes_)
         return self._named(placed(codes, self._rows))
@@ -154,7 +167,19 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def label_distributions_(self):
         """Probabilities for every row."""
-        return probabilities(self._map(self._rows), self.temperature_)
+        F = self._transduced()
+        if self._said is None:
+            return probabilities(F, self.temperature_)
+        # What the graph says are means of labels, ±1.
+        P = (1.0 + F) / 2.0
+        return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P
+
+    @property
+    def _class_weight(self):
+        """The published weights are balanced; on a free graph labels count as they are spread."""
+        if isinstance(self.class_weight, str) and self.class_weight == "auto":
+            return "balanced" if getattr(self, "coupling_", "tight") == "tight" else None
+        return self.class_weight
 
     def _check_target(self, X, y):
         y = np.asarray(y)
@@ -183,7 +208,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
             )
         codes = codes_of(y[known], self.classes_)
         totals = np.bincount(codes, minlength=len(self.classes_)).astype(float)
-        factors = class_factors(self.class_weight, self.classes_, totals)
+        factors = class_factors(self._class_weight, self.classes_, totals)
         weight = np.ones(len(codes)) if factors is None else factors[codes]
         return known, ClassTargets(codes, len(self.classes_)), weight
 
@@ -214,6 +239,8 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
+    coupling : {"auto", "tight", "free"}, default="auto"
+        Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
         How far to trust the values against ‖β‖².
     lam : "loo", float or array-like, default="loo"
@@ -240,8 +267,12 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         The output weights β.
     intercept_ : ndarray of shape (n_outputs,)
         The mean that was taken out.
+    coupling_, coupling_reason_ : str
+        The coupling in use, and why.
     C_, lam_ : float
         The values in use.
+    spread_path_ : dict of ndarrays
+        "lam" and "error" on left-out labelled rows, where the coupling is not tight.
     surface_ : dict of ndarrays
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
     selection_ : {"fixed", "loo", "validation"}
@@ -280,6 +311,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         *,
         n_hidden=None,
         graph=None,
+        coupling="auto",
         C="loo",
         lam="loo",
         solver="auto",
@@ -292,6 +324,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         self.features = features
         self.n_hidden = n_hidden
         self.graph = graph
+        self.coupling = coupling
         self.C = C
         self.lam = lam
         self.solver = solver
@@ -304,7 +337,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
     @property
     def transduction_(self):
         """A value for every row: the given one, or the predicted one."""
-        F = to_numpy(self._map(self._rows)).copy()
+        F = to_numpy(self._transduced()).copy()
         known = ~np.isnan(self._given).any(axis=1)
         F[known] = self._given[known]
         return placed(F[:, 0] if self._flat else F, self._rows)

@@ -1,10 +1,10 @@
-"""Labels spread over a graph: F = (I + λΛ)⁻¹ Y, without a hidden layer.
+"""Labels spread over a graph: F = KCT / KC1 with K = (I + λΛ)⁻¹, without a hidden layer.
 
-Y has the labelled rows' targets and zeros elsewhere, so that F = K_l T with the columns of the
-kernel K = (I + λΛ)⁻¹ that belong to labelled rows. A labelled row that is left out loses its own
-column, and (K_ll − diag K_ll) T is what the others say of it: exact leave-one-out from the l × l
-block. For every λ the matrix is Λ plus another multiple of I, and one run of conjugate gradients
-serves them all, because shifts do not change the space it searches in.
+T are the labelled rows' targets, C their weights; a row's output is a mean of the labelled rows'
+targets, each counted by how near the graph says it is. A labelled row that is left out loses its
+own column of K, so that what the others say of it needs only K between labelled rows: exact
+leave-one-out. For every λ the matrix is Λ plus another multiple of I, and one run of conjugate
+gradients serves them all, because shifts do not change the space it searches in.
 """
 
 import warnings
@@ -19,7 +19,7 @@ __all__ = ["Spread", "kernel_blocks", "spread"]
 
 @dataclass(frozen=True)
 class Spread:
-    """F (n × m), how many steps it took, and the relative residual it ended with."""
+    """(I + λΛ)⁻¹ Y, how many steps it took, and the relative residual it ended with."""
 
     values: np.ndarray
     steps: int
@@ -36,20 +36,23 @@ def spread(
 ) -> Spread:
     """Solve (I + λΛ) F = Y by conjugate gradients, every column at its own pace.
 
-    ``start`` is an F that is close, such as that of other labels.
+    ``start`` is an F that is close, such as that of slightly other labels.
     """
+    lam = Y.dtype.type(lam)
     F = np.zeros_like(Y) if start is None else start.astype(Y.dtype)
-    residual = Y - F - lam * (laplacian @ F) if start is not None else Y.copy()
-    size = np.maximum(_squares(Y), np.finfo(Y.dtype).tiny)
+    residual = Y.copy() if start is None else Y - F - lam * (laplacian @ F)
+    size = np.maximum(_squares(Y), np.finfo(float).tiny)
     direction, energy = residual.copy(), _squares(residual)
     steps, worst = 0, float(np.sqrt(np.max(energy / size, initial=0.0)))
     while steps < max_iter and worst > tol:
-        moved = direction + lam * (laplacian @ direction)
-        step = _ratio(energy, np.einsum("ij,ij->j", direction, moved))
+        moved = laplacian @ direction
+        moved *= lam
+        moved += direction
+        step = _ratio(energy, _products(direction, moved)).astype(Y.dtype)
         F += step * direction
         residual -= step * moved
         fresh = _squares(residual)
-        direction *= _ratio(fresh, energy)
+        direction *= _ratio(fresh, energy).astype(Y.dtype)
         direction += residual
         energy = fresh
         steps += 1
@@ -62,42 +65,45 @@ def spread(
 def kernel_blocks(
     laplacian: Any,
     rows: np.ndarray,
+    columns: np.ndarray,
     lams: np.ndarray,
     tol: float = 1e-3,
     max_iter: int = 1000,
 ) -> np.ndarray:
-    """(I + λΛ)⁻¹ between these rows, for every λ: an array of len(lams) × l × l.
+    """(I + λΛ)⁻¹ between some rows and columns, for every λ: len(lams) × rows × columns.
 
-    The iterates of the other shifts are needed at these rows alone, so that all λ together cost
+    The iterates of all but the largest λ are needed at these rows alone, so that all of them cost
     what the largest does.
     """
     lams = np.asarray(lams, dtype=float)
-    n, l = len(laplacian), len(rows)
+    n, l = len(laplacian), len(columns)
+    # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()
-    # (I + λΛ)⁻¹ = (Λ + σI)⁻¹ σ with σ = 1/λ; the others lie above the least σ by this much.
     above = (1.0 / lams - least)[:, None]
     residual = np.zeros((n, l), dtype=laplacian.matrix.dtype)
-    residual[rows, np.arange(l)] = 1.0
+    residual[columns, np.arange(l)] = 1.0
     direction, energy = residual.copy(), np.ones(l)
-    found = np.zeros((len(lams), l, l))
-    searched = np.repeat(np.eye(l)[None], len(lams), axis=0)
+    found = np.zeros((len(lams), len(rows), l))
+    searched = np.repeat(residual[rows].astype(float)[None], len(lams), axis=0)
     scale = before = np.ones((len(lams), l))
     last_step, last_turn = np.ones(l), np.zeros(l)
     steps, worst = 0, 1.0
     while steps < max_iter and worst > tol:
-        moved = laplacian @ direction + least * direction
-        step = _ratio(energy, np.einsum("ij,ij->j", direction, moved).astype(float))
+        moved = laplacian @ direction
+        moved += residual.dtype.type(least) * direction
+        step = _ratio(energy, _products(direction, moved))
+        # A shifted system's residual is the same one, scaled.
         after = _ratio(
             scale * before * last_step,
             step * last_turn * (before - scale) + before * last_step * (1.0 + above * step),
         )
-        found += (step * _ratio(after, scale))[:, None, :] * searched
+        shrunk = _ratio(after, scale)
+        found += (step * shrunk)[:, None, :] * searched
         residual -= step.astype(residual.dtype) * moved
         fresh = _squares(residual)
         turn = _ratio(fresh, energy)
-        part = residual[rows].astype(float)
-        searched *= (turn * _ratio(after, scale) ** 2)[:, None, :]
-        searched += after[:, None, :] * part
+        searched *= (turn * shrunk**2)[:, None, :]
+        searched += after[:, None, :] * residual[rows]
         direction *= turn.astype(direction.dtype)
         direction += residual
         before, scale, last_step, last_turn, energy = scale, after, step, turn, fresh
@@ -108,13 +114,18 @@ def kernel_blocks(
     return found / lams[:, None, None]
 
 
+def _products(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", A, B).astype(float)
+
+
 def _squares(A: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->j", A, A).astype(float)
+    return _products(A, A)
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a/b, and zero where b is."""
-    return np.divide(a, b, out=np.zeros(np.broadcast_shapes(np.shape(a), np.shape(b))), where=b != 0)
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+    return np.divide(a, b, out=np.zeros(shape), where=b != 0)
 
 
 def _warn(steps: int, worst: float, tol: float) -> None:

@@ -1,0 +1,183 @@
+"""How closely SS-ELM's outputs on the given rows are tied to its hidden layer.
+
+Tight, as published, every output is Hβ. With many more rows than units Hβ cannot hold what the
+graph knows; free, the graph speaks first, and β is fitted to what it said of every row. Where the
+labelled rows alone tell more than their neighbours do, the graph is left out.
+"""
+
+import warnings
+
+import numpy as np
+
+from ulmus.arguments import check_known
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import doubles, placed, take, to_numpy
+from ulmus.calibration import probabilities
+from ulmus.estimators.free import graph_lams, spread_labels
+from ulmus.estimators.stage import layer_of
+from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+from ulmus.hidden import Hidden
+from ulmus.problem import Problem
+from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
+from ulmus.solvers.primal import solve_moments
+from ulmus.targets import ClassTargets
+
+__all__ = ["FreeCoupling"]
+
+_COUPLINGS = ("auto", "tight", "free")
+# Hβ is not short of room for this many rows, nor for this many times its units.
+_ROWS, _TIMES = 10_000, 5
+# Labels that leave more rows' classes as they were cost a sum over the others alone.
+_CHANGED = 0.25
+_TOL = 1e-3
+
+
+class FreeCoupling:
+    """The free coupling, for an estimator with labels, a graph and a hidden layer."""
+
+    def _coupled(self, H, validation):
+        """Which coupling the shape asks for, and why."""
+        check_known("coupling", self.coupling, _COUPLINGS)
+        if self.coupling == "free" and validation is not None:
+            raise InvalidParameterError(
+                "validation chooses C and lam of coupling='tight'; leave it out with "
+                "coupling='free', whose lam is chosen by leaving out labelled rows."
+            )
+        if self.coupling != "auto":
+            return self.coupling, "asked for"
+        if len(H) < max(_ROWS, _TIMES * H.width):
+            return "tight", f"{H.width} units suffice for {len(H)} rows"
+        if self.lam != "loo" or self.solver != "auto" or validation is not None:
+            return "tight", "lam, solver or validation was given"
+        return "free", f"{len(H)} rows are more than {H.width} units can follow"
+
+    def _fit_free(self, H, y):
+        """Spread the labels, and fit β to what comes of it."""
+        known, targets, weight = self._labels(y)
+        lams = graph_lams(self.lam)
+        said = self._spread(known, targets, weight, lams)
+        if self.coupling == "auto" and said.error is not None:
+            alone = self._labelled_alone(H, known, targets, weight)
+            if alone.path is not None and said.error > _error(alone.path):
+                return self._accept_alone(y, H, targets, weight, said, alone)
+        return self._follow(y, H, known, targets, weight, said)
+
+    def _spread(self, known, targets, weight, lams, before=None):
+        """What the graph says of all rows; warn of those that it is silent about."""
+        tol = min(self.tol, _TOL)
+        said = spread_labels(
+            self._laplacian, known, targets, weight, lams, tol, self.max_iter, before
+        )
+        silent = int(np.count_nonzero(~said.reached))
+        if silent:
+            warnings.warn(
+                f"{silent} of {len(said.reached)} rows are joined to no labelled row by the graph; "
+                "the model alone names them. More neighbours, or a label among them, would help.",
+                UnreachedRowsWarning,
+                stacklevel=2,
+            )
+        return said
+
+    def _labelled_alone(self, H, known, targets, weight):
+        """The supervised fit to the labelled rows."""
+        part = H.take(np.flatnonzero(known))
+        problem = Problem(part, targets.placed(part.X), placed(weight, part.X))
+        return solve(problem, self._grid(), seed=0)
+
+    def _accept_alone(self, y, H, targets, weight, said, alone):
+        self.coupling_ = "none"
+        self.coupling_reason_ = (
+            f"left-out labelled rows have an error of {_error(alone.path):.3g} without the graph "
+            f"and of {said.error:.3g} with it"
+        )
+        self.C_, self.lam_, self.selection_ = alone.C, 0.0, "loo"
+        self.spread_path_ = said.path
+        self._said = self._graph_labels = self._sums = None
+        return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
+
+    def _follow(self, y, H, known, targets, weight, said):
+        """β for the classes or values that the graph gave."""
+        pseudo, rows = said.pseudo_targets(known), np.flatnonzero(said.reached)
+        part = H if len(rows) == len(H) else H.take(rows)
+        problem = Problem(part, _taken(pseudo, rows).placed(H.X))
+        solution = solve(problem, self._grid(), seed=0)
+        self._sums = solution.moments
+        self.C_ = solution.C
+        return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
+
+    def _adopt(self, y, H, known, targets, weight, said, pseudo, coef):
+        self.lam_, self.selection_ = said.lam, "fixed" if said.path is None else "loo"
+        vars(self).pop("spread_path_", None)
+        if said.path is not None:
+            self.spread_path_ = said.path
+        self._graph_labels, self._pseudo = said, pseudo
+        # The labelled rows are few among those fitted, so that their own weight tells little.
+        own = doubles(H.take(np.flatnonzero(known)).all())
+        fitted = matmul(own, coef)
+        self._accept(y, targets, weight, coef, fitted, np.arange(len(targets)), said.steps)
+        self._said = self._outputs_of(said)
+        return self
+
+    def _outputs_of(self, said):
+        """F of all rows: the graph's, or the model's where the graph is silent."""
+        F = said.outputs + to_numpy(self.intercept_)
+        silent = np.flatnonzero(~said.reached)
+        if len(silent):
+            F[silent] = to_numpy(self._map(take(self._rows, silent)))
+            if isinstance(said.targets, ClassTargets):
+                P = probabilities(F[silent], self.temperature_)
+                F[silent] = 2.0 * (P[:, 1:] if F.shape[1] == 1 else P) - 1.0
+        return F
+
+    def _transduced(self):
+        """F of all rows: what the graph said, or Hβ where the two are one."""
+        return self._map(self._rows) if self._said is None else placed(self._said, self._rows)
+
+    def _relabel_free(self, y):
+        """One warm-started solve on the graph, and sums over the rows whose class changed."""
+        H = Hidden(layer_of(self.features_, self._rows, self.dtype), self._rows)
+        known, targets, weight = self._labels(y)
+        if self._graph_labels is None:
+            alone = self._labelled_alone(H, known, targets, weight)
+            self.C_ = alone.C
+            return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
+        before, old = self._graph_labels, self._pseudo
+        said = self._spread(known, targets, weight, graph_lams(self.lam), before)
+        pseudo = said.pseudo_targets(known)
+        same = np.array_equal(said.reached, before.reached) and said.mass.shape == before.mass.shape
+        changed = np.flatnonzero((pseudo.array != old.array).reshape(len(H), -1).any(axis=1))
+        if not same or self._sums is None or len(changed) > _CHANGED * len(H):
+            return self._follow(y, H, known, targets, weight, said)
+        if len(changed):
+            part = H.take(changed)
+            new, gone = (
+                Problem(part, _taken(each, changed).placed(H.X)).moments() for each in (pseudo, old)
+            )
+            self._sums = self._sums + (new - gone)
+        problem = Problem(H, pseudo.placed(H.X))
+        solution = solve_moments(
+            self._sums.summed(), problem, self.C_, calibration_rows(len(H), 0)[:0]
+        )
+        return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
+
+    def _grid(self):
+        """C, or the values to choose it from."""
+        return DEFAULT_GRID if isinstance(self.C, str) else _plain(self.C)
+
+
+def _plain(C):
+    values = np.atleast_1d(np.asarray(C, dtype=float))
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _error(path):
+    """The left-out error of classes, or else of numbers, at the best C."""
+    errors = path.squared_error if path.error_rate is None else path.error_rate
+    return float(errors[path.best])
+
+
+def _taken(targets, rows):
+    """The targets of some rows."""
+    if isinstance(targets, ClassTargets):
+        return ClassTargets(targets.codes[rows], targets.n_classes)
+    return type(targets)(targets.values[rows])
