@@ -17,7 +17,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import sparse_operator
-from ulmus.backends.neighbors import approximate_neighbors
+from ulmus.backends.neighbors import approximate_neighbors, exact_neighbors
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -26,6 +26,8 @@ __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 _LOG = logging.getLogger(__name__)
 # Below this many rows an exact search is sooner done than an index is built.
 _EXACT_ROWS = 20_000
+# The same where products of blocks do the search.
+_PRODUCT_ROWS = 100_000
 # What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets
 # labels travel best over the data at hand (`python -m benchmarks hundred`).
 _LOCAL = 0.25
@@ -55,6 +57,10 @@ class Laplacian:
         for _ in range(self.power):
             F = self.matrix @ F
         return F
+
+    def diagonal(self) -> np.ndarray:
+        """The diagonal of the matrix that is applied; for higher powers about that of the power."""
+        return np.asarray(self.matrix.diagonal(), dtype=float) ** self.power
 
     def placed(self, like: Rows, dtype: DType) -> "Laplacian":
         """The same for arrays that live where ``like`` does."""
@@ -120,9 +126,10 @@ class KNNGraph(BaseEstimator):
     power : int, default=1
         The Laplacian's power.
     method : {"auto", "exact", "pynndescent"}, default="auto"
-        How neighbours are found. "auto" searches exactly up to 20 000 rows and
-        beyond them uses pynndescent where it is installed (the extra
-        ``neighbors``); what it chose goes to the log ``ulmus`` and to ``search``.
+        How neighbours are found. "auto" searches exactly up to 20 000 rows, or
+        100 000 dense ones by Euclidean distance, and beyond them uses pynndescent where it
+        is installed (the extra ``neighbors``); what it chose goes to the log ``ulmus`` and to
+        ``search``.
     random_state : int, RandomState instance or None, default=0
         Seeds pynndescent.
 
@@ -175,7 +182,7 @@ class KNNGraph(BaseEstimator):
         """How the neighbours of these rows are found: "exact" or "pynndescent"."""
         if self.method != "auto":
             return self.method
-        if X.shape[0] <= _EXACT_ROWS:
+        if X.shape[0] <= (_PRODUCT_ROWS if self._by_products(X) else _EXACT_ROWS):
             return "exact"
         if importlib.util.find_spec("pynndescent") is None:
             _LOG.info(
@@ -187,9 +194,16 @@ class KNNGraph(BaseEstimator):
         _LOG.info("Neighbours of %d rows by pynndescent, which is approximate.", X.shape[0])
         return "pynndescent"
 
+    def _by_products(self, X: Rows) -> bool:
+        """Whether blocks of products find the neighbours sooner than scikit-learn would."""
+        dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
+        return dense and self.metric == "euclidean" and X.shape[0] > _EXACT_ROWS
+
     def _distances(self, X: Rows) -> Any:
         k = min(self.n_neighbors, X.shape[0] - 1)
         if self.search(X) == "exact":
+            if self._by_products(X):
+                return exact_neighbors(X, k)
             return sp.csr_array(
                 kneighbors_graph(X, k, mode="distance", metric=self.metric, include_self=False)
             )

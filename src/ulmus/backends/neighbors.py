@@ -1,14 +1,22 @@
-"""Approximate nearest neighbours, by an optional package."""
+"""Nearest neighbours of many rows: exactly, by products of blocks, or by an optional package."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.backends.linalg import matmul
 from ulmus.exceptions import MissingExtraError
-from ulmus.typing import Rows, Seed
+from ulmus.typing import Array, Rows, Seed
 
-__all__ = ["approximate_neighbors"]
+__all__ = ["approximate_neighbors", "exact_neighbors"]
+
+# Squared distances that are in memory at once.
+_ENTRIES = 2**25
+# Of every so many rows the nearest is looked for first.
+_GROUP = 32
+# Candidates beyond those asked for, so that rounding in a product does not leave one out.
+_SPARE = 6
 
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
@@ -29,3 +37,81 @@ def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
     return sp.csr_array(
         (distances.ravel()[found], (rows[found], indices.ravel()[found])), shape=(n, n)
     )
+
+
+def exact_neighbors(X: Array, k: int) -> Any:
+    """Euclidean distances to the k nearest other rows of each row, zeros stored, as a CSR array.
+
+    ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy comes from one product, of which only the nearest few of each
+    row are kept and measured again, exactly. Rows whose order the product cannot tell are
+    searched once more without it.
+    """
+    n = X.shape[0]
+    X = X - X.mean(axis=0)
+    squares = np.einsum("ij,ij->i", X, X)
+    wanted = min(k + _SPARE, n - 1)
+    left = np.column_stack([-2.0 * X, np.ones(n, X.dtype)]).astype(X.dtype)
+    right = _padded(X, squares)
+    doubt = 4.0 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1]) * np.sqrt(squares * squares.max())
+    distances, columns = np.empty((n, k), X.dtype), np.empty((n, k), np.int64)
+    step = max(1, _ENTRIES // right.shape[0])
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        near, bound = _candidates(left[rows], right, rows, wanted)
+        D, J = _measured(X, rows, near, k)
+        # All others are at least as far as the last candidate, give or take the rounding.
+        unsure = np.flatnonzero(D[:, -1] ** 2 - squares[rows] > bound - doubt[rows])
+        for one in unsure if wanted < n - 1 else ():
+            D[one], J[one] = _searched(X, rows[one], k)
+        distances[rows], columns[rows] = D, J
+    return sp.csr_array(
+        (distances.ravel(), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
+    )
+
+
+def _padded(X: Array, squares: Array) -> Array:
+    """Rows [x, ‖x‖²], and enough that are infinitely far to fill the last group."""
+    more = -X.shape[0] % _GROUP
+    body = np.column_stack([X, squares]).astype(X.dtype)
+    far = np.zeros((more, body.shape[1]), X.dtype)
+    far[:, -1] = np.finfo(X.dtype).max
+    return np.concatenate([body, far])
+
+
+def _candidates(left: Array, right: Array, rows: Array, wanted: int) -> tuple[Array, Array]:
+    """About the nearest rows of some, and the product's value for the last of them.
+
+    The nearest lie in the groups whose own nearest are nearest, so that a row's few candidates
+    are found without a look at most of its distances.
+    """
+    S = matmul(left, right.T)
+    S[np.arange(len(rows)), rows] = np.inf
+    groups = S.reshape(len(rows), _GROUP, -1)
+    least = groups.min(axis=1)
+    count = min(wanted, least.shape[1])
+    closest = np.argpartition(least, count - 1, axis=1)[:, :count]
+    inside = np.take_along_axis(groups, closest[:, None, :], 2).reshape(len(rows), -1)
+    place = np.argpartition(inside, wanted - 1, axis=1)[:, :wanted]
+    member, group = np.divmod(place, count)
+    columns = member * least.shape[1] + np.take_along_axis(closest, group, 1)
+    return columns, np.take_along_axis(inside, place, 1).max(axis=1)
+
+
+def _measured(X: Array, rows: Array, near: Array, k: int) -> tuple[Array, Array]:
+    """The k nearest of the candidates, by their differences."""
+    squares = np.empty(near.shape, X.dtype)
+    for c in range(near.shape[1]):
+        gap = X[rows] - X[near[:, c]]
+        squares[:, c] = np.einsum("ij,ij->i", gap, gap)
+    order = np.argsort(squares, axis=1, kind="stable")[:, :k]
+    return np.sqrt(np.take_along_axis(squares, order, 1)), np.take_along_axis(near, order, 1)
+
+
+def _searched(X: Array, row: int, k: int) -> tuple[Array, Array]:
+    """The k nearest of all rows, by their differences."""
+    gap = X - X[row]
+    squares = np.einsum("ij,ij->i", gap, gap)
+    squares[row] = np.inf
+    nearest = np.argpartition(squares, k - 1)[:k]
+    nearest = nearest[np.argsort(squares[nearest], kind="stable")]
+    return np.sqrt(squares[nearest]), nearest

@@ -6,6 +6,7 @@ labelled rows alone tell more than their neighbours do, the graph is left out.
 """
 
 import warnings
+from numbers import Real
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
+from ulmus.solvers.coupled import coupled
 from ulmus.solvers.primal import solve_moments
-from ulmus.targets import ClassTargets
+from ulmus.targets import ClassTargets, coded
 
 __all__ = ["FreeCoupling"]
 
@@ -37,6 +39,8 @@ class FreeCoupling:
 
     def _coupled(self, H, validation):
         """Which coupling the shape asks for, and why."""
+        if isinstance(self.coupling, Real) and not isinstance(self.coupling, bool):
+            return self._sprung(validation)
         check_known("coupling", self.coupling, _COUPLINGS)
         if self.coupling == "free" and validation is not None:
             raise InvalidParameterError(
@@ -50,6 +54,36 @@ class FreeCoupling:
         if self.lam != "loo" or self.solver != "auto" or validation is not None:
             return "tight", "lam, solver or validation was given"
         return "free", f"{len(H)} rows are more than {H.width} units can follow"
+
+    def _sprung(self, validation):
+        """A coupling of finite strength."""
+        if not 0 < self.coupling < np.inf:
+            raise InvalidParameterError(
+                f"coupling={self.coupling!r} must be 'auto', 'tight', 'free' or a positive number."
+            )
+        if validation is not None or isinstance(self.C, str) or isinstance(self.lam, str):
+            raise InvalidParameterError(
+                f"coupling={self.coupling!r} solves for one C and one lam, with nothing to choose; "
+                "give both as numbers and no validation, or use coupling='auto'."
+            )
+        return float(self.coupling), "asked for"
+
+    def _fit_sprung(self, H, y, C, lam):
+        """F and β at once, tied by a spring."""
+        known, targets, weight = self._labels(y)
+        rows = np.flatnonzero(known)
+        c, T = np.zeros(len(H)), np.zeros((len(H), targets.coding.shape[1]))
+        c[rows] = C * weight
+        T[rows] = coded(targets, slice(0, len(targets)), np.dtype(float))
+        tol, steps = min(self.tol, _TOL), self.max_iter
+        mu = self.coupling_
+        found = coupled(H, self._laplacian, placed(c, H.X), placed(T, H.X), lam, mu, tol, steps)
+        self.C_, self.lam_, self.selection_ = C, lam, "fixed"
+        self._graph_labels = self._sums = None
+        fitted = found.outputs[rows, :]
+        self._accept(y, targets, weight, found.coef, fitted, np.arange(len(targets)), found.steps)
+        self._said = to_numpy(found.outputs) + to_numpy(self.intercept_)
+        return self
 
     def _fit_free(self, H, y):
         """Spread the labels, and fit β to what comes of it."""
@@ -136,6 +170,8 @@ class FreeCoupling:
     def _relabel_free(self, y):
         """One warm-started solve on the graph, and sums over the rows whose class changed."""
         H = Hidden(layer_of(self.features_, self._rows, self.dtype), self._rows)
+        if isinstance(self.coupling_, float):
+            return self._fit_sprung(H, y, self.C_, self.lam_)
         known, targets, weight = self._labels(y)
         if self._graph_labels is None:
             alone = self._labelled_alone(H, known, targets, weight)

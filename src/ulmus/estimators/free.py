@@ -16,7 +16,7 @@ from ulmus.targets import ClassTargets, ValueTargets, chosen, wrong
 
 __all__ = ["GraphLabels", "graph_lams", "spread_labels"]
 
-_LAMS = np.array([1.0, 3.0, 9.0, 24.0, 49.0, 99.0, 199.0, 499.0])
+_LAMS = np.array([1.0, 3.0, 9.0, 24.0, 49.0, 99.0, 199.0])
 # λ = 99 is label spreading's usual α = λ / (1 + λ) = 0.99. It wins among equals.
 _USUAL = 99.0
 # Columns of the kernel that are in memory at once, times rows.

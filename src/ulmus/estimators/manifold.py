@@ -45,7 +45,7 @@ _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
 # Labels travel far on a free graph; firm ties to the nearest keep them from straying.
-_GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
+_TIGHT, _FREE = KNNGraph(5), KNNGraph(10, width="local")
 _PRIVATE = ("_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
 _PRIVATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 
@@ -140,10 +140,14 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         self._labels(y)  # a wrong y should not wait for the graph
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         self.coupling_, self.coupling_reason_ = self._coupled(H, validation)
+        tight = self.coupling_ == "tight"
         if self.coupling_ == "free":
             grid_of("lam", self.lam)  # zero would spread nothing
-        graph = _GRAPHS[self.coupling_] if self.graph is None else self.graph
+        graph = (_TIGHT if tight else _FREE) if self.graph is None else self.graph
         self._laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
+        if not tight and self.coupling_ != "free":
+            self.solver_, self.solver_reason_ = "cg", "a coupling of finite strength"
+            return self._fit_sprung(H, y, float(Cs[0]), float(lams[0]))
         if self.coupling_ == "free":
             self.solver_, self.solver_reason_ = "graph", "labels are spread before β is solved for"
             return self._fit_free(H, y)

@@ -41,12 +41,13 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
         the coupling is free. A sparse matrix is an affinity, or distances in scikit-learn's
         format. Rows are compared as the map scales them.
-    coupling : {"auto", "tight", "free"}, default="auto"
+    coupling : {"auto", "tight", "free"} or float, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
         come of it, which serves where rows are many more than units. "auto" is tight below 10 000
         rows or five rows a unit; past that it is free, or ``coupling_`` is "none" and β is fitted
-        to the labelled rows alone where leaving them out says that the graph does not help.
+        to the labelled rows alone where leaving them out says that the graph does not help. A
+        number μ ties outputs F to Hβ by (μ/2)‖F − Hβ‖², for one C and one lam.
     C : "loo", float or array-like, default="loo"
         How far to trust the labels against ‖β‖².
     lam : "loo", float or array-like, default="loo"
@@ -239,7 +240,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
-    coupling : {"auto", "tight", "free"}, default="auto"
+    coupling : {"auto", "tight", "free"} or float, default="auto"
         Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
         How far to trust the values against ‖β‖².

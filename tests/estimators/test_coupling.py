@@ -1,0 +1,240 @@
+"""Rows that outnumber the units: the graph speaks first, or not at all."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs, make_moons
+
+from ulmus import (
+    ELMClassifier,
+    KNNGraph,
+    RBFFeatures,
+    SemiSupervisedELMClassifier,
+    SemiSupervisedELMRegressor,
+)
+from ulmus.estimators import coupling
+from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+
+MOONS, SIDE = make_moons(800, noise=0.08, random_state=0)
+NAMES = np.array(["left", "right"])
+
+
+def few(y, count, seed=0, unknown=-1):
+    known = np.random.default_rng(seed).choice(len(y), count, replace=False)
+    found = np.full(len(y), unknown, dtype=y.dtype)
+    found[known] = y[known]
+    return found
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Treat a few hundred rows as many."""
+    monkeypatch.setattr(coupling, "_ROWS", 100)
+    monkeypatch.setattr(coupling, "_TIMES", 2)
+
+
+def free(**parameters):
+    return SemiSupervisedELMClassifier(
+        RBFFeatures(60, width=0.5, random_state=0), coupling="free", **parameters
+    )
+
+
+def test_the_shape_decides(small):
+    labels = few(SIDE, 30)
+    model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0).fit(MOONS, labels)
+    assert model.coupling_ == "free"
+    assert "800 rows" in model.coupling_reason_
+    model = SemiSupervisedELMClassifier(n_hidden=500, random_state=0).fit(MOONS, labels)
+    assert model.coupling_ == "tight"
+
+
+def test_few_rows_are_solved_as_published():
+    labels = few(SIDE, 30)
+    auto = SemiSupervisedELMClassifier(n_hidden=50, random_state=0).fit(MOONS, labels)
+    tight = SemiSupervisedELMClassifier(n_hidden=50, coupling="tight", random_state=0)
+    assert_array_equal(auto.coef_, tight.fit(MOONS, labels).coef_)
+
+
+@pytest.mark.parametrize("given", [{"lam": 0.1}, {"solver": "spectral"}], ids=["lam", "solver"])
+def test_what_belongs_to_the_tight_form_asks_for_it(small, given):
+    model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0, **given)
+    assert model.fit(MOONS, few(SIDE, 30)).coupling_ == "tight"
+
+
+def test_the_graph_holds_what_few_units_cannot():
+    labels = few(SIDE, 12, seed=1)
+    model = free().fit(MOONS, labels)
+    assert np.mean(model.transduction_ == SIDE) > 0.97
+    new, side = make_moons(500, noise=0.08, random_state=1)
+    assert model.score(new, side) > 0.97
+    assert_array_equal(model.transduction_[labels >= 0], labels[labels >= 0])
+    assert_array_equal(
+        model.label_distributions_.argmax(axis=1)[labels < 0], model.transduction_[labels < 0]
+    )
+    assert_allclose(model.label_distributions_.sum(axis=1), 1, rtol=1e-5)
+    assert model.selection_ == "loo"
+    assert model.lam_ in model.spread_path_["lam"]
+
+
+def test_beta_is_the_supervised_fit_to_the_classes_the_graph_gave():
+    model = free(C=3.0).fit(MOONS, few(SIDE, 12, seed=1))
+    alone = ELMClassifier(RBFFeatures(60, width=0.5, random_state=0), C=3.0)
+    alone.fit(MOONS, model.transduction_)
+    assert_allclose(model.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_a_graph_of_noise_is_left_out(small):
+    X, y = make_blobs(600, centers=4, n_features=10, cluster_std=4.0, random_state=0)
+    rng = np.random.default_rng(0)
+    ends = rng.integers(600, size=(2, 3000))
+    W = sp.coo_array((np.ones(3000), ends), shape=(600, 600)).tocsr()
+    labels = few(y, 120)
+    model = SemiSupervisedELMClassifier(n_hidden=100, graph=W.maximum(W.T), random_state=0)
+    model.fit(X, labels)
+    assert model.coupling_ == "none"
+    assert "without the graph" in model.coupling_reason_
+    known = labels >= 0
+    alone = ELMClassifier(n_hidden=100, random_state=0).fit(X, y)
+    alone.features_ = model.features_
+    assert model.score(X[~known], y[~known]) > 0.8
+    again = model.relabel(labels)
+    assert_allclose(again.coef_, model.coef_)
+    assert_array_equal(again.transduction_, model.transduction_)
+
+
+def test_rows_apart_from_every_label_are_named_by_the_model():
+    far = MOONS[:50] + np.array([100.0, 0.0])
+    X, y = np.vstack([MOONS, far]), np.concatenate([few(SIDE, 20), np.full(50, -1)])
+    with pytest.warns(UnreachedRowsWarning, match=r"50 of 850 rows are joined to no labelled row"):
+        model = free(graph=KNNGraph(5)).fit(X, y)
+    assert_array_equal(model.transduction_[800:], model.predict(X[800:]))
+    assert_allclose(model.label_distributions_[800:], model.predict_proba(X[800:]), atol=1e-6)
+
+
+def test_a_row_without_neighbours():
+    W = KNNGraph(6, width="local").affinity(MOONS).tolil()
+    W[5, :] = 0
+    W[:, 5] = 0
+    labels = few(SIDE, 20)
+    labels[5] = -1
+    with pytest.warns(UnreachedRowsWarning, match=r"1 of 800"):
+        model = free(graph=sp.csr_array(W)).fit(MOONS, labels)
+    assert model.transduction_[5] == model.predict(MOONS[5:6])[0]
+
+
+def test_a_class_that_no_label_has_is_not_there():
+    X, y = make_blobs(600, centers=3, random_state=0)
+    labels = few(y, 30)
+    labels[labels == 2] = -1
+    model = free().fit(X, labels)
+    assert_array_equal(model.classes_, [0, 1])
+
+
+def test_one_label_a_class():
+    labels = np.full(800, -1)
+    for side in (0, 1):
+        labels[np.flatnonzero(side == SIDE)[0]] = side
+    model = free().fit(MOONS, labels)
+    assert model.lam_ == 99.0
+    assert not hasattr(model, "spread_path_")
+    assert np.mean(model.transduction_ == SIDE) > 0.9
+
+
+def test_a_few_wrong_labels_do_little_harm():
+    labels = few(SIDE, 60)
+    wrong = np.flatnonzero(labels >= 0)[:6]
+    labels[wrong] = 1 - labels[wrong]
+    model = free().fit(MOONS, labels)
+    unknown = labels < 0
+    assert np.mean(model.transduction_[unknown] == SIDE[unknown]) > 0.93
+
+
+def test_names_for_classes():
+    labels = few(SIDE, 20)
+    named = np.where(labels >= 0, NAMES[labels], None)
+    a, b = free().fit(MOONS, named), free().fit(MOONS, labels)
+    assert_array_equal(a.transduction_, NAMES[b.transduction_])
+
+
+@pytest.mark.parametrize("more", [1, 40])
+def test_other_labels_cost_a_warm_start_and_give_the_same_model(more):
+    labels = few(SIDE, 20)
+    model = free(tol=1e-6).fit(MOONS, labels)
+    before = model.coef_.copy()
+    other = labels.copy()
+    unknown = np.flatnonzero(labels < 0)[:more]
+    other[unknown] = SIDE[unknown]
+    warm = model.relabel(other)
+    cold = free(tol=1e-6, lam=model.lam_, C=model.C_).fit(MOONS, other)
+    assert_array_equal(warm.transduction_, cold.transduction_)
+    assert_allclose(warm.coef_, cold.coef_, rtol=1e-6, atol=1e-8)
+    assert_array_equal(model.coef_, before)
+    if more == 1:
+        assert warm.n_iter_ < cold.n_iter_
+
+
+def test_a_new_class_among_other_labels():
+    X, y = make_blobs(600, centers=3, random_state=0)
+    labels = few(y, 30)
+    two = np.where(labels == 2, -1, labels)
+    model = free(lam=24.0, C=1.0).fit(X, two)
+    assert_allclose(
+        model.relabel(labels).coef_, free(lam=24.0, C=1.0).fit(X, labels).coef_, atol=1e-6
+    )
+
+
+def test_numbers_follow_the_graph_too(small):
+    t = np.linspace(3, 14, 900)
+    X = np.column_stack([t * np.cos(t), t * np.sin(t)])
+    y = few(t, 60, unknown=np.nan)
+    model = SemiSupervisedELMRegressor(RBFFeatures(80, width=0.3, random_state=0), coupling="free")
+    model.fit(X, y)
+    assert np.abs(model.transduction_ - t).mean() < 0.3
+    assert_array_equal(model.transduction_[~np.isnan(y)], y[~np.isnan(y)])
+    auto = SemiSupervisedELMRegressor(n_hidden=40, random_state=0).fit(X, y)
+    assert auto.coupling_ in ("free", "none")
+    other = y.copy()
+    other[7] = t[7]
+    assert np.abs(model.relabel(other).transduction_ - t).mean() < 0.3
+
+
+def test_a_spring_lies_between(small):
+    labels = few(SIDE, 20)
+    features = RBFFeatures(60, width=0.5, random_state=0)
+    graph = KNNGraph(10, width="local")
+    given = {"features": features, "graph": graph, "C": 10.0, "lam": 1.0, "class_weight": None}
+    tight = SemiSupervisedELMClassifier(coupling="tight", **given).fit(MOONS, labels)
+    model = SemiSupervisedELMClassifier(coupling=1e4, max_iter=20_000, tol=1e-8, **given)
+    model.fit(MOONS, labels)
+    assert_allclose(model.predict_proba(MOONS), tight.predict_proba(MOONS), atol=0.02)
+    loose = SemiSupervisedELMClassifier(coupling=0.1, **given).fit(MOONS, labels)
+    assert np.mean(loose.transduction_ == SIDE) > 0.9
+    assert loose.relabel(labels).coef_.shape == loose.coef_.shape
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"coupling": "loose"}, "coupling='loose' is unknown"),
+        ({"coupling": -1.0, "C": 1.0, "lam": 1.0}, "positive number"),
+        ({"coupling": 2.0}, "give both as numbers"),
+        ({"coupling": "free", "lam": 0.0}, "lam=0.0"),
+    ],
+)
+def test_couplings_that_cannot_be(given, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        SemiSupervisedELMClassifier(n_hidden=20, **given).fit(MOONS, few(SIDE, 20))
+
+
+def test_validation_belongs_to_the_tight_form():
+    with pytest.raises(InvalidParameterError, match="validation"):
+        free().fit(MOONS, few(SIDE, 20), validation=(MOONS[:5], SIDE[:5]))
+
+
+def test_nothing_is_said_of_a_graph_that_reaches_every_row():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        free().fit(MOONS, few(SIDE, 20))
