@@ -98,11 +98,11 @@ def test_a_transformer_of_connections_gives_binary_weights():
 
 
 def test_the_search_is_chosen_and_seen(caplog):
-    assert KNNGraph().search(np.empty((20_000, 1))) == "exact"
+    assert KNNGraph().search(np.empty((100_000, 1))) == "exact"
     with caplog.at_level("INFO", logger="ulmus"):
-        chosen = KNNGraph().search(np.empty((20_001, 1)))
+        chosen = KNNGraph().search(np.empty((100_001, 1)))
     assert chosen in ("exact", "pynndescent")
-    assert "20001 rows" in caplog.text
+    assert "100001 rows" in caplog.text
 
 
 @pytest.mark.slow  # its package compiles itself on first use
