@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
     from ulmus.estimators.regressor import ELMRegressor
-    from ulmus.estimators.semi_supervised import (
-        SemiSupervisedELMClassifier,
-        SemiSupervisedELMRegressor,
-    )
+    from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
+    from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
     from ulmus.estimators.sparse import SparseELMClassifier
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
@@ -75,7 +73,7 @@ _HOMES = {
     "RBFFeatures": "ulmus.features",
     "RandomFeatures": "ulmus.features",
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
-    "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
+    "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised_regressor",
     "SparseELMClassifier": "ulmus.estimators.sparse",
     "on_device": "ulmus.backends.streaming",
     "to_device": "ulmus.backends.moving",

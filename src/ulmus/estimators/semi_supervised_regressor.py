@@ -1,0 +1,188 @@
+"""SS-ELM for numbers: a few values, many rows, and a model for new ones."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from ulmus.backends.namespace import placed, to_numpy
+from ulmus.distributed.mapped import by_blocks
+from ulmus.estimators.manifold import SemiSupervisedELM
+from ulmus.exceptions import InvalidInputError
+from ulmus.targets import ValueTargets
+
+__all__ = ["SemiSupervisedELMRegressor"]
+
+
+class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
+    """SS-ELM for numbers: a few values, and the shape of all rows.
+
+    The targets' mean over the labelled rows is taken out first and added to every
+    prediction.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 2000).
+    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
+        Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
+    coupling : {"auto", "tight", "free"} or float, default="auto"
+        Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
+    C : "loo", float or array-like, default="loo"
+        How far to trust the values against ‖β‖².
+    lam : "loo", float or array-like, default="loo"
+        How far to trust the graph.
+    solver : {"auto", "spectral", "direct", "cg"}, default="auto"
+        As in `SemiSupervisedELMClassifier`.
+    tol : float, default=1e-2
+        Relative residual at which "cg" stops.
+    max_iter : int, default=200
+        Steps after which "cg" stops anyway.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map.
+    verbose : int, default=0
+        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
+        terminal, else lines in the log named "ulmus".
+
+    Attributes
+    ----------
+    transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        A value for every row: the given one, or the predicted one.
+    coef_ : ndarray of shape (n_hidden, n_outputs)
+        The output weights β.
+    intercept_ : ndarray of shape (n_outputs,)
+        The mean that was taken out.
+    coupling_, coupling_reason_ : str
+        The coupling in use, and why.
+    C_, lam_ : float
+        The values in use.
+    spread_path_ : dict of ndarrays
+        "lam" and "error" on left-out labelled rows, where the coupling is not tight.
+    surface_ : dict of ndarrays
+        "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
+    selection_ : {"fixed", "loo", "validation"}
+        How C and lam were chosen.
+    solver_, solver_reason_ : str
+        How β was found, and why so.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMRegressor : When every row has a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import SemiSupervisedELMRegressor
+    >>> t = np.linspace(3, 14, 300)
+    >>> X = np.column_stack([t * np.cos(t), t * np.sin(t)])  # a spiral
+    >>> y = np.full(300, np.nan)
+    >>> y[::20] = t[::20]  # fifteen values are known
+    >>> model = SemiSupervisedELMRegressor(random_state=0).fit(X, y)
+    >>> bool(np.abs(model.transduction_ - t).mean() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        features=None,
+        *,
+        n_hidden=None,
+        graph=None,
+        coupling="auto",
+        C="loo",
+        lam="loo",
+        solver="auto",
+        tol=1e-2,
+        max_iter=200,
+        dtype=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.features = features
+        self.n_hidden = n_hidden
+        self.graph = graph
+        self.coupling = coupling
+        self.C = C
+        self.lam = lam
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def transduction_(self):
+        """A value for every row: the given one, or the predicted one."""
+        F = to_numpy(self._transduced()).copy()
+        known = ~np.isnan(self._given).any(axis=1)
+        F[known] = self._given[known]
+        return placed(F[:, 0] if self._flat else F, self._rows)
+
+    @by_blocks
+    def predict(self, X):
+        """Predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One value, or one row of values, for each.
+        """
+        F = self._outputs(X)
+        return F[:, 0] if self._flat else F
+
+    def _check_target(self, X, y):
+        try:
+            y = np.asarray(y, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"y must be numbers, with NaN for unknown ones. {error}"
+            ) from error
+        if y.ndim not in (1, 2):
+            raise InvalidInputError(f"y has {y.ndim} dimensions; it must have one or two.")
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        if np.isinf(y).any():
+            raise InvalidInputError("y contains infinity; use NaN for values that are not known.")
+        self._flat = y.ndim == 1
+        return y.reshape(len(y), -1)
+
+    def _labels(self, y):
+        unknown = np.isnan(y)
+        if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
+            raise InvalidInputError(
+                "Some rows of y are NaN in part; a row must be known in every output or in none."
+            )
+        known = ~unknown.all(axis=1)
+        if not known.any():
+            raise InvalidInputError("No row has a value: every y is NaN, which marks unknown ones.")
+        self._mean = y[known].mean(axis=0)
+        return known, ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
+
+    def _validation_targets(self, y):
+        return ValueTargets(y - self._mean)
+
+    def _level(self, targets):
+        return self._mean
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
