@@ -10,6 +10,8 @@
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
     │   ├── CacheError (OSError)             the cache cannot be written to
     │   └── CorruptFileError (ValueError)    a file is not what its name promises
+    ├── ModelFileError (ValueError)          a file is no model that can be read
+    │   └── UnsupportedModelError            a model holds what no file may
     ├── ReproductionError                    the papers' tables cannot be run as asked
     │   └── UnknownTableError (ValueError)   no table or figure has this name
     └── MissingExtraError (ImportError)      an optional package is not installed
@@ -37,11 +39,13 @@ __all__ = [
     "LowRankWarning",
     "MissingDatasetError",
     "MissingExtraError",
+    "ModelFileError",
     "ReproductionError",
     "UlmusError",
     "UlmusWarning",
     "UnknownDatasetError",
     "UnknownTableError",
+    "UnsupportedModelError",
 ]
 
 
@@ -83,6 +87,14 @@ class CacheError(DatasetError, OSError):
 
 class CorruptFileError(DatasetError, ValueError):
     """A file is not what its name promises."""
+
+
+class ModelFileError(UlmusError, ValueError):
+    """A file is damaged, no model, of a newer version, or holds what no file may."""
+
+
+class UnsupportedModelError(ModelFileError):
+    """A model holds what no file may, so it is not saved."""
 
 
 class ReproductionError(UlmusError):
