@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ulmus.estimators.sparse import SparseELMClassifier
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
+    from ulmus.persistence import load, save
 
 __all__ = [
     "ELMNMF",
@@ -47,7 +48,9 @@ __all__ = [
     "SemiSupervisedELMRegressor",
     "SparseELMClassifier",
     "__version__",
+    "load",
     "on_device",
+    "save",
     "to_device",
     "to_numpy",
 ]
@@ -72,7 +75,9 @@ _HOMES = {
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
     "SparseELMClassifier": "ulmus.estimators.sparse",
+    "load": "ulmus.persistence",
     "on_device": "ulmus.backends.streaming",
+    "save": "ulmus.persistence",
     "to_device": "ulmus.backends.moving",
     "to_numpy": "ulmus.backends.moving",
 }

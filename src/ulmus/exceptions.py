@@ -11,6 +11,8 @@
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
     │   ├── CacheError (OSError)             the cache cannot be written to
     │   └── CorruptFileError (ValueError)    a file is not what its name promises
+    ├── ModelFileError (ValueError)          a file is no model that can be read
+    │   └── UnsupportedModelError            a model holds what no file may
     ├── ReproductionError                    the papers' tables cannot be run as asked
     │   └── UnknownTableError (ValueError)   no table or figure has this name
     └── MissingExtraError (ImportError)      an optional package is not installed
@@ -38,12 +40,14 @@ __all__ = [
     "LowRankWarning",
     "MissingDatasetError",
     "MissingExtraError",
+    "ModelFileError",
     "ReproductionError",
     "TableError",
     "UlmusError",
     "UlmusWarning",
     "UnknownDatasetError",
     "UnknownTableError",
+    "UnsupportedModelError",
 ]
 
 
@@ -89,6 +93,14 @@ class CacheError(DatasetError, OSError):
 
 class CorruptFileError(DatasetError, ValueError):
     """A file is not what its name promises."""
+
+
+class ModelFileError(UlmusError, ValueError):
+    """A file is damaged, no model, of a newer version, or holds what no file may."""
+
+
+class UnsupportedModelError(ModelFileError):
+    """A model holds what no file may, so it is not saved."""
 
 
 class ReproductionError(UlmusError):

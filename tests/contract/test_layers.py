@@ -24,6 +24,7 @@ LAYERS = [
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
+    ["persistence"],
     ["experiments"],
     ["cli"],
 ]

@@ -39,7 +39,9 @@ def test_public_names():
         "SemiSupervisedELMRegressor",
         "SparseELMClassifier",
         "__version__",
+        "load",
         "on_device",
+        "save",
         "to_device",
         "to_numpy",
     ]

@@ -44,6 +44,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
     _on_device = ("coef_", "intercept_", "_rows", "_basis")
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_rows", "_laplacian", "_basis", "_given")
 
     @abstractmethod
     def _labels(self, y):
@@ -104,7 +106,10 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
             A new estimator; this one stays as it is.
         """
         if not hasattr(self, "_rows"):
-            raise InvalidInputError("There are no rows to relabel; call fit first.")
+            raise InvalidInputError(
+                "There are no rows to relabel; call fit first, or save the model with "
+                "for_update=True."
+            )
         model = copy(self)
         y = model._check_target(self._rows, on_host(self._rows, y))
         if model._basis is None:
