@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SemiSupervisedELMRegressor,
     )
     from ulmus.estimators.sparse import SparseELMClassifier
+    from ulmus.exporting.model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
 
@@ -48,8 +49,10 @@ __all__ = [
     "SparseELMClassifier",
     "__version__",
     "on_device",
+    "save_onnx",
     "to_device",
     "to_numpy",
+    "to_onnx",
 ]
 
 # Where each public name lives. It is imported when it is first asked for, so that a program
@@ -73,8 +76,10 @@ _HOMES = {
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised",
     "SparseELMClassifier": "ulmus.estimators.sparse",
     "on_device": "ulmus.backends.streaming",
+    "save_onnx": "ulmus.exporting.model",
     "to_device": "ulmus.backends.moving",
     "to_numpy": "ulmus.backends.moving",
+    "to_onnx": "ulmus.exporting.model",
 }
 
 

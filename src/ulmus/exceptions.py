@@ -5,6 +5,7 @@
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── BatchError                       one batch or block does not fit the others
     │   └── CheckpointError                  a file of sums is no use to this fit
+    ├── ExportError (ValueError)             a model has no form in the format asked for
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
@@ -30,6 +31,7 @@ __all__ = [
     "CheckpointWarning",
     "CorruptFileError",
     "DatasetError",
+    "ExportError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
@@ -63,6 +65,10 @@ class BatchError(InvalidInputError):
 
 class CheckpointError(InvalidInputError):
     """A file of sums is damaged, or belongs to another fit."""
+
+
+class ExportError(UlmusError, ValueError):
+    """A model has no form in the format asked for."""
 
 
 class DatasetError(UlmusError):

@@ -14,6 +14,7 @@ LAYERS = [
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
+    ["exporting"],
     ["experiments"],
     ["cli"],
 ]

@@ -40,8 +40,10 @@ def test_public_names():
         "SparseELMClassifier",
         "__version__",
         "on_device",
+        "save_onnx",
         "to_device",
         "to_numpy",
+        "to_onnx",
     ]
     for name in ulmus.__all__:
         assert hasattr(ulmus, name)
