@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.special
-from exporting.runtime import assert_agrees
 from sklearn.datasets import load_iris
 
 import ulmus
+from exporting.runtime import assert_agrees
 from ulmus import (
     ELMNMF,
     ELMClassifier,

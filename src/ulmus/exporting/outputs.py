@@ -49,6 +49,11 @@ class Output:
 @singledispatch
 def outputs(model, x, dtype):
     """The graph's outputs by name, for rows x and numbers in ``dtype``: those of a transformer."""
+    if not hasattr(model, "transform"):
+        raise ExportError(
+            f"{type(model).__name__} cannot be written as ONNX; an estimator or a feature map of "
+            "Ulmus can, and a pipeline that ends in one."
+        )
     places = transformed(model, x)
     columns = len(model.get_feature_names_out())
     return {"transformed": Output.numbers(places, dtype, columns)}
@@ -127,17 +132,15 @@ def label_table(classes):
     dtype('int64')
     """
     kind = classes.dtype.kind
-    if kind in "iu" and classes.max() <= np.iinfo(np.int64).max:
-        return classes.astype(np.int64)
-    if kind == "f":
-        return classes.astype(np.float64)
     if kind == "b":
         return classes
-    plain = classes.astype(object)
-    if all(isinstance(label, str) for label in plain):
-        return plain
-    if all(isinstance(label, int) for label in plain):
-        return plain.astype(np.int64)
+    if kind == "f":
+        return classes.astype(np.float64)
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    if all(isinstance(label, int) and abs(label) < 2**63 for label in labels):
+        return np.array(labels, dtype=np.int64)
     raise ExportError(
         f"The classes {classes.tolist()[:5]} have no common type in ONNX; fit with labels that "
         "are all strings, all whole numbers or all numbers."
