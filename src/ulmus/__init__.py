@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         SemiSupervisedELMRegressor,
     )
     from ulmus.estimators.sparse import SparseELMClassifier
+    from ulmus.exporting.model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
     from ulmus.persistence import load, save
@@ -51,8 +52,10 @@ __all__ = [
     "load",
     "on_device",
     "save",
+    "save_onnx",
     "to_device",
     "to_numpy",
+    "to_onnx",
 ]
 
 # Where each public name lives. It is imported when it is first asked for, so that a program
@@ -78,8 +81,10 @@ _HOMES = {
     "load": "ulmus.persistence",
     "on_device": "ulmus.backends.streaming",
     "save": "ulmus.persistence",
+    "save_onnx": "ulmus.exporting.model",
     "to_device": "ulmus.backends.moving",
     "to_numpy": "ulmus.backends.moving",
+    "to_onnx": "ulmus.exporting.model",
 }
 
 

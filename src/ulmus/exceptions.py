@@ -6,6 +6,7 @@
     │   ├── BatchError                       one batch or block does not fit the others
     │   ├── CheckpointError                  a file of sums is no use to this fit
     │   └── TableError                       a file is no table that can be read
+    ├── ExportError (ValueError)             a model has no form in the format asked for
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
@@ -33,6 +34,7 @@ __all__ = [
     "CheckpointWarning",
     "CorruptFileError",
     "DatasetError",
+    "ExportError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
@@ -73,6 +75,10 @@ class CheckpointError(InvalidInputError):
 
 class TableError(InvalidInputError):
     """A file is no table that can be read, or not the table that was expected."""
+
+
+class ExportError(UlmusError, ValueError):
+    """A model has no form in the format asked for."""
 
 
 class DatasetError(UlmusError):

@@ -24,7 +24,7 @@ LAYERS = [
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
-    ["persistence"],
+    ["exporting", "persistence", "tabular"],
     ["experiments"],
     ["cli"],
 ]

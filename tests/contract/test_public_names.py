@@ -42,8 +42,10 @@ def test_public_names():
         "load",
         "on_device",
         "save",
+        "save_onnx",
         "to_device",
         "to_numpy",
+        "to_onnx",
     ]
     for name in ulmus.__all__:
         assert hasattr(ulmus, name)

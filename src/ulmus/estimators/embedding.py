@@ -378,7 +378,10 @@ class ELMSpectralClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        return from_numpy(self.kmeans_.predict(to_numpy(self.embedding_.transform(X))), X)
+        E = to_numpy(self.embedding_.transform(X))
+        # k-means takes rows in the precision of its centres alone.
+        E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
+        return from_numpy(self.kmeans_.predict(E), X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
