@@ -1,7 +1,5 @@
 """A fitted model together with the columns it reads."""
 
-import numpy as np
-
 from ulmus.exceptions import InvalidInputError
 
 __all__ = ["TableModel"]
@@ -103,5 +101,4 @@ class TableModel:
             table = table.without(self.target)
         if not len(table):
             raise InvalidInputError("The table has no rows.")
-        return self.view.transform(np.ascontiguousarray(X) if isinstance(
-            X := self.encoder.transform(table), np.ndarray) else X)
+        return self.view.transform(self.encoder.transform(table))

@@ -47,8 +47,11 @@ def separated(table, name):
     return table.target, "y", table
 
 
-def read_target(cells, name, task="auto", decimal_comma=False):
-    """A column as a `Target`; blank cells are rows without one."""
+def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
+    """A column as a `Target`; blank cells are rows without one.
+
+    ``varied`` says whether there must be two values at least, as there must to learn it.
+    """
     check_known("task", task, TASKS)
     numbers = _numbers(cells, decimal_comma)
     known = _filled(cells) if numbers is None else np.isfinite(numbers)
@@ -69,9 +72,9 @@ def read_target(cells, name, task="auto", decimal_comma=False):
         values = numbers
     else:
         values = _labels(cells, numbers, known)
-    if len(np.unique(values[known])) < 2:
+    if varied and len(np.unique(values[known])) < 2:
         raise InvalidInputError(
-            f"The target {name!r} is {as_text(values[known][:1])[0]} in every row that has one; "
+            f"The target {name!r} is {as_text(values[known][:1])[0]!r} in every row that has one; "
             "there is nothing to tell apart."
         )
     return Target(name, task, values, known, note)
