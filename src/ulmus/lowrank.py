@@ -62,21 +62,27 @@ _INDEFINITE = 1e-3
 
 @dataclass(frozen=True)
 class LowRank:
-    """F as hidden rows, the rows that span it (None: all), W, and the part of the trace missing.
+    """F as hidden rows, the rows that span it (None: all) and W.
 
-    ``dtype`` is the precision K was made in, in which new rows should be taken too.
+    ``path`` is the part of the trace that is missing after each column; ``dtype`` the precision K
+    was made in, in which new rows should be taken too.
     """
 
     H: Stored
     rows: np.ndarray | None
     W: Array
-    error: float
+    path: np.ndarray
     dtype: DType
 
     @property
     def F(self) -> Array:
         """F (n × k) in one piece."""
         return self.H.all()
+
+    @property
+    def error(self) -> float:
+        """The part of the trace that is missing."""
+        return float(self.path[-1]) if len(self.path) else 0.0
 
     @property
     def rank(self) -> int:
@@ -146,6 +152,7 @@ def _partial_cholesky(
     parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
     F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
     pivots: list[int] = []
+    path: list[float] = []
     while len(pivots) < rank and missing.sum() > limit:
         proposed = draw(missing, min(block, rank - len(pivots)), rng)
         if len(proposed) == 0 or missing.max() <= noise:
@@ -168,7 +175,8 @@ def _partial_cholesky(
             new = matmul(inverse, fresh.T, tile[k : k + len(chosen), :])
             square_into(new, squares[:, part])
             explained += to_numpy(xp.sum(squares[:, part], axis=1, dtype=xp.float64))
-        short = np.flatnonzero(missing.sum() - np.cumsum(explained) <= limit)
+        left = missing.sum() - np.cumsum(explained)
+        short = np.flatnonzero(left <= limit)
         kept = len(chosen) if not len(short) else int(short[0]) + 1
         missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
         if missing.min() < -_INDEFINITE * whole.max():
@@ -176,11 +184,12 @@ def _partial_cholesky(
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
+        path += [*left[: kept - 1], missing.sum()]
     rows = np.array(pivots, dtype=np.intp)
     # The pivots' own rows of F are K's Cholesky factor among them.
     W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T
     H = Stored([tile[: len(rows), :] for tile in F.tiles])
-    return LowRank(H, rows, W, _share(missing.sum(), whole.sum()), dtype)
+    return LowRank(H, rows, W, _shares(np.array(path), whole.sum()), dtype)
 
 
 class _Tiles:
@@ -272,8 +281,8 @@ def _halko(
     d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K.dtype)
     W = matmul(Q, U / xp.sqrt(d))
     F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
-    error = _share(max(trace - float(xp.sum(F**2)), 0.0), trace)
-    return LowRank(Stored([F.T]), None, W, error, K.dtype)
+    path = _shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
+    return LowRank(Stored([F.T]), None, W, path, K.dtype)
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
@@ -290,8 +299,8 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     trace = float(xp.linalg.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
     F = U * xp.sqrt(d)
-    error = _share(max(trace - float(xp.sum(d)), 0.0), trace)
-    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), error, K.dtype)
+    path = _shares(trace - np.cumsum(to_numpy(d)), trace)
+    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
 
 
 def _leading(
@@ -320,8 +329,8 @@ def _noise(dtype: DType) -> float:
     return max(_NOISE * eps(dtype), _LEAST_NOISE)
 
 
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else 0.0
+def _shares(parts: np.ndarray, whole: float) -> np.ndarray:
+    return np.maximum(parts, 0.0) / whole
 
 
 def _indefinite(why: str) -> InvalidInputError:

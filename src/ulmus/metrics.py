@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-__all__ = ["clustering_accuracy", "purity"]
+__all__ = ["clustering_accuracy", "matched", "purity"]
 
 
 def clustering_accuracy(labels_true, labels_pred):
@@ -30,8 +30,7 @@ def clustering_accuracy(labels_true, labels_pred):
     0.75
     """
     counts = _counts(labels_true, labels_pred)
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    return float(counts[rows, columns].sum() / counts.sum())
+    return float(counts[matched(counts)].sum() / counts.sum())
 
 
 def purity(labels_true, labels_pred):
@@ -57,6 +56,11 @@ def purity(labels_true, labels_pred):
     """
     counts = _counts(labels_true, labels_pred)
     return float(counts.max(axis=0).sum() / counts.sum())
+
+
+def matched(counts):
+    """The cells, as rows and columns, that the best one-to-one naming joins."""
+    return linear_sum_assignment(counts, maximize=True)
 
 
 def _counts(labels_true, labels_pred):

@@ -6,6 +6,7 @@ is a column of Y that was zero so far.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "coded",
     "codes_of",
     "distinct",
+    "known_labels",
     "wrong",
 ]
 
@@ -139,6 +141,19 @@ def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         places = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
         codes[start : start + _STEP] = np.where(classes[places] == labels, places, -1)
     return codes
+
+
+def known_labels(y: np.ndarray) -> np.ndarray:
+    """Where y is neither −1 nor, among objects, None or NaN."""
+    if y.dtype == object:
+        return np.array(
+            [
+                not (label is None or (isinstance(label, Real) and (label == -1 or label != label)))
+                for label in y
+            ],
+            dtype=bool,
+        )
+    return y != -1 if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)
 
 
 def class_factors(

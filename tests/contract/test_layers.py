@@ -24,7 +24,8 @@ LAYERS = [
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
-    ["exporting", "persistence", "tabular"],
+    ["exporting", "persistence", "plotting"],
+    ["tabular"],
     ["experiments"],
     ["cli"],
 ]

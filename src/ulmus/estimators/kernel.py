@@ -80,6 +80,8 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         Columns of the factor, or the number of rows where it is exact.
     approximation_error_ : float
         The part of the kernel's trace that the factor misses.
+    approximation_path_ : ndarray of shape (rank,)
+        What is missing after each column of the factor, where it is not exact.
     gamma_path_ : dict of ndarrays
         "gamma" and the errors at each, where it was chosen.
     loo_path_ : dict of ndarrays
@@ -221,6 +223,8 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         Columns of the factor, or the number of rows where it is exact.
     approximation_error_ : float
         The part of the kernel's trace that the factor misses.
+    approximation_path_ : ndarray of shape (rank,)
+        What is missing after each column of the factor, where it is not exact.
     gamma_path_ : dict of ndarrays
         "gamma" and the errors at each, where it was chosen.
     loo_path_ : dict of ndarrays

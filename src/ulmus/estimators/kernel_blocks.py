@@ -60,7 +60,7 @@ def _space(estimator, rows, grid):
     found = estimator._factor(K, n, rng)
     landmarks = scaled if found.rows is None else scaled[found.rows]
     estimator.landmarks_ = landmarks.astype(found.dtype)
-    estimator.rank_, estimator.approximation_error_ = found.rank, found.error
+    estimator._accept_factor(found)
     features = KernelFeatures(estimator.kernel, scaling=estimator.scaling)
     features.kernel_, features.scaling_ = estimator.kernel_, estimator.scaling_
     features.landmarks_, features.weights_ = estimator.landmarks_, found.W

@@ -133,7 +133,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
             else:
                 self.dual_coef_ = residual_coef(problem, solution)
             self.landmarks_ = rows if self._given else cast(rows, found.dtype)
-            self.rank_, self.approximation_error_ = found.rank, found.error
+            self._accept_factor(found)
         self.intercept_ = solution.intercept
         record(self, problem, solution)
 
@@ -152,6 +152,11 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
         )
         rank_warning(found, rank, self.rank, self.tol)
         return found
+
+    def _accept_factor(self, found):
+        """How good the factor is, as fitted attributes."""
+        self.rank_ = found.rank
+        self.approximation_error_, self.approximation_path_ = found.error, found.path
 
     def _exact(self, problem, grid):
         """Solve over the whole of K."""

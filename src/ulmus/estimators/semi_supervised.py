@@ -1,7 +1,5 @@
 """SS-ELM: a few labels, many rows, and a model for new ones."""
 
-from numbers import Real
-
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,7 +11,15 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import ClassTargets, ValueTargets, chosen, class_factors, codes_of, distinct
+from ulmus.targets import (
+    ClassTargets,
+    ValueTargets,
+    chosen,
+    class_factors,
+    codes_of,
+    distinct,
+    known_labels,
+)
 
 __all__ = ["SemiSupervisedELMClassifier", "SemiSupervisedELMRegressor"]
 
@@ -136,7 +142,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
         codes = to_numpy(chosen(self._map(self._rows))).copy()
-        known = _known_labels(self._given)
+        known = known_labels(self._given)
         codes[known] = codes_of(self._given[known], self.classes_)
         return self._named(placed(codes, self._rows))
 
@@ -151,13 +157,13 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         check_consistent_length(X, y)
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise InvalidInputError("y contains NaN or infinity; −1 marks a row without a label.")
-        known = _known_labels(y)
+        known = known_labels(y)
         if y.dtype != object or all(isinstance(label, str) for label in y[known]):
             check_classification_targets(y[known] if known.any() else y)
         return y
 
     def _labels(self, y):
-        known = _known_labels(y)
+        known = known_labels(y)
         if not known.any():
             raise InvalidInputError(
                 "No row has a label: every y is −1, which marks rows without one. At least two "
@@ -349,16 +355,3 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
-
-
-def _known_labels(y):
-    """Where y is neither −1 nor, among objects, None or NaN."""
-    if y.dtype == object:
-        return np.array(
-            [
-                not (label is None or (isinstance(label, Real) and (label == -1 or label != label)))
-                for label in y
-            ],
-            dtype=bool,
-        )
-    return y != -1 if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)

@@ -146,6 +146,8 @@ class KernelFeatures(FeatureMap):
     approximation_error_ : float
         The part of the kernel's trace that is missing. Past what working memory holds it
         is measured, and the landmarks are looked for, on a random sample of the rows.
+    approximation_path_ : ndarray of shape (rank,)
+        The part that is missing after each column.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
     n_features_in_ : int
@@ -227,6 +229,8 @@ class KernelFeatures(FeatureMap):
             narrow.weights_ = contiguous(narrow.weights_[:n_hidden, :])
             narrow.landmarks_ = some_rows(self.landmarks_, slice(0, n_hidden))
         narrow.rank_ = narrow.weights_.shape[1]
+        narrow.approximation_path_ = self.approximation_path_[:n_hidden]
+        narrow.approximation_error_ = float(narrow.approximation_path_[-1])
         return narrow
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
@@ -250,7 +254,7 @@ class KernelFeatures(FeatureMap):
         rows = rows if found.rows is None else some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
-        self.approximation_error_ = found.error
+        self.approximation_error_, self.approximation_path_ = found.error, found.path
 
     def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> LowRank:
         """K ≈ FFᵀ as the arguments ask for."""
