@@ -19,6 +19,7 @@ from benchmarks import (
     hinge,
     kernel,
     kernel_readings,
+    latency,
     manifold,
     mnist,
     path,
@@ -369,6 +370,29 @@ def run_mnist(folder, rounds):
     return best, {}, table("MNIST, C by leave-one-out, float32", columns, rows)
 
 
+def run_onnx(folder, rounds):
+    """A call of a model and of its ONNX graph."""
+    found = latency.measure()
+    rows, ratios = [], {}
+    for name, result in found.items():
+        rows.append(
+            (
+                name,
+                f"{result['megabytes']:.2f}",
+                *(f"{result[key]:.0f}" for key in result if " µs" in key),
+                result["labels apart"],
+                f"{result['probabilities apart']:.0e}",
+            )
+        )
+        for size in latency.SIZES:
+            ulmus, graph = (result[f"{who} µs, rows {size}"] for who in ("ulmus", "onnxruntime"))
+            ratios[f"ulmus / onnxruntime, {name}, rows {size}"] = ulmus / graph
+    times = [key for key in result if " µs" in key]
+    columns = ["model", "MB", *times, "labels apart", "probabilities apart"]
+    title = "`predict_proba` on digits, rows in float32, one thread"
+    return found, ratios, table(title, columns, rows)
+
+
 def _cases(found, title, digits=3):
     """A table of nested cases."""
     rows = []
@@ -403,6 +427,7 @@ RUNS = {
     "units": run_units,
     "scale": run_scale,
     "mnist": run_mnist,
+    "onnx": run_onnx,
 }
 
 

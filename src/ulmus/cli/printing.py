@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 
-__all__ = ["facts", "note", "print_json", "say", "table", "width", "wrapped", "write_csv"]
+__all__ = ["csv_text", "facts", "note", "print_json", "say", "table", "width", "wrapped", "write_csv"]
 
 _ENDLESS = 10_000
 _GAP = "  "
@@ -79,19 +79,22 @@ def facts(pairs, columns=None):
     return lines
 
 
-def table(headings, rows, columns=None):
-    """Lines of a table, numbers to the right; one fact a line where it is too wide for that."""
+def table(headings, rows, columns=None, right=None):
+    """Lines of a table; one fact a line where it is too wide for that.
+
+    Columns of numbers are set to the right, or those of the numbers in ``right``.
+    """
     columns = width() if columns is None else columns
     cells = [[str(cell) for cell in row] for row in rows]
-    right = [all(not isinstance(row[k], str) or _numeric(row[k]) for row in rows)
-             for k in range(len(headings))]  # fmt: skip
+    if right is None:
+        right = [k for k in range(len(headings)) if all(_numeric(row[k]) for row in cells)]
     widths = [max(len(row[k]) for row in [headings, *cells]) for k in range(len(headings))]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
         return _stacked(headings, cells, columns)
     return [
         _GAP.join(
-            text.rjust(size) if to_right else text.ljust(size)
-            for text, size, to_right in zip(row, widths, right, strict=True)
+            text.rjust(size) if k in right else text.ljust(size)
+            for k, (text, size) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in [list(headings), *cells]
     ]
@@ -109,4 +112,4 @@ def _stacked(headings, cells, columns):
 
 
 def _numeric(text):
-    return not text or text.replace(",", "").rstrip("%").strip()[-1:].isdigit()
+    return text.replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()

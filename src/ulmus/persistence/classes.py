@@ -150,6 +150,9 @@ _ULMUS = (
     "ulmus.problem.Moments",
     "ulmus.problem.RowMoments",
     "ulmus.solvers.manifold.ManifoldBasis",
+    "ulmus.tables.TableEncoder",
+    "ulmus.tabular.TableModel",
+    "ulmus.tabular.view.View",
 )
 # What people put in features= and graph=, or around an estimator, and what those hold when fitted.
 # Neighbours transformers are there to be a parameter: fitted ones hold a tree, which no file does.
