@@ -80,7 +80,7 @@ def _tell(found, rows, options):
         tell(f"The cluster of each of {found['rows']:,} rows: {options.out}")
     else:
         again = shlex.join(["ulmus", "embed", options.data, "--plot"])
-        tell(f"--out FILE writes them to a file; to look at the rows: {again}")
+        note("--out FILE writes them to a file; to look at the rows:", options.quiet, again)
 
 
 def _facts(found, columns):

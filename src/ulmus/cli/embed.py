@@ -94,4 +94,4 @@ def _tell(places, headings, rows, picture, options):
         say(f"A map of {n:,} rows: {picture}")
     elif not options.out:
         again = shlex.join(["ulmus", "embed", options.data, "--plot"])
-        note(f"Coordinates of {n:,} rows; to draw them: {again}", options.quiet)
+        note(f"Coordinates of {n:,} rows; to draw them:", options.quiet, again)

@@ -61,4 +61,5 @@ def _tell(model, path, options):
     )
     for line in lines:
         say(line)
-    say(f"To predict a file with these columns: {command}")
+    say("To predict a file with these columns:")
+    say(f"  {command}")

@@ -52,7 +52,7 @@ def _of_estimator(found):
     return [
         ("class", found["class"]),
         ("parameters", ", ".join(params)),
-        ("fitted", _some([name for name in found["fitted"]])),
+        ("fitted", _some(list(found["fitted"]))),
         ("versions", f"ulmus {found['ulmus']}, scikit-learn {found['scikit-learn']}"),
     ]
 

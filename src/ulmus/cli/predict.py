@@ -44,7 +44,7 @@ def predict(options):
         write_csv(sys.stdout, headings, _rows(y, P))
     sys.stdout.flush()
     if not options.out:
-        note(f"{len(y):,} predictions of {model.target!r}; {_next(options, table, model)}", options.quiet)
+        _next(len(y), options, table, model)
     return 0
 
 
@@ -68,9 +68,12 @@ def _found(model, y, P, out):
     return found if P is None else {**found, "probabilities": np.asarray(P).tolist()}
 
 
-def _next(options, table, model):
-    """What could be done now."""
+def _next(count, options, table, model):
+    """Say what could be done now."""
+    text, command = f"{count:,} predictions of {model.target!r}", None
     if model.target in table.names and options.data != "-":
+        text += "; the file has that column, so they can be judged:"
         command = shlex.join(["ulmus", "evaluate", options.model, options.data])
-        return f"the file has the column too, so compare: {command}"
-    return "--out FILE writes them to a file."
+    else:
+        text += "; --out FILE writes them to a file."
+    note(text, options.quiet, command)

@@ -7,7 +7,17 @@ import os
 import shutil
 import sys
 
-__all__ = ["csv_text", "facts", "note", "print_json", "say", "table", "width", "wrapped", "write_csv"]
+__all__ = [
+    "csv_text",
+    "facts",
+    "note",
+    "print_json",
+    "say",
+    "table",
+    "width",
+    "wrapped",
+    "write_csv",
+]
 
 _ENDLESS = 10_000
 _GAP = "  "
@@ -18,10 +28,10 @@ def say(text=""):
     print(text)
 
 
-def note(text, quiet=False):
-    """A sentence that is no result."""
+def note(text, quiet=False, command=None):
+    """A sentence that is no result, and a command that it ends in, whole on a line of its own."""
     if not quiet:
-        for part in wrapped(text, width(sys.stderr)):
+        for part in [*wrapped(text, width(sys.stderr)), *([f"  {command}"] if command else [])]:
             print(part, file=sys.stderr, flush=True)
 
 

@@ -27,7 +27,9 @@ def reproduce(options):
     folder = Path(out)
     with locked(folder):
         try:
-            outcome = run(protocols, folder, quick=quick, seed=seed, jobs=jobs, minutes=options.minutes)
+            outcome = run(
+                protocols, folder, quick=quick, seed=seed, jobs=jobs, minutes=options.minutes
+            )
         except KeyboardInterrupt:
             note(f"Nothing is lost: the same command goes on from what is in {folder}.")
             raise
@@ -50,8 +52,10 @@ def _list_tables(options):
     protocols = {name: load(name) for name in names()}
     if options.json:
         print_json(
-            {name: {"paper": p.paper, "label": p.label, "title": p.title}
-             for name, p in protocols.items()}
+            {
+                name: {"paper": p.paper, "label": p.label, "title": p.title}
+                for name, p in protocols.items()
+            }
         )
         return 0
     for name, protocol in protocols.items():
@@ -74,4 +78,3 @@ def _print(found, outcome, folder, as_json):
     if outcome.broken:
         say(f"{len(outcome.broken)} cells failed; the report has the reasons.")
     say(f"{outcome.done} runs in {duration(outcome.seconds)}: {folder / 'report.html'}")
-

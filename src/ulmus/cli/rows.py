@@ -1,5 +1,7 @@
 """The rows of a table as numbers, for commands that learn no target."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from ulmus.cli.places import read_data
@@ -10,6 +12,10 @@ from ulmus.tabular.targets import as_text
 from ulmus.tabular.view import View
 
 __all__ = ["read_rows"]
+
+# A column with more numbers than these is told apart by ranges of equally many rows.
+_MOST_NUMBERS = 20
+_RANGES = 5
 
 
 def read_rows(options, aside):
@@ -38,11 +44,6 @@ def _words(cells):
         return words
     cuts = np.quantile(values[known], np.linspace(0, 1, _RANGES + 1))
     codes = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, _RANGES - 1)
-    names = [f"{a:.4g} to {b:.4g}" for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts)]
     words[known] = [names[k] for k in codes[known]]
     return words
-
-
-# A column with more numbers than these is told apart by ranges of equally many rows.
-_MOST_NUMBERS = 20
-_RANGES = 5

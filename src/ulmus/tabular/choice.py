@@ -15,7 +15,7 @@ __all__ = ["Choice", "choose"]
 
 _UNITS = 1000
 # Views are compared on at most so many rows.
-_SAMPLE = 20_000
+_SAMPLE = 10_000
 # Up to so many rows a kernel, whose width is chosen, is cheap enough to try.
 _KERNEL_ROWS = 2000
 # More units are tried up to about so many multiplications: ten seconds of one core.

@@ -31,7 +31,7 @@ def fit_table(table, target=None, *, task="auto", unlabelled_blank=False, seed=0
     """Fit what suits a table.
 
     Rows whose target is blank have none. Where they are more than those that have one, the fit is
-    semi-supervised; where they are fewer there is little to be had from them, and they are left out.
+    semi-supervised; where they are fewer there is little to be had from them: they are left out.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""An encoded matrix as the hidden layer sees it: within the known range, with steps if they help."""
+"""An encoded matrix as the hidden layer sees it: within the known range, and with steps."""
 
 import numpy as np
 from scipy import sparse
