@@ -94,6 +94,6 @@ def _ragged(path: Path, odd: list[OddRow], width: int, delimiter: str) -> str:
     open_quote = ' A quote " may be opened there and never closed.' if "\n" in first.text else ""
     return (
         f"{path}: row {first.number} has {first.fields} fields and the first row {width}: "
-        f"{shown!r}.{more}{open_quote} Fields are set apart by {delimiter!r}; give another delimiter if that "
-        "is wrong, or put quotes around fields that have it within."
+        f"{shown!r}.{more}{open_quote} Fields are set apart by {delimiter!r}; give another "
+        "delimiter if that is wrong, or put quotes around fields that have it within."
     )

@@ -8,7 +8,9 @@ import scipy.sparse as sp
 
 from ulmus.arguments import hint
 from ulmus.exceptions import TableError
-from ulmus.tables.columns import Category, Number, column_of, fitted_column
+from ulmus.tables.categories import Category
+from ulmus.tables.choice import chosen
+from ulmus.tables.numbers import Number
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
 
@@ -16,14 +18,17 @@ __all__ = ["TableEncoder"]
 
 # A matrix wider than this with fewer entries than this share is sparse.
 _WIDE, _FEW = 1000, 0.05
+# Numbers get their ranks too where they are no more than these: in more, as in a signal's or an
+# image's, ranks were seen to harm.
+_MOST_RANKED = 32
 
 
 @dataclass
 class TableEncoder:
     """A table's columns as a matrix of float32, in a way that is settled once and kept.
 
-    Numbers are bent where their tails are long, and blanks filled by the median; text becomes a
-    column of zeros and ones for each category. All that was decided is in `notes`.
+    Numbers are scaled, and bent where they reach far; blanks are filled by the median. Text becomes
+    a column of zeros and ones for each category. All that was decided is in `notes`.
 
     Attributes
     ----------
@@ -83,8 +88,9 @@ class TableEncoder:
         if table.matrix is not None:
             return self._fit_matrix(table)
         notes: list[str] = []
+        ranked = sum(table[name].dtype != object for name in table.names) <= _MOST_RANKED
         for name in table.names:
-            found = fitted_column(name, table[name], table.decimal_comma)
+            found = chosen(name, table[name], decimal_comma=table.decimal_comma, ranked=ranked)
             notes += found.notes
             if found.column is None:
                 self.dropped[name] = found.reason
@@ -181,4 +187,5 @@ class TableEncoder:
         return sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
 
     def _column(self, name: str) -> Number | Category:
-        return column_of(self.columns[name])
+        state = self.columns[name]
+        return Category(**state) if state["kind"] == "category" else Number(**state)
