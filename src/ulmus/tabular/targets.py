@@ -6,7 +6,7 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.cells import number_reader, parsed
+from ulmus.tables.cells import read_cells, reader
 
 __all__ = ["TASKS", "Target", "as_text", "read_target", "separated"]
 
@@ -64,7 +64,8 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
         task, note = _guessed(numbers, known, name)
     if task == "regression":
         if numbers is None:
-            word = next(cell for cell in cells[known] if not _is_number(cell, decimal_comma))
+            read = reader("number", "", decimal_comma)
+            word = next(cell for cell in cells[known] if read(cell) is None)
             raise InvalidInputError(
                 f"The target {name!r} holds text, {str(word)[:40]!r} for instance, and regression "
                 "needs numbers; make the task classification."
@@ -92,12 +93,8 @@ def _numbers(cells, decimal_comma):
     """The cells as numbers, NaN where blank; None where some are words."""
     if cells.dtype != object:
         return np.asarray(cells, dtype=float)
-    values, bad = parsed(cells, number_reader(decimal_comma))
+    values, bad = read_cells(cells, reader("number", "", decimal_comma))
     return None if bad.any() else values
-
-
-def _is_number(cell, decimal_comma):
-    return number_reader(decimal_comma)(cell) is not None
 
 
 def _filled(cells):

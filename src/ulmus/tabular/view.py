@@ -47,9 +47,7 @@ class View(TransformerMixin, BaseEstimator):
             return self
         self.low_, self.high_ = X.min(axis=0), X.max(axis=0)
         if self.steps:
-            edges = [_edges(column) for column in X.T]
-            self.column_ = np.repeat(np.arange(X.shape[1]), [len(e) for e in edges])
-            self.edge_ = np.concatenate(edges).astype(X.dtype)
+            self.column_, self.edge_ = _steps(X)
         return self
 
     def transform(self, X):
@@ -70,12 +68,24 @@ def has_steps(X):
     return 0 < wanted <= _MOST_COLUMNS
 
 
+def _steps(X):
+    """Columns and edges, without those that say what an earlier one says of these rows."""
+    columns, edges, met = [], [], set()
+    for j, x in enumerate(X.T):
+        for edge in _edges(x):
+            said = np.packbits(x > edge).tobytes()
+            if said not in met:
+                met.add(said)
+                columns.append(j)
+                edges.append(edge)
+    return np.array(columns, dtype=np.int64), np.array(edges, dtype=X.dtype)
+
+
 def _edges(x):
     """Between the parts; none where there are but two values, which are a step already."""
     if _two_values(x):
         return np.zeros(0)
-    cuts = np.quantile(x, np.arange(1, _PARTS) / _PARTS, method="lower")
-    cuts = np.unique(cuts)
+    cuts = np.unique(np.quantile(x, np.arange(1, _PARTS) / _PARTS, method="lower"))
     return cuts[cuts < x.max()]
 
 
