@@ -19,6 +19,10 @@ from ulmus.tabular import TableModel
 from cli.conftest import write
 
 
+# Where the tests were started: a relative path to the sources holds there.
+HERE = os.getcwd()
+
+
 def fitted(capsys, *arguments):
     assert main(["fit", *map(str, arguments), "--json"]) == 0
     return json.loads(capsys.readouterr().out)
@@ -198,8 +202,9 @@ def test_ctrl_c_in_the_middle_of_a_fit(flowers, refused, monkeypatch):
 
 def test_an_interrupt_from_outside(tmp_path):
     command = [sys.executable, "-m", "ulmus.cli", "fit", "-", "--target", "y"]
+    command += ["--model", str(tmp_path / "model.ulmus")]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as process:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=HERE) as process:
         # More than a pipe holds: once it is written, the command is reading.
         process.stdin.write(b"x,y\n" + b"1,2\n" * 60_000)
         process.send_signal(signal.SIGINT)

@@ -47,7 +47,9 @@ def choose(X, y, *, classify, seed, watch):
     if X.shape[0] <= _KERNEL_ROWS:
         watch("a kernel")
         kernel = KernelELMClassifier if classify else KernelELMRegressor
-        return _better(best, view, kernel(gamma="loo", random_state=seed), Z, y)
+        # Wide kernels have large coefficients of both signs: their sum needs the digits.
+        kernel = kernel(gamma="loo", dtype=np.float64, random_state=seed)
+        return _better(best, view, kernel, Z, y)
     units = 2 * _UNITS
     while best.estimator.n_hidden_ == units // 2 and _work(X.shape[0], units) <= _WORK:
         watch(f"{units} units")
