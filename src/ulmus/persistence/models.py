@@ -65,6 +65,10 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     >>> bool((same.predict_proba(X) == model.predict_proba(X)).all())
     True
     """
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"{model.__name__} is a class; save takes a model, such as {model.__name__}()."
+        )
     if name_of(type(model)) is None:
         raise UnsupportedModelError(
             f"{type(model).__module__}.{type(model).__qualname__} is not among the classes that a "

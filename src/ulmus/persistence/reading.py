@@ -105,7 +105,7 @@ class Reader:
         if number not in self._arrays:
             half = self._archive.array(number)
             # The square is no more than twice as large as what is there already.
-            if type(n) is not int or half.shape != (half_length(n),) or n < 0:
+            if type(n) is not int or n < 0 or half.shape != (half_length(n),):
                 raise ModelFileError("it has half a matrix whose size is not what it says")
             self._arrays[number] = from_half(half, n, order)
         return self._arrays[number]
@@ -187,9 +187,8 @@ def _with_defaults(cls: type, name: str, state: dict[str, Any]) -> dict[str, Any
 
 
 def _may_be_set(cls: type, attribute: str) -> bool:
-    """Whether an attribute is such as a fit leaves, and hides nothing of the class."""
-    fitted = attribute.endswith("_") or attribute.startswith("_")
-    if not fitted or attribute.startswith("__") or not attribute.isidentifier():
+    """Whether an attribute is no more than that: neither Python's own, nor a method's name."""
+    if attribute.startswith("__") or not attribute.isidentifier():
         return False
     hidden = inspect.getattr_static(cls, attribute, None)
     return not callable(hidden) and not hasattr(hidden, "__get__")

@@ -182,6 +182,11 @@ class Writer:
         return self._numbers[id(x)]
 
     def _elsewhere(self, x: Any, where: str, depth: int) -> Any:
+        if isinstance(x, BlockRows):
+            raise UnsupportedModelError(
+                f"{where} is the Dask collection that the model was fitted to; "
+                "save(..., for_update=False) leaves it out."
+            )
         raise UnsupportedModelError(
             f"{where} is an array of {type(x).__module__.split('.')[0]}, and a file holds those of "
             "NumPy; use ulmus.to_numpy(model) first."
@@ -192,11 +197,6 @@ class Writer:
         if name is None:
             if callable(x):
                 return self._function(x, where)
-            if isinstance(x, BlockRows):
-                raise UnsupportedModelError(
-                    f"{where} is the Dask collection that the model was fitted to; "
-                    "save(..., for_update=False) leaves it out."
-                )
             raise UnsupportedModelError(
                 f"{where} is a {type(x).__module__}.{type(x).__qualname__}, which is not among the "
                 "classes that a file may hold. If it is your own and plain data, pass it to "
