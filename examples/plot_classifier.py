@@ -7,11 +7,11 @@ single eigendecomposition. Here is the whole curve, and what it costs to be wron
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from ulmus import ELMClassifier
+from ulmus.plotting import LOOPathDisplay
 
 X, X_test, y, y_test = train_test_split(
     *load_digits(return_X_y=True), test_size=0.5, random_state=0
@@ -25,9 +25,7 @@ C = model.loo_path_["C"]
 test = [1 - ELMClassifier(C=float(c), random_state=0).fit(X, y).score(X_test, y_test) for c in C]
 
 figure, axes = plt.subplots(layout="constrained")
-axes.semilogx(C, 100 * model.loo_path_["error_rate"], "o-", label="left-out rows, one solve")
-axes.semilogx(C, 100 * np.array(test), "--", label="test rows, a refit for each")
-axes.axvline(model.C_, color="grey", linewidth=1)
-axes.set(xlabel="C", ylabel="wrong (%)", ylim=(0, None), title=f"chosen: C = {model.C_:.3g}")
-axes.legend()
+axes.semilogx(C, test, "--", color="C1", label="test rows, a refit for each")
+LOOPathDisplay.from_estimator(model, name="left-out rows, one solve", ax=axes)
+axes.set_ylabel("wrong")
 plt.show()

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from ulmus import ELMEmbedding
+from ulmus.plotting import EmbeddingDisplay
 
 X, y = load_digits(return_X_y=True)
 model = ELMEmbedding(n_components=2, random_state=0).fit(X[::2])
@@ -18,10 +19,7 @@ figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained", sharex=
 for ax, rows, title in zip(
     axes, (slice(0, None, 2), slice(1, None, 2)), ("mapped", "placed afterwards"), strict=True
 ):
-    E = model.transform(X[rows])
-    points = ax.scatter(*E.T, c=y[rows], s=8, cmap="tab10")
-    ax.set_title(f"{len(E)} digits {title}")
-    ax.set_xticks([])
-    ax.set_yticks([])
-figure.colorbar(points, ax=axes, label="digit (not used)")
+    display = EmbeddingDisplay.from_estimator(model, X[rows], y[rows], ax=ax)
+    ax.set_title(f"{len(X[rows])} digits {title}")
+display.legend_.set_title("digit (not used)")
 plt.show()

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from ulmus import ELMClassifier, GraphELMClassifier
+from ulmus.plotting import SurfaceDisplay
 
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(1)
@@ -33,10 +34,5 @@ for ax, (name, model) in zip(axes, models.items(), strict=False):
     ax.axline((0, 0), slope=1, color="grey", linewidth=1)
     right = model.score(X[test], y[test])
     ax.set(title=f"{name}: {right:.1%} right", xlabel="held to be 3", ylabel="held to be 8")
-path = models["GELM"].loo_path_
-for lam in np.unique(path["lam"]):
-    at = path["lam"] == lam
-    axes[2].semilogx(path["C"][at] * (1 + lam), 100 * path["error_rate"][at], label=f"{lam:g}")
-axes[2].set(xlabel="C (1 + lam)", ylabel="wrong when left out (%)", title="every pair, one solve")
-axes[2].legend(title="lam")
+SurfaceDisplay.from_estimator(models["GELM"], ax=axes[2])
 plt.show()

@@ -8,35 +8,22 @@ beside uniformly drawn landmarks and the best there is. Right: the rows it chose
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import make_moons
 
 from ulmus import KernelELMClassifier, KernelFeatures
+from ulmus.plotting import KernelSpectrumDisplay
 
 # Two moons, one of them crowded.
 X, y = make_moons((1500, 150), noise=0.08, random_state=0)
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-ranks = np.arange(5, 65, 5)
 for method, name in (
     ("nystrom", "uniform landmarks"),
     ("rpcholesky", "randomly pivoted Cholesky"),
     ("eig", "eigenvectors"),
 ):
-    missing = [
-        np.mean(
-            [
-                KernelFeatures(rank=int(rank), gamma=5.0, method=method, random_state=seed)
-                .fit(X)
-                .approximation_error_
-                for seed in range(1 if method == "eig" else 5)
-            ]
-        )
-        for rank in (ranks if method != "eig" else ranks[::4])
-    ]
-    axes[0].semilogy(ranks if method != "eig" else ranks[::4], missing, "o-", ms=3, label=name)
-axes[0].set(xlabel="columns", ylabel="part of the trace that is missing")
-axes[0].legend()
+    phi = KernelFeatures(rank=60, gamma=5.0, method=method, random_state=0).fit(X)
+    KernelSpectrumDisplay(phi.approximation_path_, name=name).plot(axes[0])
 
 model = KernelELMClassifier(gamma=5.0, tol=1e-2, random_state=0).fit(X, y)
 landmarks = model.landmarks_ / model.scaling_.factor + model.scaling_.center

@@ -4,6 +4,7 @@ A feature map turns X into hidden features H; one closed-form solve finds the
 output weights. Any map works with any solve.
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,10 @@ __all__ = [
     "to_numpy",
     "to_onnx",
 ]
+
+# What the library decides goes to this log and to those below it, and is written nowhere unless a
+# program asks for it.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Where each public name lives. It is imported when it is first asked for, so that a program
 # waits only for what it uses.

@@ -37,6 +37,9 @@ class Batches:
     def __iter__(self) -> Iterator[Any]:
         return self._make()
 
+    def __repr__(self) -> str:
+        return f"Batches({'?' if self._length is None else self._length})"
+
     def __len__(self) -> int:
         if self._length is None:
             raise TypeError("how many batches there are is not known before they are read")

@@ -23,7 +23,7 @@ from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 
-_LOG = logging.getLogger("ulmus")
+_LOG = logging.getLogger(__name__)
 # Below this many rows an exact search is sooner done than an index is built.
 _EXACT_ROWS = 20_000
 # Rows of a group whose distances are all written out.

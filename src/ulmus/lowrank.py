@@ -12,6 +12,7 @@ had been drawn one by one. They are drawn on the host, from n numbers; all that 
 made where K lives.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
@@ -46,6 +47,8 @@ from ulmus.typing import Array, DType
 
 __all__ = ["METHODS", "LowRank", "low_rank"]
 
+_LOG = logging.getLogger(__name__)
+Watch = Callable[[float, float | None], None] | None
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
 # Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
@@ -99,9 +102,11 @@ def low_rank(
     oversampling: int = 10,
     power: int = 0,
     literal: bool = False,
+    watch: Watch = None,
 ) -> LowRank:
     """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`.
 
+    ``watch`` is told how many landmarks of at most how many have been chosen.
     Where float32 runs out of directions before the rank is reached, K is taken in float64.
     """
     if method == "halko":
@@ -110,10 +115,14 @@ def low_rank(
         found = _eig(K, rank, tol)
     else:
         draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
-        found = _partial_cholesky(K, rank, tol, rng, draw)
+        found = _partial_cholesky(K, rank, tol, rng, draw, watch)
     precise = K.precise()
     if precise is not K and found.rank < rank and found.error > tol:
-        return low_rank(precise, method, rank, tol, rng, oversampling, power, literal)
+        _LOG.info(
+            "float32 has %d directions of this kernel, fewer than are wanted; float64 is used.",
+            found.rank,
+        )
+        return low_rank(precise, method, rank, tol, rng, oversampling, power, literal, watch)
     return found
 
 
@@ -139,7 +148,12 @@ def _uniformly(n: int, rng: np.random.RandomState) -> Draw:
 
 
 def _partial_cholesky(
-    K: KernelMatrix, rank: int, tol: float, rng: np.random.RandomState, draw: Draw
+    K: KernelMatrix,
+    rank: int,
+    tol: float,
+    rng: np.random.RandomState,
+    draw: Draw,
+    watch: Watch,
 ) -> LowRank:
     n, dtype = len(K), K.dtype
     whole = _sound_diagonal(K)
@@ -185,6 +199,8 @@ def _partial_cholesky(
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
         path += [*left[: kept - 1], missing.sum()]
+        if watch is not None:
+            watch(len(pivots), rank)
     rows = np.array(pivots, dtype=np.intp)
     # The pivots' own rows of F are K's Cholesky factor among them.
     W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["Bar", "Progress", "duration", "megabytes"]
+__all__ = ["Bar", "Progress", "columns", "duration", "megabytes", "units"]
 
+_LOG = logging.getLogger(__name__)
+Words = Callable[[float, float | None], str]
 _WIDTH = 24
 _PERIOD = 0.1
 _LOG_PERIOD = 10.0
@@ -31,7 +33,7 @@ class Bar:
         self,
         title: str,
         stream: TextIO | None = None,
-        words: Callable[[float, float | None], str] | None = None,
+        words: Words | None = None,
     ) -> None:
         self.title = title
         self.stream = sys.stderr if stream is None else stream
@@ -63,13 +65,13 @@ class Bar:
 
 
 class Progress:
-    """How many rows a fit has gone through, where ``verbose`` asks for it.
+    """How many rows, or what else ``words`` says, a fit is through, where ``verbose`` asks for it.
 
     On a terminal it is a bar, elsewhere a line in the log of "ulmus" every ten seconds.
     """
 
-    def __init__(self, title: str, verbose: int | bool) -> None:
-        self._bar = Bar(title, words=rows)
+    def __init__(self, title: str, verbose: int | bool, words: Words | None = None) -> None:
+        self._bar = Bar(title, words=rows if words is None else words)
         self._bar.shown = self._bar.shown and bool(verbose)
         self._logs = bool(verbose) and not self._bar.shown
         self._title, self._due = title, 0.0
@@ -81,12 +83,12 @@ class Progress:
         self._bar.__exit__(*error)
 
     def update(self, done: float, total: float | None) -> None:
-        """Say that so many rows are done, of so many if that is known."""
+        """Say that so many are done, of so many if that is known."""
         self._bar.update(done, total)
         now = time.monotonic()
         if self._logs and (now >= self._due or done == total):
             self._due = now + _LOG_PERIOD
-            logging.getLogger("ulmus").info("%s: %s", self._title, rows(done, total))
+            _LOG.info("%s: %s", self._title, self._bar.words(done, total))
 
 
 def line(title: str, done: float, total: float | None, words: str) -> str:
@@ -107,6 +109,16 @@ def megabytes(done: float, total: float | None) -> str:
 def rows(done: float, total: float | None) -> str:
     """Rows, for a fit."""
     return f"{done:,.0f} of {total:,.0f} rows" if total else f"{done:,.0f} rows"
+
+
+def columns(done: float, total: float | None) -> str:
+    """Columns, for a factor that stops when it is good enough."""
+    return f"{done:,.0f} of at most {total:,.0f} columns" if total else f"{done:,.0f} columns"
+
+
+def units(done: float, total: float | None) -> str:
+    """Hidden units, for a graph's penalty."""
+    return f"{done:,.0f} of {total:,.0f} hidden units" if total else f"{done:,.0f} hidden units"
 
 
 def duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ SRC = Path(__file__).parents[2] / "src" / "ulmus"
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
-    ["arguments", "exceptions", "files", "progress", "typing", "version", "backends"],
+    ["arguments", "exceptions", "files", "progress", "summary", "typing", "version", "backends"],
     [
         "batches",
         "targets",

@@ -1,15 +1,16 @@
 """The demonstration's picture."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 
 from ulmus.exceptions import MissingExtraError
+from ulmus.files import replacing
+from ulmus.plotting import EmbeddingDisplay, LOOPathDisplay
 
 __all__ = ["draw_digits"]
 
-INK, QUIET, ACCENT = "#1b2a1f", "#8a958c", "#2f7d4f"
+INK, ACCENT = "#1b2a1f", "#2f7d4f"
 
 
 def draw_digits(model, X, y, few_model, plane, few, truth, path):
@@ -31,29 +32,34 @@ def draw_digits(model, X, y, few_model, plane, few, truth, path):
     _doubtful(left, model, X, y)
     _curve(right, model)
     _map(bottom, few_model, plane, few, truth)
-    _write(figure, Path(path))
+    with replacing(path) as stream:
+        figure.savefig(stream, dpi=140, format=Path(path).suffix.lstrip(".") or "png")
 
 
 def _map(figure, model, plane, few, truth):
     """Every row where the embedding puts it, in the colour of the label it was given."""
-    from matplotlib import colormaps
-
-    palette = colormaps["tab10"]
     labels = model.transduction_
-    wrong = labels != truth
+    wrong, known = labels != truth, few >= 0
     axes = figure.subplots()
+    EmbeddingDisplay.from_predictions(plane, labels, proba=model.label_distributions_, ax=axes)
     for digit in np.unique(truth):
-        rows = labels == digit
-        axes.scatter(*plane[rows].T, s=9, color=palette(digit), alpha=0.55, linewidths=0)
         spot = np.median(plane[truth == digit], axis=0)
         axes.annotate(
-            str(digit), spot, fontsize=15, weight="bold", color=INK, ha="center", va="center"
+            str(digit),
+            spot,
+            fontsize=15,
+            weight="bold",
+            color=INK,
+            ha="center",
+            va="center",
+            bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},
         )
-    axes.scatter(*plane[wrong].T, s=22, marker="x", color=INK, linewidths=0.9, label="wrong")
-    known = few >= 0
-    axes.scatter(
-        *plane[known].T, s=46, facecolors="none", edgecolors=INK, linewidths=1.1, label="labelled"
-    )
+    marks = [
+        axes.scatter(*plane[wrong].T, s=22, marker="x", color=INK, linewidths=0.9, label="wrong"),
+        axes.scatter(
+            *plane[known].T, s=46, facecolors="none", edgecolors=INK, linewidths=1, label="labelled"
+        ),
+    ]
     right = np.mean(~wrong[~known])
     axes.set_title(
         f"All {len(truth)} digits, mapped without labels; colours from {known.sum()} labels "
@@ -61,9 +67,9 @@ def _map(figure, model, plane, few, truth):
         fontsize=11,
         color=INK,
     )
-    axes.legend(frameon=False, fontsize=9)
-    axes.set_xticks([])
-    axes.set_yticks([])
+    # The digits are named where they are, so that only the marks need a legend.
+    axes.legend(handles=marks, frameon=False, fontsize=9)
+    axes.set(xlabel="", ylabel="")
     for side in axes.spines.values():
         side.set_visible(False)
 
@@ -96,34 +102,8 @@ def _doubtful(figure, model, X, y):
 
 def _curve(figure, model):
     """Error on left-out rows for every C, all from one eigendecomposition."""
-    axes = figure.subplots()
-    path = model.loo_path_
-    axes.semilogx(path["C"], 100 * path["error_rate"], color=INK, marker="o", markersize=4)
-    best = np.flatnonzero(path["C"] == model.C_)[0]
-    axes.plot(model.C_, 100 * path["error_rate"][best], "o", markersize=11, color=ACCENT)
-    axes.annotate(
-        f"chosen: C = {model.C_:.3g}\n{path['error_rate'][best]:.1%} wrong",
-        (model.C_, 100 * path["error_rate"][best]),
-        xytext=(18, 40),
-        textcoords="offset points",
-        ha="left",
-        color=ACCENT,
-    )
+    axes = LOOPathDisplay.from_estimator(model, ax=figure.subplots(), color=ACCENT).ax_
     axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=INK)
-    axes.set_xlabel("C", color=INK)
-    axes.set_ylabel("left-out rows wrong (%)", color=INK)
-    axes.set_ylim(bottom=0)
     axes.grid(alpha=0.2)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    axes.tick_params(colors=QUIET)
-
-
-def _write(figure, path):
-    """Save under another name first: a picture that is there is a picture that is whole."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        figure.savefig(draft, dpi=140, format=path.suffix.lstrip(".") or "png")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

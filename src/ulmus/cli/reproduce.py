@@ -28,7 +28,13 @@ def reproduce(options):
     with locked(folder):
         try:
             outcome = run(
-                protocols, folder, quick=quick, seed=seed, jobs=jobs, minutes=options.minutes
+                protocols,
+                folder,
+                quick=quick,
+                seed=seed,
+                jobs=jobs,
+                minutes=options.minutes,
+                say=note,
             )
         except KeyboardInterrupt:
             note(f"Nothing is lost: the same command goes on from what is in {folder}.")

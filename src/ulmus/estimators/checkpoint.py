@@ -6,6 +6,7 @@ scale of the inputs or another first batch. It is a plain .npz: arrays, a checks
 nothing that runs when it is read.
 """
 
+import logging
 import time
 import warnings
 import zipfile
@@ -21,6 +22,7 @@ from ulmus.problem import Moments
 
 __all__ = ["Checkpoint"]
 
+_LOG = logging.getLogger(__name__)
 _VERSION = 1
 _PERIOD = 60.0
 # Writing may take this part of the time, where that is longer apart.
@@ -81,6 +83,7 @@ class Checkpoint:
         if self.path.exists():
             self._found, self._arrays = _read(self.path)
             self.rows = int(self._arrays["rows"])
+            _LOG.info("%s holds the sums of %d rows; the fit goes on after them.", path, self.rows)
 
     def claim(self, estimator, problem):
         """Say whose sums these are, by the first batch; those that were found must be the same."""

@@ -71,6 +71,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         cross-validation, when the rows came as a stream.
     solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
+    solver_reason_ : str
+        Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from
         left-out rows.

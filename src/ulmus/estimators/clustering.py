@@ -1,5 +1,6 @@
 """Clusters in the hidden layer by k-means."""
 
+import logging
 from abc import ABCMeta, abstractmethod
 from functools import partial
 from numbers import Integral
@@ -23,12 +24,16 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.hidden import Hidden, most_rows
+from ulmus.summary import Summary, log_facts
 from ulmus.validation import on_host_alone
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
 
+_LOG = logging.getLogger(__name__)
+
 
 class HiddenClustering(
+    Summary,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
@@ -84,6 +89,7 @@ class HiddenClustering(
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             self._learn(self._sample(H, seed), seed)
             self.labels_, self.inertia_ = self._assign(H)
+            log_facts(self, _LOG)
             return self
 
     @by_blocks
@@ -124,6 +130,7 @@ class HiddenClustering(
         most = max(self.n_clusters, most_rows(H.width, H.itemsize))
         if len(H) <= most:
             return H.all()
+        _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
         rows = np.random.RandomState(seed).permutation(len(H))[:most]
         return H.take(np.sort(rows)).all()
 

@@ -1,5 +1,6 @@
 """MELM: neighbours of a class together, classes apart."""
 
+import logging
 from numbers import Integral, Real
 
 import numpy as np
@@ -18,14 +19,16 @@ from ulmus.hidden import Hidden, KeptRows
 from ulmus.problem import Problem
 from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.solvers.within import Points
+from ulmus.summary import Summary, log_facts
 
 __all__ = ["ManifoldELMClassifier"]
 
+_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 4, 21)
 
 
 class ManifoldELMClassifier(
-    ClassLabels, ClassOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+    Summary, ClassLabels, ClassOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
 ):
     """MELM: extreme learning machine with the shape of each class.
 
@@ -186,6 +189,7 @@ class ManifoldELMClassifier(
             self.cv_path_ = solution.path.table()
             self.cv_score_ = 1.0 - solution.path.score[0]
         self._calibrate(problem, solution)
+        log_facts(self, _LOG)
 
     def _inputs(self, X, H):
         """The inputs as rows whose scatter is meant."""

@@ -25,12 +25,15 @@ from ulmus.features.base import column_statistics, merged
 from ulmus.graphs import KNNGraph, as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.embedding import embedding, embedding_of, hidden_gram
+from ulmus.summary import Summary
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMEmbedding", "ELMSpectralClustering"]
 
 
-class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ELMEmbedding(
+    Summary, HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """US-ELM: an embedding that keeps neighbours together and takes new rows.
 
     The columns of the embedding Hβ are orthonormal over the training rows and minimise
@@ -225,7 +228,7 @@ class ELMEmbedding(HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return tags
 
 
-class ELMSpectralClustering(ClusterMixin, BaseEstimator):
+class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the

@@ -39,6 +39,8 @@ class GraphELMClassifier(ELMClassifier):
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
+    verbose : int, default=0
+        As in `ELMClassifier`.
 
     Attributes
     ----------
@@ -58,6 +60,8 @@ class GraphELMClassifier(ELMClassifier):
         How C and lam were chosen, as in `ELMClassifier`.
     solver_ : {"primal", "spectral"}
         How β was found.
+    solver_reason_ : str
+        Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from
         left-out rows.
@@ -95,6 +99,7 @@ class GraphELMClassifier(ELMClassifier):
         class_weight=None,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -103,6 +108,7 @@ class GraphELMClassifier(ELMClassifier):
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     def _grid(self, compare=False):
         lams, Cs = grid_of("lam", self.lam, zero=True, default=_STRENGTHS), ridge_grid(self.C)
@@ -123,5 +129,5 @@ class GraphELMClassifier(ELMClassifier):
         return within_sums(moments, problem, grid, calibration)
 
     def _accept(self, problem, solution, n_rows=None):
-        super()._accept(problem, solution, n_rows)
         self.lam_ = solution.lam
+        super()._accept(problem, solution, n_rows)

@@ -58,6 +58,9 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks and the samples of rows.
+    verbose : int, default=0
+        1 shows how many columns a low-rank factor has so far: a bar on a terminal, else lines in
+        the log named "ulmus".
 
     Attributes
     ----------
@@ -94,6 +97,8 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         10 000 rows when there are more than 20 000.
     solver_ : {"primal", "dual", "spectral"}
         How the coefficients were found.
+    solver_reason_ : str
+        Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from left-out rows.
     scaling_ : Scaling
@@ -136,6 +141,7 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         scaling="auto",
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -152,6 +158,7 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
 
 class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
@@ -203,6 +210,9 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks and the samples of rows.
+    verbose : int, default=0
+        1 shows how many columns a low-rank factor has so far: a bar on a terminal, else lines in
+        the log named "ulmus".
 
     Attributes
     ----------
@@ -237,6 +247,8 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         10 000 rows when there are more than 20 000.
     solver_ : {"primal", "dual", "spectral"}
         How the coefficients were found.
+    solver_reason_ : str
+        Why so.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
     n_features_in_ : int
@@ -277,6 +289,7 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         scaling="auto",
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -293,3 +306,4 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose

@@ -1,5 +1,6 @@
 """The ridge solve in the space of a kernel, exact or low-rank."""
 
+import logging
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.ridge import ridge_grid
+from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import has_gamma, landmarks_like
@@ -35,13 +37,16 @@ from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.kernels import some_rows
 from ulmus.lowrank import METHODS, low_rank
 from ulmus.problem import Problem
+from ulmus.progress import columns
 from ulmus.solvers.auto import solve
 from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.randomized import residual_coef
+from ulmus.summary import Summary
 from ulmus.validation import valid_rows
 
 __all__ = ["KernelELM"]
 
+_LOG = logging.getLogger(__name__)
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 _EXACT = 2000
 # γ is chosen among these multiples of the one that the mean distance gives, on so many rows.
@@ -49,7 +54,7 @@ _WIDTHS = 2.0 ** np.arange(-6, 7, 2)
 _WIDTH_ROWS = 2000
 
 
-class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
+class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
@@ -140,16 +145,18 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
     def _factor(self, K, n, rng):
         """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
         rank = min(most_columns(self.rank, self.tol, n, _EXACT), len(K))
-        found = low_rank(
-            K,
-            self.method_,
-            rank,
-            least_missing(self.rank, self.tol),
-            rng,
-            int(self.oversampling),
-            int(self.power_steps),
-            literal=not self.project,
-        )
+        with watched(self, "Kernel", columns) as update:
+            found = low_rank(
+                K,
+                self.method_,
+                rank,
+                least_missing(self.rank, self.tol),
+                rng,
+                int(self.oversampling),
+                int(self.power_steps),
+                literal=not self.project,
+                watch=update,
+            )
         rank_warning(found, rank, self.rank, self.tol)
         return found
 
@@ -172,6 +179,7 @@ class KernelELM(KernelInputs, BaseEstimator, metaclass=ABCMeta):
         n = rows.shape[0]
         if n > _WIDTH_ROWS:
             chosen = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
+            _LOG.info("gamma is chosen on %d of %d rows.", _WIDTH_ROWS, n)
             rows, problem = some_rows(rows, chosen), _part(problem, chosen)
             count = None if count is None else count[chosen]
         kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS]

@@ -1,5 +1,7 @@
 """What a supervised estimator makes of y: classes, or numbers."""
 
+import logging
+
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
@@ -10,10 +12,13 @@ from ulmus.calibration import temperature
 from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
+from ulmus.summary import log_facts
 from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
 from ulmus.validation import valid_rows_and_target
 
 __all__ = ["ClassLabels", "ValueLabels", "on_host", "record", "weighted_rows"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class ClassLabels:
@@ -168,6 +173,7 @@ def record(estimator, problem, solution, n_rows=None):
     ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them.
     """
     estimator.C_, estimator.solver_ = solution.C, solution.method
+    estimator.solver_reason_ = _reason(estimator, solution.method)
     path = solution.path
     if path is None:
         estimator.selection_ = "fixed"
@@ -179,6 +185,18 @@ def record(estimator, problem, solution, n_rows=None):
         estimator.loo_path_ = path.table()
         estimator.loo_score_ = estimator._score_of(path, problem)
     estimator._calibrate(problem, solution)
+    log_facts(estimator, _LOG)
+
+
+def _reason(estimator, method):
+    """Why it was solved like this."""
+    if method == getattr(estimator, "solver", None):
+        return "asked for"
+    if method == "spectral":
+        return "one eigendecomposition serves every C"
+    if method == "dual" and hasattr(estimator, "solver"):
+        return "one C, and fewer rows than hidden units: a Cholesky factorisation between rows"
+    return "one C: one Cholesky factorisation"
 
 
 def weighted_rows(X, y, sample_weight):

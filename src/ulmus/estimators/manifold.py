@@ -1,5 +1,6 @@
 """What the semi-supervised estimators share: a few labels, a graph, one solve."""
 
+import logging
 from abc import ABCMeta, abstractmethod
 from copy import copy
 
@@ -17,11 +18,13 @@ from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_o
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, map_over_blocks, scaled_rows
+from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.graphs import KNNGraph, as_laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.problem import Problem
+from ulmus.progress import units
 from ulmus.solvers.iterative import (
     conjugate_gradients,
     manifold_operator,
@@ -30,17 +33,19 @@ from ulmus.solvers.iterative import (
 from ulmus.solvers.manifold import basis_of, manifold_basis, manifold_gram
 from ulmus.solvers.primal import manifold_primal
 from ulmus.solvers.surface import Labelled, point, surface
+from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded
 from ulmus.validation import valid_rows
 
 __all__ = ["SemiSupervisedELM", "grid_of"]
 
+_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
 
 
-class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+class SemiSupervisedELM(Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
     _on_device = ("coef_", "intercept_", "_rows", "_basis")
@@ -135,7 +140,8 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         self.solver_, self.solver_reason_ = self._choose(H, Cs, lams, validation)
         if self.solver_ == "spectral":
-            self._basis = manifold_basis(H, self._laplacian)
+            with watched(self, "Graph", units) as update:
+                self._basis = manifold_basis(H, self._laplacian, update)
             return self._learn(y, validation)
         self._basis = None
         return self._solve_one(H, y, float(Cs[0]), float(lams[0]))
@@ -215,7 +221,9 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         own = placed(weight, part.X)
         labelled = Problem(part, targets.placed(part.X), own)
         if self.solver_ == "direct":
-            solution = manifold_primal(labelled, manifold_gram(H, self._laplacian), C, lam)
+            with watched(self, "Graph", units) as update:
+                M = manifold_gram(H, self._laplacian, update)
+            solution = manifold_primal(labelled, M, C, lam)
             loo, rows = solution.loo, solution.loo_rows
             return self._accept(y, targets, weight, solution.coef, loo, rows)
         c = np.zeros(len(H))
@@ -242,7 +250,12 @@ class SemiSupervisedELM(HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
         self.n_hidden_ = coef.shape[0]
         self._given = y
         self._calibrate(targets, loo, loo_rows, weight)
+        log_facts(self, _LOG)
         return self
+
+    def _get_fitted_attr_html(self, doc_link=""):
+        """No table of attributes in a notebook: two of them predict every row when looked at."""
+        return {}
 
     def _level(self, targets):
         """What the targets were short of."""

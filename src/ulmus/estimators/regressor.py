@@ -62,6 +62,8 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         cross-validation, when the rows came as a stream.
     solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
+    solver_reason_ : str
+        Why so.
     features_ : transformer
         The fitted map.
     n_hidden_ : int

@@ -28,6 +28,7 @@ from ulmus.solvers.path import gcv_path, primal_path
 from ulmus.solvers.primal import solve_moments
 from ulmus.solvers.randomized import randomized
 from ulmus.solvers.spectrum import spectral
+from ulmus.summary import Summary
 
 __all__ = ["RidgeELM", "ridge_grid"]
 
@@ -35,7 +36,7 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual", "halko")
 
 
-class RidgeELM(HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
+class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     # ------------------------------------------------------------------ for subclasses

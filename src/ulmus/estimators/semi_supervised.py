@@ -59,6 +59,9 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
+    verbose : int, default=0
+        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
+        terminal, else lines in the log named "ulmus".
 
     Attributes
     ----------
@@ -125,6 +128,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         max_iter=200,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -137,6 +141,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def transduction_(self):
@@ -223,6 +228,9 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
+    verbose : int, default=0
+        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
+        terminal, else lines in the log named "ulmus".
 
     Attributes
     ----------
@@ -279,6 +287,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         max_iter=200,
         dtype=None,
         random_state=None,
+        verbose=0,
     ):
         self.features = features
         self.n_hidden = n_hidden
@@ -290,6 +299,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def transduction_(self):

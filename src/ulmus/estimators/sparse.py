@@ -1,5 +1,6 @@
 """S-ELM: the hinge loss, and few rows that matter."""
 
+import logging
 import warnings
 from numbers import Integral, Real
 
@@ -20,16 +21,18 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.kernel_choice import landmarks_like
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
+from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded, wrong
 from ulmus.validation import on_host_alone
 
 __all__ = ["SparseELMClassifier"]
 
+_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-4, 4, 9)
 
 
 class SparseELMClassifier(
-    KernelInputs, ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+    Summary, KernelInputs, ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
 ):
     """Sparse extreme learning machine for two or more classes.
 
@@ -289,6 +292,7 @@ class SparseELMClassifier(
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        log_facts(self, _LOG)
         return self
 
     # ------------------------------------------------------------------ outputs

@@ -38,10 +38,13 @@ def as_task(estimator):
 
 
 @contextmanager
-def watched(estimator, title):
-    """A pass over the rows; gives what is to be told how many rows of how many are done."""
+def watched(estimator, title, words=None):
+    """A pass over the rows; gives what is to be told how many rows of how many are done.
+
+    ``words`` says what else than rows is counted.
+    """
     told = _Told(estimator, title)
-    with Progress(title, estimator.verbose) as progress:
+    with Progress(title, estimator.verbose, words) as progress:
 
         def update(done, total):
             progress.update(done, total)

@@ -4,8 +4,8 @@ Repetition 0 of every table comes first, then 1, and so on, so that a run that i
 little of everything.
 """
 
+import logging
 import math
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +24,7 @@ from ulmus.version import __version__
 
 __all__ = ["Outcome", "kept", "run"]
 
+_LOG = logging.getLogger(__name__)
 _SAY_EVERY = 60.0
 
 
@@ -80,14 +81,14 @@ def run(
     minutes : float, default=None
         Start nothing after so long.
     say : callable, default=None
-        Takes a line for a person; standard error if not given.
+        Takes a line for a person; the log if not given.
 
     Returns
     -------
     outcome : Outcome
         What was done, what was not, and why.
     """
-    say = say or (lambda text: print(text, file=sys.stderr, flush=True))
+    say = say or _LOG.info
     store = Store(folder, __version__)
     lines = {protocol.name: store.lines(protocol.name) for protocol in protocols}
     wanted = [case for protocol in protocols for case in cases(protocol, quick, seed)]

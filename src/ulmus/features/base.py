@@ -17,6 +17,7 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.summary import Summary
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows
 
@@ -24,7 +25,7 @@ __all__ = ["FeatureMap", "column_statistics", "merged"]
 
 
 class FeatureMap(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+    Summary, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
 ):
     """A transformer whose rows can also be made one block at a time.
 

@@ -1,5 +1,6 @@
 """The space of a kernel, cut to few columns, as a hidden layer."""
 
+import logging
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
@@ -48,6 +49,7 @@ __all__ = [
     "rank_warning",
 ]
 
+_LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
 # Where neither rank nor tol is given: what is missing then has never been missed.
 _DEFAULT_TOL = 1e-7
@@ -361,4 +363,5 @@ def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
     most = n
     while not fits(most, _ROOM, itemsize):
         most //= 2
+    _LOG.info("Landmarks are looked for among %d of %d rows, as many as fit.", most, n)
     return np.sort(sample_rows(seed + 2, max(most, 1), n))

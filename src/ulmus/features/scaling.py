@@ -138,6 +138,9 @@ class Scaling:
     center: Array
     factor: Array
 
+    def __repr__(self) -> str:
+        return f"Scaling({self.center.shape[0]} columns)"
+
     @classmethod
     def none(cls, width: int) -> "Scaling":
         """Leave the inputs as they are."""

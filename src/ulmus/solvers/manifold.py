@@ -8,6 +8,7 @@ is a plain ridge in γ on the rows hᵢV/√(1 + λw). So one eigendecomposition
 every C, and everything ridge can do (leave-one-out, the dual, weights) is there at once.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,7 @@ from ulmus.typing import Array
 
 __all__ = ["ManifoldBasis", "basis_of", "manifold_basis", "manifold_gram", "reduced_basis"]
 
+Watch = Callable[[float, float | None], None] | None
 # Units handled together: their smoothed columns are the only n × … array besides H.
 _UNITS = 256
 # Rows whose products are summed in the input's precision before float64 takes over.
@@ -47,13 +49,13 @@ class ManifoldBasis:
         return 1.0 / namespace(self.values).sqrt(1.0 + lam * self.values)
 
 
-def manifold_basis(H: Hidden, laplacian: Laplacian) -> ManifoldBasis:
+def manifold_basis(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> ManifoldBasis:
     """The coordinates described at the top of this file.
 
     With fewer rows than units the work is done in the span of the rows.
     """
     if len(H) >= H.width:
-        return basis_of(manifold_gram(H, laplacian))
+        return basis_of(manifold_gram(H, laplacian, watch))
     span, rows = reduced_basis(H)
     smooth = laplacian.placed(rows, rows.dtype) @ rows
     w, V = eigh(_symmetric(matmul(rows.T, smooth)), overwrite=True)
@@ -78,11 +80,11 @@ def reduced_basis(H: Hidden) -> tuple[Array, Array]:
     return matmul(rows.T, U) / lengths, U * lengths
 
 
-def manifold_gram(H: Hidden, laplacian: Laplacian) -> Array:
+def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array:
     """M = HᵀΛH (h × h, float64), some units at a time; nothing is n × n.
 
     H is kept where it fits in scikit-learn's ``working_memory``, and made again for every
-    group of units where it does not.
+    group of units where it does not. ``watch`` is told how many units of how many are done.
     """
     n, h, X = len(H), H.width, gathered(H.X)
     kept = H.layer(X) if fits(n, h, H.itemsize) else None
@@ -103,6 +105,8 @@ def manifold_gram(H: Hidden, laplacian: Laplacian) -> Array:
                 for part in row_blocks(rows.stop - rows.start, block_rows(group.stop, H.itemsize)):
                     here = slice(rows.start + part.start, rows.start + part.stop)
                     M[: group.stop, group] += matmul(first(X[here, :]).T, smooth[here, :])
+        if watch is not None:
+            watch(group.stop, h)
     o = H.offset
     M += o * (slopes + slopes.T) + o**2 * float(smoothed_ones.sum())
     return _symmetric(M)

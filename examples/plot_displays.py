@@ -1,0 +1,84 @@
+"""
+What a fitted model can show
+============================
+
+Five pictures, each from one line: the leave-one-out path, the surface over C and λ, an embedding's
+map with labels and certainty, what a kernel's factor leaves out, and clusters against classes. They
+are Displays as scikit-learn has them: ``from_estimator`` draws a fitted model, ``ax=`` says where,
+and ``ax_``, ``figure_`` and the artists can be changed afterwards.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from ulmus import (
+    ELMClassifier,
+    ELMEmbedding,
+    ELMSpectralClustering,
+    KernelELMClassifier,
+    SemiSupervisedELMClassifier,
+)
+from ulmus.plotting import (
+    ClusterConfusionDisplay,
+    EmbeddingDisplay,
+    KernelSpectrumDisplay,
+    LOOPathDisplay,
+    SurfaceDisplay,
+)
+
+X, y = load_digits(return_X_y=True)
+few = np.full(len(y), -1)
+known = np.random.default_rng(0).choice(len(y), 60, replace=False)
+few[known] = y[known]
+
+# %%
+# How C was chosen
+# ----------------
+#
+# The error on left-out rows for every C that was tried. Two models on the same axes, the second
+# with a kernel.
+
+model = ELMClassifier(n_hidden=500, random_state=0).fit(X, y)
+kernel = KernelELMClassifier(tol=1e-2, random_state=0).fit(X, y)
+display = LOOPathDisplay.from_estimator(model, name="ELM")
+LOOPathDisplay.from_estimator(kernel, name="kernel ELM", ax=display.ax_)
+plt.show()
+
+# %%
+# How many columns the kernel needed
+# ----------------------------------
+#
+# The part of the kernel's trace that its factor leaves out, the tolerance, and the rank in use.
+
+KernelSpectrumDisplay.from_estimator(kernel)
+plt.show()
+
+# %%
+# How C and λ were chosen from sixty labels
+# -----------------------------------------
+
+semi = SemiSupervisedELMClassifier(n_hidden=500, random_state=0).fit(X, few)
+SurfaceDisplay.from_estimator(semi)
+plt.show()
+
+# %%
+# Where the rows are, and how sure their labels are
+# -------------------------------------------------
+#
+# Left, the sixty labels on a map that was found without them. Right, the labels that the model gave
+# to all rows; a hollow marker is a label it is not sure of.
+
+embedding = ELMEmbedding(n_hidden=500, random_state=0).fit(X)
+figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+EmbeddingDisplay.from_estimator(embedding, X, few, ax=axes[0])
+EmbeddingDisplay.from_estimator(embedding, X, classifier=semi, ax=axes[1])
+plt.show()
+
+# %%
+# Which cluster is which digit
+# ----------------------------
+
+clusters = ELMSpectralClustering(10, n_hidden=500, random_state=0).fit(X)
+ClusterConfusionDisplay.from_estimator(clusters, X, y)
+plt.show()
