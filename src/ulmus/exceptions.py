@@ -4,7 +4,8 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── BatchError                       one batch or block does not fit the others
-    │   └── CheckpointError                  a file of sums is no use to this fit
+    │   ├── CheckpointError                  a file of sums is no use to this fit
+    │   └── TableError                       a file is no table that can be read
     ├── ExportError (ValueError)             a model has no form in the format asked for
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
@@ -40,6 +41,7 @@ __all__ = [
     "MissingDatasetError",
     "MissingExtraError",
     "ReproductionError",
+    "TableError",
     "UlmusError",
     "UlmusWarning",
     "UnknownDatasetError",
@@ -65,6 +67,10 @@ class BatchError(InvalidInputError):
 
 class CheckpointError(InvalidInputError):
     """A file of sums is damaged, or belongs to another fit."""
+
+
+class TableError(InvalidInputError):
+    """A file is no table that can be read, or not the table that was expected."""
 
 
 class ExportError(UlmusError, ValueError):

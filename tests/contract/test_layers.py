@@ -10,7 +10,17 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "files", "progress", "typing", "version", "backends"],
-    ["batches", "targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
+    [
+        "batches",
+        "targets",
+        "calibration",
+        "datasets",
+        "graphs",
+        "kernels",
+        "metrics",
+        "tables",
+        "validation",
+    ],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],

@@ -1,0 +1,145 @@
+"""Text files of rows and columns, taken apart by Arrow."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ulmus.exceptions import MissingExtraError, TableError
+
+__all__ = ["OddRow", "column_values", "delimited_cells", "plain_text", "text_values"]
+
+# A code such as 007 is no number, for its zeros would be lost.
+_CODE = r"^[+-]?0[0-9]"
+_GROUPED = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]*)?$"
+_COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
+
+
+@dataclass(frozen=True)
+class OddRow:
+    """A row with more or fewer fields than the first: its number from 1, and how many it has."""
+
+    number: int
+    fields: int
+    text: str
+
+
+def delimited_cells(
+    path: Path, *, delimiter: str, encoding: str, width: int, block: int
+) -> tuple[list[Any], list[OddRow]]:
+    """The columns of a file as Arrow's text, the header among their cells, and the odd rows.
+
+    Parameters
+    ----------
+    path : Path
+        The file, compressed where its name ends in .gz or .bz2.
+    delimiter : str
+        What stands between two fields.
+    encoding : str
+        Its encoding; a UTF-8 byte order mark is passed over.
+    width : int
+        Fields of a row.
+    block : int
+        Bytes to read at a time, which must hold the longest row.
+    """
+    pyarrow, csv, _ = _arrow()
+    odd: list[OddRow] = []
+
+    def note(row: Any) -> str:
+        odd.append(OddRow(row.number, row.actual_columns, row.text))
+        return "skip"
+
+    try:
+        with pyarrow.input_stream(str(path), compression="detect") as stream:
+            table = csv.read_csv(
+                stream,
+                # With threads Arrow would not say which row is odd.
+                read_options=csv.ReadOptions(
+                    autogenerate_column_names=True,
+                    use_threads=False,
+                    encoding=encoding,
+                    block_size=block,
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=delimiter,
+                    newlines_in_values=True,
+                    # In a single column an empty line is a blank cell.
+                    ignore_empty_lines=width > 1,
+                    invalid_row_handler=note,
+                ),
+                convert_options=csv.ConvertOptions(
+                    column_types={f"f{j}": pyarrow.string() for j in range(width)},
+                    strings_can_be_null=False,
+                ),
+            )
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise TableError(
+            f'{path} cannot be taken apart into rows ({_brief(error)}). Often a quote " is opened '
+            "and never closed."
+        ) from error
+    return list(table.columns), odd
+
+
+def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.ndarray:
+    """A column as float64, NaN where blank, if all other cells are numbers, else as text, None
+    where blank."""
+    text = plain_text(column, missing)
+    numbers = _numbers(text, decimal_comma)
+    if numbers is None:
+        return text_values(text)
+    values: np.ndarray = numbers.to_numpy()
+    return np.array(values, dtype=float)
+
+
+def plain_text(column: Any, missing: list[str]) -> Any:
+    """Cells of text without space around them, null where they say that there is nothing."""
+    pyarrow, _, compute = _arrow()
+    text = compute.utf8_trim_whitespace(column)
+    blank = compute.is_in(compute.utf8_lower(text), value_set=pyarrow.array(missing))
+    return compute.if_else(blank, None, text)
+
+
+def text_values(column: Any) -> np.ndarray:
+    """A column of text as an array of str and None; equal cells share one object."""
+    coded = column.combine_chunks().dictionary_encode()
+    words = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+    codes = coded.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
+    return words[codes]
+
+
+def _numbers(text: Any, decimal_comma: bool) -> Any:
+    pyarrow, _, compute = _arrow()
+
+    def every(pattern: str) -> bool:
+        holds = compute.all(compute.match_substring_regex(text, pattern)).as_py()
+        return bool(holds is not False)
+
+    if compute.any(compute.match_substring_regex(text, _CODE)).as_py():
+        return None
+    if decimal_comma and every(_COMMA):
+        text = compute.replace_substring(compute.replace_substring(text, ".", ""), ",", ".")
+    elif not decimal_comma and every(_GROUPED):
+        text = compute.replace_substring(text, ",", "")
+    try:
+        return compute.cast(text, pyarrow.float64())
+    except pyarrow.ArrowInvalid:
+        return None
+
+
+def _brief(error: Exception) -> str:
+    """The first line of a message, without a full stop, and not too long."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:200].rstrip(".")
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.csv
+    except ImportError as error:
+        raise MissingExtraError(
+            "Tables are read by pyarrow, which is not installed; try: pip install 'ulmus[cli]'"
+        ) from error
+    return pyarrow, pyarrow.csv, pyarrow.compute
