@@ -1,6 +1,6 @@
 """Text files of rows and columns, taken apart by Arrow."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from ulmus.exceptions import MissingExtraError, TableError
 
-__all__ = ["OddRow", "column_values", "delimited_cells", "plain_text", "text_values"]
+__all__ = ["OddRows", "column_values", "delimited_cells", "text_values"]
 
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
@@ -17,9 +17,13 @@ _COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
 
 
 @dataclass(frozen=True)
-class OddRow:
-    """A row with more or fewer fields than the first: its number from 1, and how many it has."""
+class OddRows:
+    """Rows with more or fewer fields than the first: how many, and the first of them.
 
+    Its number counts from 1, the header included.
+    """
+
+    count: int
     number: int
     fields: int
     text: str
@@ -27,7 +31,7 @@ class OddRow:
 
 def delimited_cells(
     path: Path, *, delimiter: str, encoding: str, width: int, block: int
-) -> tuple[list[Any], list[OddRow]]:
+) -> tuple[list[Any], OddRows | None]:
     """The columns of a file as Arrow's text, the header among their cells, and the odd rows.
 
     Parameters
@@ -44,68 +48,78 @@ def delimited_cells(
         Bytes to read at a time, which must hold the longest row.
     """
     pyarrow, csv, _ = _arrow()
-    odd: list[OddRow] = []
+    odd: list[OddRows] = []
 
     def note(row: Any) -> str:
-        odd.append(OddRow(row.number, row.actual_columns, row.text))
+        # Only the first is kept, for all rows may be odd.
+        first = odd.pop() if odd else OddRows(0, row.number, row.actual_columns, row.text)
+        odd.append(replace(first, count=first.count + 1))
         return "skip"
 
+    parse = csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=True,
+        # In a single column an empty line is a blank cell.
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    convert = csv.ConvertOptions(
+        column_types={f"f{j}": pyarrow.large_string() for j in range(width)},
+        strings_can_be_null=False,
+    )
+    # With threads Arrow would not say which row is odd.
+    read = csv.ReadOptions(
+        autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
+    )
+    packing = {".gz": "gzip", ".bz2": "bz2"}.get(path.suffix.lower())
     try:
-        with pyarrow.input_stream(str(path), compression="detect") as stream:
+        with pyarrow.input_stream(str(path), compression=packing) as stream:
             table = csv.read_csv(
-                stream,
-                # With threads Arrow would not say which row is odd.
-                read_options=csv.ReadOptions(
-                    autogenerate_column_names=True,
-                    use_threads=False,
-                    encoding=encoding,
-                    block_size=block,
-                ),
-                parse_options=csv.ParseOptions(
-                    delimiter=delimiter,
-                    newlines_in_values=True,
-                    # In a single column an empty line is a blank cell.
-                    ignore_empty_lines=width > 1,
-                    invalid_row_handler=note,
-                ),
-                convert_options=csv.ConvertOptions(
-                    column_types={f"f{j}": pyarrow.string() for j in range(width)},
-                    strings_can_be_null=False,
-                ),
+                stream, read_options=read, parse_options=parse, convert_options=convert
             )
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise TableError(
-            f'{path} cannot be taken apart into rows ({_brief(error)}). Often a quote " is opened '
+            f'{path} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
             "and never closed."
         ) from error
-    return list(table.columns), odd
+    return list(table.columns), odd[0] if odd else None
 
 
 def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.ndarray:
-    """A column as float64, NaN where blank, if all other cells are numbers, else as text, None
-    where blank."""
-    text = plain_text(column, missing)
+    """A column as float64 if all its filled cells are numbers, with NaN where blank, else as text.
+
+    Cells of text are str, or None where blank: where they are one of ``missing`` in small letters.
+    """
+    distinct, codes = _distinct(column)
+    text = _plain_text(distinct, missing)
     numbers = _numbers(text, decimal_comma)
     if numbers is None:
-        return text_values(text)
-    values: np.ndarray = numbers.to_numpy()
-    return np.array(values, dtype=float)
+        return np.array(text.to_pylist(), dtype=object)[codes]
+    return numbers.to_numpy(zero_copy_only=False).astype(float)[codes]
 
 
-def plain_text(column: Any, missing: list[str]) -> Any:
+def text_values(column: Any, missing: list[str]) -> np.ndarray:
+    """A column of text as str, and None where it is blank."""
+    distinct, codes = _distinct(column)
+    return np.array([*_plain_text(distinct, missing).to_pylist(), None], dtype=object)[codes]
+
+
+def _plain_text(column: Any, missing: list[str]) -> Any:
     """Cells of text without space around them, null where they say that there is nothing."""
     pyarrow, _, compute = _arrow()
     text = compute.utf8_trim_whitespace(column)
-    blank = compute.is_in(compute.utf8_lower(text), value_set=pyarrow.array(missing))
+    blank = compute.is_in(compute.utf8_lower(text), value_set=pyarrow.array(missing, text.type))
     return compute.if_else(blank, None, text)
 
 
-def text_values(column: Any) -> np.ndarray:
-    """A column of text as an array of str and None; equal cells share one object."""
+def _distinct(column: Any) -> tuple[Any, np.ndarray]:
+    """The distinct cells of a column, on which all work is done, and which one each cell is.
+
+    A null is the one after the last.
+    """
     coded = column.combine_chunks().dictionary_encode()
-    words = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
-    codes = coded.indices.fill_null(len(words) - 1).to_numpy(zero_copy_only=False)
-    return words[codes]
+    distinct = coded.dictionary
+    return distinct, coded.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)
 
 
 def _numbers(text: Any, decimal_comma: bool) -> Any:

@@ -11,14 +11,18 @@ from sklearn.datasets import load_svmlight_file
 
 from ulmus.exceptions import TableError
 from ulmus.tables.table import Table
+from ulmus.tables.text import look_at
 
 __all__ = ["read_npz", "read_svmlight"]
 
 # More bytes than these are not unpacked: a small archive can hold any number of zeros.
 LARGEST = 2**34
+# And so many columns have a random weight for each unit in no memory.
+MOST_COLUMNS = 2**22
+_MEMBERS = {"X", "y", "data", "indices", "indptr", "shape", "format", "feature_names"}
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, RuntimeError,
-    SyntaxError, TypeError, OverflowError, MemoryError, NotImplementedError,
+    SyntaxError, TypeError, OverflowError, MemoryError, AttributeError,
 )  # fmt: skip
 
 
@@ -45,11 +49,14 @@ def read_npz(path: Path) -> Table:
                 f"{path}: y has shape {y.shape} and type {y.dtype}, where X has {X.shape[0]} rows; "
                 "it must hold a number or a word for each."
             )
-        y = y.astype(object) if y.dtype.kind == "U" else y.astype(float)
+        y = _labels(y)
     return Table(_names(arrays, X.shape[1]), matrix=X, target=y)
 
 
-_MEMBERS = {"X", "y", "data", "indices", "indptr", "shape", "feature_names"}
+def _labels(y: np.ndarray) -> np.ndarray:
+    if y.dtype.kind != "U":
+        return y.astype(float)
+    return np.array([word or None for word in y.tolist()], dtype=object)
 
 
 def _matrix(arrays: dict[str, Any]) -> Any:
@@ -61,6 +68,8 @@ def _matrix(arrays: dict[str, Any]) -> Any:
     missing = {"data", "indices", "indptr", "shape"} - set(arrays)
     if missing:
         raise ValueError(f"it has neither X nor all parts of a CSR matrix, but {sorted(arrays)}")
+    if arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
+        raise ValueError(f"its sparse matrix is {arrays['format'].item()} and not csr")
     parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
     X = sp.csr_array(parts, shape=tuple(int(n) for n in arrays["shape"]))
     X.check_format(full_check=True)
@@ -71,7 +80,8 @@ def _matrix(arrays: dict[str, Any]) -> Any:
 
 def _floating(X: Any) -> Any:
     """In the precision that holds the numbers: small whole ones fit float32."""
-    return X.astype(np.result_type(X.dtype, np.float32), copy=False)
+    precision = np.result_type(X.dtype, np.float32)
+    return X.astype(min(precision, np.dtype(float)), copy=False)
 
 
 def _names(arrays: dict[str, Any], width: int) -> tuple[str, ...]:
@@ -87,14 +97,20 @@ def read_svmlight(path: Path) -> Table:
     A column keeps the number it has in the file, so that two files agree whichever number their
     first column has.
     """
+    # Before scikit-learn reads whole lines: that there are lines, and none too long.
+    look_at(path, "latin-1")
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
+        if X.shape[1] > MOST_COLUMNS:
+            raise ValueError(f"it has {X.shape[1]:,} columns, more than {MOST_COLUMNS:,}")
+        if not np.isfinite(X.data).all():
+            raise ValueError("it has numbers that are not finite")
     except _BROKEN as error:
         raise TableError(
             f"{path} is no svmlight file that can be read: {error}. A line is a label and then "
             "column:number pairs with the columns in order."
         ) from error
-    if not X.shape[0]:
-        raise TableError(f"{path} has no rows.")
+    if not X.shape[0] or not X.shape[1]:
+        raise TableError(f"{path} has no rows with column:number pairs.")
     names = tuple(f"x{j}" for j in range(X.shape[1]))
     return Table(names, matrix=sp.csr_array(X), target=y)

@@ -8,6 +8,7 @@ import numpy as np
 from ulmus.tables.categories import Category
 from ulmus.tables.cells import DATE_LAYOUTS, read_cells, reader
 from ulmus.tables.numbers import Number
+from ulmus.tables.shape import usable
 from ulmus.tables.wording import counted, listed
 
 __all__ = ["Choice", "chosen"]
@@ -64,7 +65,7 @@ def chosen(name: str, values: np.ndarray, *, decimal_comma: bool, ranked: bool) 
 
 
 def _number(name: str, x: np.ndarray, column: Number, ranked: bool) -> Choice:
-    seen = x[np.isfinite(x)]
+    seen = x[usable(x)]
     blanks = len(x) - len(seen)
     if not len(seen):
         return Choice(None, "is blank in every row")

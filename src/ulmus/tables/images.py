@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ulmus.backends.images import image_pixels, image_shape
-from ulmus.exceptions import TableError
+from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.table import Table
 
 __all__ = ["read_images"]
@@ -14,7 +14,7 @@ __all__ = ["read_images"]
 _SUFFIXES = {
     ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".pbm",
 }  # fmt: skip
-# More pixels than these in a common size would be more than random features can use.
+# A side of more pixels is shrunk: random features cannot use finer detail.
 _LARGEST = 64
 
 
@@ -24,21 +24,32 @@ def read_images(folder: Path, *, shape: tuple[int, ...] | None = None) -> Table:
     Parameters
     ----------
     folder : Path
-        Images, or subfolders of images, one for each class.
+        Images, or a subfolder of images for each class.
     shape : tuple of int, default=None
         Height, width and, for colour, 3, that all are brought to; None is the size most of them
         have, made smaller, in proportion, until neither side is above 64.
     """
     files = _images(folder)
-    classes = [path.parent.relative_to(folder).as_posix() for path in files]
+    places = [path.relative_to(folder) for path in files]
+    # An image beside the subfolders has no label.
+    labels = [place.parts[0] if len(place.parts) > 1 else None for place in places]
     shapes = Counter(map(image_shape, files))
     notes: tuple[str, ...] = ()
     if shape is None:
         shape, notes = _common(shapes)
+    elif len(shape) not in (2, 3) or min(shape) < 1 or (len(shape) == 3 and shape[2] != 3):
+        raise InvalidParameterError(
+            f"image_shape={shape!r} must be (height, width), or (height, width, 3) for colour."
+        )
     X = np.stack([image_pixels(path, shape).ravel() for path in files])
-    target = np.array(classes, dtype=object) if set(classes) != {"."} else None
-    names = tuple(f"x{j}" for j in range(X.shape[1]))
-    return Table(names, matrix=X, target=target, notes=notes, image_shape=shape)
+    return Table(
+        tuple(f"x{j}" for j in range(X.shape[1])),
+        matrix=X,
+        target=np.array(labels, dtype=object) if any(labels) else None,
+        notes=notes,
+        image_shape=shape,
+        files=tuple(place.as_posix() for place in places),
+    )
 
 
 def _images(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import read_cells, reader, words
-from ulmus.tables.shape import Frame, frame_of, framed, rank, ranks_of
+from ulmus.tables.shape import Frame, frame_of, framed, rank, ranks_of, usable
 from ulmus.tables.wording import counted, quoted
 
 __all__ = ["Number"]
@@ -36,7 +36,7 @@ class Number:
 
     def fitted(self, x: np.ndarray, ranked: bool) -> "Number":
         """The same with a shape for these numbers, not all of which are blank."""
-        seen = x[np.isfinite(x)]
+        seen = x[usable(x)]
         blanks = len(x) - len(seen)
         found = replace(
             self,
@@ -62,7 +62,7 @@ class Number:
     ) -> tuple[np.ndarray, list[str]]:
         """The matrix' columns, and what was met."""
         x = self._numbers(name, values, decimal_comma)
-        blank = ~np.isfinite(x)
+        blank = ~usable(x)
         notes = []
         if blank.any() and not self.indicator:
             notes = [f"{name!r}: {counted(blank.sum(), 'blank')} filled by {self.fill:g}."]
@@ -80,7 +80,7 @@ class Number:
             return values
         cells = words(values)
         x, bad = read_cells(cells, reader(self.kind, self.layout, decimal_comma))
-        bad &= ~np.isin(cells, self.spellings)
+        bad &= [cell not in self.spellings for cell in cells]
         if bad.any():
             row = int(np.argmax(bad))
             more = f" ({counted(bad.sum() - 1, 'more row')} like it)" if bad.sum() > 1 else ""

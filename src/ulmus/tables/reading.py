@@ -72,15 +72,29 @@ def read_table(
     (array([31., nan]), array(['Oslo', 'Rome'], dtype=object))
     """
     path = Path(path)
-    if not path.exists():
+    if not path.is_dir() and not path.is_file():
         raise TableError(f"There is no file {path}.")
     kind = _kind(path) if kind is None else kind
     check_known("kind", kind, sorted({*_KINDS.values(), "images"}))
-    if kind == "images":
-        return read_images(path, shape=image_shape)
+    if path.is_dir() != (kind == "images"):
+        raise TableError(f"{path} is a {'folder' if path.is_dir() else 'file'} and no {kind}.")
+    try:
+        if kind == "images":
+            return read_images(path, shape=image_shape)
+        return _read_file(path, kind, encoding, delimiter, header)
+    except PermissionError as error:
+        raise TableError(f"{path} may not be read: {error.strerror}.") from error
+
+
+def _read_file(
+    path: Path, kind: str, encoding: str | None, delimiter: str | None, header: bool | None
+) -> Table:
     if kind == "parquet":
         columns = parquet_columns(path, MISSING)
-        return Table(tuple(columns), columns)
+        table = Table(tuple(columns), columns)
+        if not len(table):
+            raise TableError(f"{path} has no rows.")
+        return table
     if kind == "npz":
         return read_npz(path)
     if kind == "svmlight":
@@ -97,6 +111,8 @@ def _kind(path: Path) -> str:
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
+    if suffix in (".xlsx", ".xls", ".ods"):
+        raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
     if suffix not in _KINDS:
         raise TableError(
             f"{path} has a name that does not say what it is; let it end in one of "

@@ -8,7 +8,7 @@ seen, from −1 to 1: a hidden unit can then bend where the data are.
 
 import numpy as np
 
-__all__ = ["Frame", "frame_of", "framed", "rank", "ranks_of"]
+__all__ = ["Frame", "frame_of", "framed", "rank", "ranks_of", "usable"]
 
 # Deviations from the mean beyond which a column is said to reach far.
 _FAR = 4.0
@@ -17,7 +17,18 @@ _KNOTS = 256
 # Ranks of fewer different values say little more than the values.
 _FEWEST_VALUES = 10
 
+# Beyond this a number is no measurement, and its square would not be finite.
+_LARGEST = 1e100
+# And so far from the centre, in units of the scale, all are the same.
+_FARTHEST = 1e6
+
 Frame = tuple[float, float, bool]
+
+
+def usable(x: np.ndarray) -> np.ndarray:
+    """Which numbers are neither NaN nor infinite nor nearly so."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(x) < _LARGEST
 
 
 def frame_of(x: np.ndarray) -> Frame:
@@ -34,16 +45,17 @@ def frame_of(x: np.ndarray) -> Frame:
 def framed(x: np.ndarray, frame: Frame) -> np.ndarray:
     """The numbers, centred, scaled and, if need be, bent."""
     center, scale, bend = frame
-    z = (x - center) / scale
+    with np.errstate(over="ignore"):
+        z = np.clip((x - center) / scale, -_FARTHEST, _FARTHEST)
     return z / np.hypot(1.0, z / _LIMIT) if bend else z
 
 
 def ranks_of(x: np.ndarray) -> np.ndarray:
     """Values and their ranks from −1 to 1, in two rows of at most 257; none of few values."""
-    share = np.linspace(-1, 1, _KNOTS + 1)
-    values, place = np.unique(np.quantile(x, (share + 1) / 2), return_inverse=True)
     if len(np.unique(x)) <= _FEWEST_VALUES:
         return np.zeros((2, 0))
+    share = np.linspace(-1, 1, _KNOTS + 1)
+    values, place = np.unique(np.quantile(x, (share + 1) / 2), return_inverse=True)
     # Equal values share the mean of their ranks.
     return np.stack([values, np.bincount(place, share) / np.bincount(place)])
 

@@ -32,6 +32,8 @@ class Table:
         Whether 1,5 is a number in this file.
     image_shape : tuple of int
         Height, width and, for colour, 3, where the rows are images.
+    files : tuple of str
+        The images' files, one for each row.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Table:
     notes: tuple[str, ...] = ()
     decimal_comma: bool = False
     image_shape: tuple[int, ...] = ()
+    files: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         if self.matrix is not None:
@@ -80,6 +83,7 @@ class Table:
             columns={name: values[index] for name, values in self.columns.items()},
             matrix=None if self.matrix is None else self.matrix[index],
             target=None if self.target is None else self.target[index],
+            files=tuple(np.array(self.files, dtype=object)[index]) if self.files else (),
         )
 
     def _check(self, name: str) -> None:
