@@ -86,12 +86,18 @@ class Value:
 
 
 class Graph:
-    """Nodes and constants, in the order in which they were asked for."""
+    """Nodes and constants, in the order in which they were asked for.
 
-    def __init__(self):
+    Inputs and outputs have any name that is not taken; what is between them is named by numbers.
+    """
+
+    def __init__(self, taken=()):
         self._helper = onnx_module("onnx.helper")
         self._types = onnx_module("onnx").TensorProto
         self._constants = []
+        self._inputs = []
+        self._outputs = []
+        self._taken = frozenset(taken)
         self._count = 0
         # The innermost list belongs to the loop that is being written.
         self._nodes: list[list[Any]] = [[]]
@@ -117,15 +123,15 @@ class Graph:
         self._constants.append(onnx_module("onnx.numpy_helper").from_array(x, constant.name))
         return constant
 
-    def name(self, value, name):
-        """Give a value as an output of that name."""
-        node = self._helper.make_node("Identity", [value.name], [name])
-        self._nodes[0].append(node)
+    def input(self, name, dtype, columns):
+        """An input: any number of rows, with so many columns."""
+        self._inputs.append(self._described(name, dtype, columns))
+        return Value(self, name)
 
-    def described(self, name, dtype, shape):
-        """The description of an input or output of the whole graph."""
-        kind = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-        return self._helper.make_tensor_value_info(name, kind, shape)
+    def output(self, name, value, dtype, columns):
+        """Give a value as an output; without columns it has one entry for each row."""
+        self._nodes[0].append(self._helper.make_node("Identity", [value.name], [name]))
+        self._outputs.append(self._described(name, dtype, columns))
 
     def loop(self, most, body, *start):
         """Values after at most so many steps of ``body(step, *values)``.
@@ -153,15 +159,21 @@ class Graph:
         )
         return self.op("Loop", most, True, *start, outputs=len(start), body=inside)
 
-    def model(self, inputs, outputs, **about):
+    def model(self, **about):
         """The whole as a ModelProto."""
         domains = {node.domain for node in self._nodes[0]} | {""}
         opsets = [self._helper.make_opsetid(name, OPSETS[name]) for name in sorted(domains)]
         graph = self._helper.make_graph(
-            self._nodes[0], "ulmus", inputs, outputs, initializer=self._constants
+            self._nodes[0], "ulmus", self._inputs, self._outputs, initializer=self._constants
         )
         return self._helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, **about)
 
+    def _described(self, name, dtype, columns):
+        kind = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+        shape = ["rows"] if columns is None else ["rows", columns]
+        return self._helper.make_tensor_value_info(name, kind, shape)
+
     def _named(self, word):
         self._count += 1
-        return f"{word}_{self._count}"
+        name = f"{word}_{self._count}"
+        return name if name not in self._taken else self._named(word)

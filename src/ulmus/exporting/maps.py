@@ -12,7 +12,7 @@ from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.factorisation import ELMNMF
 from ulmus.exceptions import ExportError
 from ulmus.exporting.factorisation import factor_rows
-from ulmus.exporting.functions import arctangent, error_function, scaled, squared_distances
+from ulmus.exporting.functions import arctangent, cosine, error_function, scaled, squared_distances
 from ulmus.exporting.kernels import dense_landmarks, kernel_block
 from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
 
@@ -30,7 +30,7 @@ _ACTIVATIONS = {
 _FUNCTIONS = {
     np.tanh: _ACTIVATIONS["tanh"],
     np.sin: _ACTIVATIONS["sin"],
-    np.cos: lambda z: z.op("Cos"),
+    np.cos: cosine,
     np.exp: lambda z: z.op("Exp"),
     np.abs: lambda z: z.op("Abs"),
     np.sign: lambda z: z.op("Sign"),

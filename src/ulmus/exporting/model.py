@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.backends.moving import to_numpy
 from ulmus.exceptions import ExportError
 from ulmus.exporting import scikit  # noqa: F401  (its transformers register themselves)
-from ulmus.exporting.graph import Graph, Value, onnx_module
+from ulmus.exporting.graph import Graph, onnx_module
 from ulmus.exporting.outputs import outputs
+from ulmus.exporting.tables import encoded_rows, input_names
 from ulmus.files import replacing
 from ulmus.version import __version__
 
@@ -19,7 +20,7 @@ __all__ = ["save_onnx", "to_onnx"]
 _MOST_BYTES = 2**31 - 1
 
 
-def to_onnx(model, *, dtype=np.float32):
+def to_onnx(model, *, dtype=np.float32, encoder=None):
     """A fitted model as an ONNX model, which any ONNX runtime computes without Ulmus.
 
     Needs the extra ``onnx``: ``pip install 'ulmus[onnx]'``.
@@ -32,6 +33,11 @@ def to_onnx(model, *, dtype=np.float32):
     dtype : {float32, float64}, default=float32
         The type of the rows that go in, and of the numbers that come out. The graph itself
         computes in float64 always.
+    encoder : TableEncoder, default=None
+        How a table's columns became the rows that the model was fitted to. The graph then takes
+        the columns themselves: an input for each, named as the column, (rows, 1). Numbers are
+        float64, NaN where blank; yes and no are 1 and 0, dates are days since 1970. Text is
+        strings, "" where blank.
 
     Returns
     -------
@@ -65,27 +71,20 @@ def to_onnx(model, *, dtype=np.float32):
     onnx_module()
     check_is_fitted(model)
     model = to_numpy(model)
-    graph = Graph()
-    x = Value(graph, "X").cast(np.float64)
-    given = outputs(model, x, dtype)
-    rows = graph.described("X", dtype, ["rows", model.n_features_in_])
-    results = []
-    for name, output in given.items():
-        graph.name(output.value, name)
-        shape = ["rows"] if output.columns is None else ["rows", output.columns]
-        results.append(graph.described(name, output.dtype, shape))
+    x = _rows(model, encoder, dtype)
+    graph = x.graph
+    for name, output in outputs(model, x, dtype).items():
+        graph.output(name, output.value, output.dtype, output.columns)
     proto = graph.model(
-        [rows],
-        results,
         producer_name="ulmus",
         producer_version=__version__,
         doc_string=f"{type(model).__name__}, fitted and written by Ulmus {__version__}.",
     )
-    onnx_module("onnx.helper").set_model_props(proto, _metadata(model))
+    onnx_module("onnx.helper").set_model_props(proto, _metadata(model, encoder))
     return proto
 
 
-def save_onnx(model, path, *, dtype=np.float32):
+def save_onnx(model, path, *, dtype=np.float32, encoder=None):
     """Write a fitted model as an ONNX file, whole or not at all.
 
     Needs the extra ``onnx``: ``pip install 'ulmus[onnx]'``.
@@ -98,6 +97,8 @@ def save_onnx(model, path, *, dtype=np.float32):
         The file, by custom with the ending ".onnx"; one that is there is replaced.
     dtype : {float32, float64}, default=float32
         The type of the rows that go in, and of the numbers that come out.
+    encoder : TableEncoder, default=None
+        How a table's columns became the rows, as in `to_onnx`.
 
     See Also
     --------
@@ -116,7 +117,7 @@ def save_onnx(model, path, *, dtype=np.float32):
     ...     path.stat().st_size < 5000
     True
     """
-    proto = to_onnx(model, dtype=dtype)
+    proto = to_onnx(model, dtype=dtype, encoder=encoder)
     size = proto.ByteSize()
     if size > _MOST_BYTES:
         raise ExportError(
@@ -127,11 +128,35 @@ def save_onnx(model, path, *, dtype=np.float32):
         stream.write(proto.SerializeToString())
 
 
-def _metadata(model):
+def _rows(model, encoder, dtype):
+    """The rows in a new graph, whose inputs are X or a table's columns."""
+    if encoder is None:
+        return Graph().input("X", dtype, model.n_features_in_).cast(np.float64)
+    if not encoder.names:
+        raise ExportError("The encoder is not fitted; call its fit with a table first.")
+    width = len(encoder.feature_names_out)
+    if width != model.n_features_in_:
+        raise ExportError(
+            f"The encoder gives {width} columns and the model takes {model.n_features_in_}; give "
+            "the encoder that the model's rows came from."
+        )
+    return encoded_rows(Graph(taken=input_names(encoder).values()), encoder, dtype)
+
+
+def _metadata(model, encoder):
     """What the outputs' types do not say, as strings."""
-    found = {"ulmus_version": __version__, "estimator": type(model).__name__}
+    found = {"estimator": type(model).__name__, "ulmus_version": __version__}
     for key, name in (("classes", "classes_"), ("feature_names", "feature_names_in_")):
         values = getattr(model, name, None)
         if values is not None:
-            found[key] = json.dumps(np.asarray(values).tolist(), ensure_ascii=False)
-    return found
+            found[key] = np.asarray(values).tolist()
+    if encoder is not None and not encoder.width:
+        names = input_names(encoder)
+        found["columns"] = {
+            name: {"input": names[name], "kind": kind}
+            for name, kind in zip(encoder.names, encoder.kinds, strict=True)
+        }
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for key, value in found.items()
+    }

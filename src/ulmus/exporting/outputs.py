@@ -29,7 +29,9 @@ from ulmus.exporting.graph import Value
 from ulmus.exporting.kernels import dense_landmarks, kernel_block
 from ulmus.exporting.maps import linear_outputs, transformed
 
-__all__ = ["Output", "label_table", "outputs"]
+__all__ = ["OUTPUT_NAMES", "Output", "label_table", "outputs"]
+
+OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import (
 )
 
 from ulmus.exceptions import ExportError
-from ulmus.exporting.functions import scaled
+from ulmus.exporting.functions import cosine, scaled
 from ulmus.exporting.kernels import kernel_block
 from ulmus.exporting.maps import transformed
 from ulmus.kernels import RBF, Laplacian, Linear, Polynomial
@@ -108,7 +108,7 @@ def _(transformer: TruncatedSVD, x):
 @transformed.register
 def _(transformer: RBFSampler, x):
     z = x @ transformer.random_weights_ + transformer.random_offset_
-    return z.op("Cos") * np.sqrt(2.0 / transformer.n_components)
+    return cosine(z) * np.sqrt(2.0 / transformer.n_components)
 
 
 @transformed.register
