@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 import ulmus
+from cli.conftest import write
 from ulmus.cli import main
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.tabular import TableModel
-
-from cli.conftest import write
-
 
 # Where the tests were started: a relative path to the sources holds there.
 HERE = os.getcwd()

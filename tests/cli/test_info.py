@@ -15,8 +15,8 @@ def test_what_a_model_holds(model, capsys, monkeypatch):
     monkeypatch.setattr("ulmus.persistence.models._loaded", pytest.fail)
     assert main(["info", str(model)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    for words in ("classification", "kind", "setosa, versicolor", "petal_width (number)",
-                  "ELMClassifier", "left-out rows right", "ulmus 0", "numpy", "seed 0"):  # fmt: skip
+    wanted = ["classification", "kind", "setosa, versicolor", "petal_width (number)"]
+    for words in [*wanted, "ELMClassifier", "left-out rows right", "ulmus 0", "numpy", "seed 0"]:
         assert words in printed
     assert main(["info", str(model), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -45,28 +45,45 @@ def test_no_model(tmp_path, refused):
     assert "none.ulmus" in refused("info", "none.ulmus")
 
 
-def test_the_onnx_file_predicts_what_the_model_does(prices, tmp_path, capsys):
+def columns_of(table, names):
+    """A table's columns as the inputs of an ONNX file."""
+    return {
+        name: (cells if (cells := table[name]).dtype != object else cells.astype(str))[:, None]
+        for name in names
+    }
+
+
+def test_the_onnx_file_takes_the_columns_and_predicts_what_the_model_does(prices, capsys):
     runtime = pytest.importorskip("onnxruntime")
     main(["fit", "prices.csv", "--target", "price"])
     capsys.readouterr()
     assert main(["export", "prices.ulmus", "--onnx"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.splitlines()[-1].startswith("prices.ulmus as ONNX: prices.onnx (")
-    model, table = ulmus.load("prices.ulmus"), read_table("prices.csv")
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "inputs  area (number), city (text)"
+    assert last.startswith("prices.ulmus as ONNX: prices.onnx (")
+    table = read_table("prices.csv")
     session = runtime.InferenceSession("prices.onnx")
-    (found,) = session.run(None, {"X": model.encoder.transform(table)})
-    np.testing.assert_allclose(np.ravel(found), model.predict(table), rtol=1e-4)
+    (found,) = session.run(None, columns_of(table, ("area", "city")))
+    np.testing.assert_allclose(
+        np.ravel(found), ulmus.load("prices.ulmus").predict(table), rtol=1e-4
+    )
 
 
-def test_the_onnx_file_of_classes(model, capsys):
+@pytest.mark.parametrize("steps", [False, True])
+def test_the_onnx_file_of_classes_with_steps_and_without(flowers, capsys, monkeypatch, steps):
     runtime = pytest.importorskip("onnxruntime")
-    assert main(["export", str(model), "--onnx", "out.onnx", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["outputs"][0] == "label"
-    loaded, table = ulmus.load(model), read_table("new.csv")
+    monkeypatch.setattr("ulmus.tabular.choice._steps_help", lambda *_: steps)
+    main(["fit", "flowers.csv", "--target", "kind"])
+    capsys.readouterr()
+    assert main(["export", "flowers.ulmus", "--onnx", "out.onnx", "--json"]) == 0
+    inputs = json.loads(capsys.readouterr().out)["inputs"]
+    assert set(inputs.values()) == {"number"}
+    model, table = ulmus.load("flowers.ulmus"), read_table("new.csv")
+    assert bool(len(model.view.edge_)) == steps
     session = runtime.InferenceSession("out.onnx")
-    label, proba, *_ = session.run(None, {"X": loaded.encoder.transform(table.without("kind"))})
-    assert label.tolist() == loaded.predict(table).tolist()
-    np.testing.assert_allclose(proba, loaded.predict_proba(table), atol=1e-4)
+    label, proba, *_ = session.run(None, columns_of(table, inputs))
+    assert label.tolist() == model.predict(table).tolist()
+    np.testing.assert_allclose(proba, model.predict_proba(table), atol=1e-4)
 
 
 def test_an_export_replaces_nothing_unasked(model, refused):

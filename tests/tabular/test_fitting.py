@@ -44,11 +44,10 @@ def test_an_unknown_task():
 
 
 def test_steps_are_taken_where_they_help():
-    # Above 20 the answer turns over: a step, which smooth units are slow to make.
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
-    bent = np.where((x[:, 0] > 20) ^ (x[:, 1] > 50), "a", "b")
-    chosen = choose(x, bent, classify=True, seed=0, watch=lambda _: None)
+    jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
+    chosen = choose(x, jumps, classify=False, seed=0, watch=lambda _: None)
     assert chosen.view.steps
     straight = x @ [1.0, 2.0, -1.0]
     chosen = choose(x, straight, classify=False, seed=0, watch=lambda _: None)

@@ -48,7 +48,7 @@ def choose(X, y, *, classify, seed, watch):
         watch("a kernel")
         kernel = KernelELMClassifier if classify else KernelELMRegressor
         # Wide kernels have large coefficients of both signs: their sum needs the digits.
-        kernel = kernel(gamma="loo", dtype=np.float64, random_state=seed)
+        kernel = kernel(gamma="loo", dtype="float64", random_state=seed)
         return _better(best, view, kernel, Z, y)
     units = 2 * _UNITS
     while best.estimator.n_hidden_ == units // 2 and _work(X.shape[0], units) <= _WORK:

@@ -1,46 +1,26 @@
-"""A table's model as an ONNX graph."""
-
-import json
+"""A table's model as an ONNX graph, from the columns on."""
 
 from sklearn.pipeline import Pipeline
 
 from ulmus.exporting.maps import transformed
-from ulmus.exporting.model import to_onnx
+from ulmus.exporting.model import save_onnx
 from ulmus.tabular.view import View
 
-__all__ = ["input_names", "table_to_onnx"]
+__all__ = ["save_table_onnx"]
 
 
-def table_to_onnx(model):
-    """The model from the encoded matrix on; which columns those are is in the file's metadata.
+def save_table_onnx(model, path):
+    """Write a model as an ONNX file, whole or not at all.
 
     Parameters
     ----------
     model : TableModel
         What `fit_table` found.
-
-    Returns
-    -------
-    proto : onnx.ModelProto
-        As `ulmus.to_onnx` gives it.
+    path : str or path
+        The file. Its graph has an input for each column, as ``encoder=`` of `ulmus.to_onnx` says.
     """
     stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
-    proto = to_onnx(stages)
-    about = {
-        "columns": json.dumps(model.encoder.feature_names_out, ensure_ascii=False),
-        "target": model.target,
-    }
-    for key, value in about.items():
-        proto.metadata_props.add(key=key, value=value)
-    return proto
-
-
-def input_names(proto):
-    """The graph's inputs, and how wide each is."""
-    return {
-        entry.name: f"{entry.type.tensor_type.shape.dim[1].dim_value} numbers a row"
-        for entry in proto.graph.input
-    }
+    save_onnx(stages, path, encoder=model.encoder)
 
 
 @transformed.register
