@@ -15,6 +15,7 @@ from ulmus.experiments.machine import machine
 __all__ = ["bench"]
 
 _COLUMNS, _CLASSES = 50, 10
+_RUNS = 3
 
 
 def bench(options):
@@ -24,7 +25,7 @@ def bench(options):
     X = rng.standard_normal((n, _COLUMNS), dtype=np.float32)
     y = np.argmax(X @ rng.standard_normal((_COLUMNS, _CLASSES), dtype=np.float32), axis=1)
     contenders = {
-        "the least: one product, HᵀH, one Cholesky": _Floor(h),
+        "the least: BLAS and one Cholesky": _Floor(h),
         "ELMClassifier, C = 1": ELMClassifier(n_hidden=h, C=1.0, random_state=options.seed),
         "ELMClassifier, C of 25 by leave-one-out": ELMClassifier(
             n_hidden=h, random_state=options.seed
@@ -36,7 +37,7 @@ def bench(options):
         _Floor(h).fit(X[:100], y[:100])  # the first call of BLAS starts its threads
         for name, model in contenders.items():
             step(name)
-            found[name] = {"fit": _seconds(model.fit, X, y), "predict": _seconds(model.predict, X)}
+            found[name] = {"fit": _least(model.fit, X, y), "predict": _least(model.predict, X)}
     about = machine()
     if options.json:
         print_json({"rows": n, "columns": _COLUMNS, "units": h, "seconds": found, "machine": about})
@@ -52,27 +53,31 @@ def bench(options):
     return 0
 
 
-def _seconds(work, *arguments):
-    start = time.perf_counter()
-    work(*arguments)
-    return time.perf_counter() - start
+def _least(work, *arguments):
+    """Seconds of the quickest of a few runs: what slowed the others was something else."""
+    seconds = []
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        work(*arguments)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 class _Floor:
-    """What any such model must do, with nothing around it."""
+    """The products that any such model takes, by BLAS, with nothing around them."""
 
     def __init__(self, units):
         self.units = units
 
     def fit(self, X, y):
         self.W = np.ones((X.shape[1], self.units), dtype=X.dtype)
-        H = np.tanh(X @ self.W)
-        gram = blas.ssyrk(1.0, H, trans=1).astype(float) + self.units * np.eye(self.units)
+        H = X @ self.W
+        gram = blas.ssyrk(1.0, H.T).astype(float) + len(X) * self.units * np.eye(self.units)
         T = np.eye(_CLASSES, dtype=X.dtype)[y]
         self.coef = cho_solve(cho_factor(gram), H.T @ T).astype(X.dtype)
 
     def predict(self, X):
-        return np.argmax(np.tanh(X @ self.W) @ self.coef, axis=1)
+        return np.argmax(X @ self.W @ self.coef, axis=1)
 
 
 class _Peer:

@@ -137,7 +137,7 @@ def _embed(commands):
 # ---------------------------------------------------------------------- the rest
 def _bench(commands):
     command = _command(commands, "bench", "time this machine, a few seconds")
-    command.add_argument("--rows", type=_positive, default=20_000, help="(default: %(default)s)")
+    command.add_argument("--rows", type=_positive, default=10_000, help="(default: %(default)s)")
     command.add_argument("--units", type=_positive, default=1000, help="(default: %(default)s)")
     _seeded(command)
 

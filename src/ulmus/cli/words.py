@@ -39,4 +39,4 @@ def score_words(summary):
 
 def size_words(size):
     """Bytes as a person says them."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
