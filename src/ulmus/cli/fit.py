@@ -27,6 +27,7 @@ def fit(options):
             unlabelled_blank=options.unlabelled_blank,
             seed=options.seed,
             watch=watch,
+            verbose=int(not options.quiet),
         )
     for sentence in model.summary["notes"]:
         note(sentence, options.quiet)

@@ -1,6 +1,7 @@
 """Which model for rows that all have a target: whichever leaves single rows out best."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Choice:
     error: float
 
 
-def choose(X, y, *, classify, seed, watch):
+def choose(X, y, *, classify, seed, watch, verbose=0):
     """The best of a few candidates, fitted to all rows.
 
     Random units on the columns as they are, and on the columns with steps; a kernel where there
@@ -43,18 +44,19 @@ def choose(X, y, *, classify, seed, watch):
     steps = _steps_help(X, y, classify, seed, watch)
     view = View(steps=steps).fit(X)
     Z = view.transform(X)
-    best = Choice(view, *_fitted(_units(classify, seed, _UNITS), Z, y))
+    units = partial(_units, classify, seed, verbose)
+    best = Choice(view, *_fitted(units(_UNITS), Z, y))
     if X.shape[0] <= _KERNEL_ROWS:
         watch("a kernel")
         kernel = KernelELMClassifier if classify else KernelELMRegressor
         # Wide kernels have large coefficients of both signs: their sum needs the digits.
-        kernel = kernel(gamma="loo", dtype="float64", random_state=seed)
+        kernel = kernel(gamma="loo", dtype="float64", random_state=seed, verbose=verbose)
         return _better(best, view, kernel, Z, y)
-    units = 2 * _UNITS
-    while best.estimator.n_hidden_ == units // 2 and _work(X.shape[0], units) <= _WORK:
-        watch(f"{units} units")
-        best = _better(best, view, _units(classify, seed, units), Z, y)
-        units *= 2
+    number = 2 * _UNITS
+    while best.estimator.n_hidden_ == number // 2 and _work(X.shape[0], number) <= _WORK:
+        watch(f"{number} units")
+        best = _better(best, view, units(number), Z, y)
+        number *= 2
     return best
 
 
@@ -68,13 +70,14 @@ def _steps_help(X, y, classify, seed, watch):
     errors = []
     for steps in (False, True):
         Z = View(steps=steps).fit_transform(X)
-        errors.append(_fitted(_units(classify, seed, _UNITS), Z, y)[1])
+        errors.append(_fitted(_units(classify, seed, 0, _UNITS), Z, y)[1])
         watch("steps")
     return errors[1] < _BETTER * errors[0]
 
 
-def _units(classify, seed, units):
-    return (ELMClassifier if classify else ELMRegressor)(n_hidden=units, random_state=seed)
+def _units(classify, seed, verbose, number):
+    kind = ELMClassifier if classify else ELMRegressor
+    return kind(n_hidden=number, random_state=seed, verbose=verbose)
 
 
 def _better(best, view, estimator, Z, y):

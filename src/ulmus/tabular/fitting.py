@@ -27,7 +27,9 @@ _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
 
 
-def fit_table(table, target=None, *, task="auto", unlabelled_blank=False, seed=0, watch=None):
+def fit_table(
+    table, target=None, *, task="auto", unlabelled_blank=False, seed=0, watch=None, verbose=0
+):
     """Fit what suits a table.
 
     Rows whose target is blank have none. Where they are more than those that have one, the fit is
@@ -48,6 +50,8 @@ def fit_table(table, target=None, *, task="auto", unlabelled_blank=False, seed=0
         Seeds the random units.
     watch : callable, default=None
         Called with a few words before each step.
+    verbose : int, default=0
+        1 shows how far the fits are, as the estimators' own ``verbose`` does.
 
     Returns
     -------
@@ -77,11 +81,13 @@ def fit_table(table, target=None, *, task="auto", unlabelled_blank=False, seed=0
     X = encoder.transform(rest)
     known, values = goal.known[rows], goal.rows(rows)
     classify = goal.task == "classification"
+    how = {"classify": classify, "seed": seed, "watch": watch, "verbose": verbose}
     if known.all():
-        choice = choose(X, _plain(values), classify=classify, seed=seed, watch=watch)
+        choice = choose(X, _plain(values), **how)
         score = choice.estimator.loo_score_
     else:
-        choice, score = _few_targets(X, values, known, classify, seed, watch)
+        choice, score = _few_targets(X, values, known, **how)
+    choice.estimator.set_params(verbose=0)
     summary = {
         "rows": len(rows),
         "rows_with_target": int(known.sum()),
@@ -116,18 +122,19 @@ def _used(goal, few, seed):
     return np.sort(np.concatenate([known, blank])), notes
 
 
-def _few_targets(X, values, known, classify, seed, watch):
+def _few_targets(X, values, known, *, classify, seed, watch, verbose):
     """A semi-supervised fit; the columns' view is chosen by the rows that have a target."""
     watch("the rows with a target")
     own = choose(X[known], _plain(values[known]), classify=classify, seed=seed, watch=watch)
     watch("all rows")
     view = View(steps=own.view.steps).fit(X)
+    shared = {"random_state": seed, "verbose": verbose}
     if classify:
         # Every row counts the same, as it does in the accuracy that the model is judged by.
-        estimator = SemiSupervisedELMClassifier(class_weight=None, random_state=seed)
+        estimator = SemiSupervisedELMClassifier(class_weight=None, **shared)
         given = _marked(values, known)
     else:
-        estimator = SemiSupervisedELMRegressor(random_state=seed)
+        estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
     error, score = _left_out(estimator, values[known], classify)
