@@ -235,7 +235,7 @@ def run_dask(folder, rounds):
 def run_files(folder, rounds):
     """A model to a file and back, against pickle and joblib."""
     files.prepare(folder)
-    best = race("benchmarks.files", files.CONTENDERS, folder, 2 * rounds)
+    best = race("benchmarks.files", files.CONTENDERS, folder, rounds)
     seconds = {name.strip("_"): result["seconds"] for name, result in best.items()}
     own, lean = best["ulmus"], best["ulmus_for_predictions"]
     ratios = {

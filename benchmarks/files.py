@@ -5,11 +5,14 @@ measured with that wait.
 """
 
 import pickle
+import time
 from dataclasses import is_dataclass
 
 import numpy as np
 
 ROWS, HIDDEN = 10_000, 2000
+# A tenth of a second is soon disturbed: the best of so many counts.
+TIMES = 20
 CONTENDERS = [
     "ulmus",
     "ulmus_for_predictions",
@@ -52,8 +55,13 @@ def _contender(folder, write, read):
     assert type(same) is dict or (same.coef_ == model.coef_).all()
 
     def work():
-        there_and_back()
-        return {"bytes": path.stat().st_size, "array_bytes": array_bytes(model)}
+        best = {"seconds": np.inf, "cpu_seconds": np.inf}
+        for _ in range(TIMES):
+            wall, cpu = time.perf_counter(), time.process_time()
+            there_and_back()
+            best["seconds"] = min(best["seconds"], time.perf_counter() - wall)
+            best["cpu_seconds"] = min(best["cpu_seconds"], time.process_time() - cpu)
+        return best | {"bytes": path.stat().st_size, "array_bytes": array_bytes(model)}
 
     return work
 
