@@ -14,6 +14,7 @@ from benchmarks import (
     choices,
     cold_import,
     dask_cluster,
+    files,
     fit,
     geometry,
     hinge,
@@ -232,6 +233,35 @@ def run_dask(folder, rounds):
     return best, ratios, table(title, columns, rows)
 
 
+def run_files(folder, rounds):
+    """A model to a file and back, against pickle and joblib."""
+    files.prepare(folder)
+    best = race("benchmarks.files", files.CONTENDERS, folder, rounds)
+    seconds = {name.strip("_"): result["seconds"] for name, result in best.items()}
+    own, lean = best["ulmus"], best["ulmus_for_predictions"]
+    ratios = {
+        f"ulmus / {peer.replace('_', ', ')} (seconds)": seconds["ulmus"] / seconds[peer]
+        for peer in ("pickle", "pickle_synced", "joblib", "joblib_synced")
+    }
+    ratios |= {
+        "save and load, milliseconds": 1000 * own["seconds"],
+        "save and load for predictions alone, milliseconds": 1000 * lean["seconds"],
+        "file / arrays (bytes)": own["bytes"] / own["array_bytes"],
+        "file for predictions alone / arrays (bytes)": lean["bytes"] / own["array_bytes"],
+    }
+    rows = [
+        (
+            name.strip("_").replace("_", " "),
+            f"{1000 * result['seconds']:.0f}",
+            f"{1000 * result['cpu_seconds']:.0f}",
+            f"{result['bytes'] / 1e6:.1f}",
+        )
+        for name, result in best.items()
+    ]
+    title = f"Save and load, h = {files.HIDDEN}, 10 classes, 100 columns, float64"
+    return best, ratios, table(title, ["contender", "ms", "CPU ms", "MB"], rows)
+
+
 def _cell(pair):
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
 
@@ -420,6 +450,7 @@ RUNS = {
     "hinge": run_hinge,
     "dask": run_dask,
     "import": run_import,
+    "files": run_files,
     "choices": run_choices,
     "readings": run_readings,
     "kernel_readings": run_kernel_readings,

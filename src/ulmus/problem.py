@@ -187,8 +187,9 @@ class Problem:
         elif o:
             s = o * (cross[:, b] + 0.5 * o * energy[b, b])
             for j in range(0, h, _PANEL):
+                columns = slice(j, min(j + _PANEL, h))
                 # Both at once: one after the other, they would leave G symmetric but for rounding.
-                gram[:, j : j + _PANEL] += s[:, None] + s[j : j + _PANEL]
+                gram[:, columns] += s[:, None] + s[columns]
             cross += o * energy[b, :]
         return Moments(
             gram,

@@ -361,7 +361,6 @@ def nested(depth):
         (units(n_hidden={"random": 0}), "damaged"),
         (units(n_hidden=nested(150)), "levels deep"),
     ],
-    ids=str,
 )  # fmt: skip
 def test_documents_that_ask_for_what_is_not_to_be_had(model, why, path):
     with pytest.raises(ModelFileError, match=why):

@@ -209,6 +209,14 @@ def test_pickle_and_joblib_work_too(name, fitted):
             assert_answers(model, same, rows)
 
 
+def test_skops_works_as_the_guide_says(fitted):
+    skops = pytest.importorskip("skops.io")
+    content = skops.dumps(fitted("elm"))
+    trusted = skops.get_untrusted_types(data=content)
+    assert all(name.startswith("ulmus.") for name in trusted)
+    assert_answers(fitted("elm"), skops.loads(content, trusted=trusted), X)
+
+
 @pytest.mark.parametrize("name", ["elm", "elm, rbf", "elm, float32", "regressor", "GELM"])
 def test_a_loaded_model_goes_on_learning(name, fitted, tmp_path):
     _, rows, y = CASES[name]

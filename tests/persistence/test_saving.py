@@ -220,7 +220,7 @@ def test_half_of_a_symmetric_matrix(tmp_path):
             C = symmetric.from_half(symmetric.to_half(B), n, order)
             assert C.tobytes() == B.tobytes()
             assert C.flags.f_contiguous == (order == "F")
-    for almost in (A[:200, :200], A[:, :-1], A[::2, ::2], np.arange(90000).reshape(300, 300)):
+    for almost in (A[:100, :100], A[:, :-1], A[::2, ::2], np.arange(90000).reshape(300, 300)):
         assert not symmetric.is_symmetric(almost)
     A[0, 600] = np.nextafter(A[0, 600], np.inf)
     assert not symmetric.is_symmetric(A)

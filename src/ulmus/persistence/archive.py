@@ -26,7 +26,7 @@ ARRAY_KINDS = "biufcSU"
 MOST_ARRAYS = 50_000
 _LONGEST_DOCUMENT = 2**28
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
-_CHUNK = 2**20
+_CHUNK = 2**18
 # One moment for all members, so that the same model gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
