@@ -85,6 +85,15 @@ def test_gelm_has_a_curve_for_every_strength():
     assert f"λ = {model.lam_:.3g}" in display.ax_.get_title()
 
 
+@pytest.mark.parametrize("lam", [[0.0, 10.0], [10.0, 0.0]])
+def test_the_mark_is_on_the_pair_that_was_chosen(lam):
+    model = GraphELMClassifier(n_hidden=20, lam=lam, C=[0.1, 1.0, 10.0], random_state=0).fit(X, y)
+    display = LOOPathDisplay.from_estimator(model, ax=new_axes())
+    chosen = {name: column[display.chosen] for name, column in model.loo_path_.items()}
+    assert (chosen["lam"], chosen["C"]) == (model.lam_, model.C_)
+    assert display.chosen_.get_ydata()[0] == chosen["error_rate"]
+
+
 def test_the_width_of_a_kernel_has_a_curve_too():
     model = KernelELMClassifier(gamma="loo", C=1.0, random_state=0).fit(X, y)
     display = LOOPathDisplay.from_estimator(model, parameter="gamma", ax=new_axes())
