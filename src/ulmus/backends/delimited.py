@@ -30,14 +30,14 @@ class OddRows:
 
 
 def delimited_cells(
-    path: Path, *, delimiter: str, encoding: str, width: int, block: int
+    source: Path | bytes, *, delimiter: str, encoding: str, width: int, block: int
 ) -> tuple[list[Any], OddRows | None]:
     """The columns of a file as Arrow's text, the header among their cells, and the odd rows.
 
     Parameters
     ----------
-    path : Path
-        The file, compressed where its name ends in .gz or .bz2.
+    source : Path or bytes
+        The file, compressed where its name ends in .gz or .bz2, or what it holds.
     delimiter : str
         What stands between two fields.
     encoding : str
@@ -71,18 +71,25 @@ def delimited_cells(
     read = csv.ReadOptions(
         autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
     )
-    packing = {".gz": "gzip", ".bz2": "bz2"}.get(path.suffix.lower())
     try:
-        with pyarrow.input_stream(str(path), compression=packing) as stream:
+        with _stream(pyarrow, source) as stream:
             table = csv.read_csv(
                 stream, read_options=read, parse_options=parse, convert_options=convert
             )
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        name = source if isinstance(source, Path) else "The file"
         raise TableError(
-            f'{path} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
+            f'{name} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
             "and never closed."
         ) from error
     return list(table.columns), odd[0] if odd else None
+
+
+def _stream(pyarrow: Any, source: Path | bytes) -> Any:
+    if isinstance(source, bytes):
+        return pyarrow.BufferReader(source)
+    packing = {".gz": "gzip", ".bz2": "bz2"}.get(source.suffix.lower())
+    return pyarrow.input_stream(str(source), compression=packing)
 
 
 def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.ndarray:
@@ -91,8 +98,13 @@ def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.nd
     Cells of text are str, or None where blank: where they are one of ``missing`` in small letters.
     """
     distinct, codes = _distinct(column)
-    text = _plain_text(distinct, missing)
-    numbers = _numbers(text, decimal_comma)
+    text = distinct
+    numbers = _numbers(text)
+    if numbers is None:
+        text = _plain_text(distinct, missing)
+        numbers = _numbers(text)
+    if numbers is None:
+        numbers = _numbers(_ungrouped(text, decimal_comma))
     if numbers is None:
         return np.array(text.to_pylist(), dtype=object)[codes]
     return numbers.to_numpy(zero_copy_only=False).astype(float)[codes]
@@ -118,27 +130,32 @@ def _distinct(column: Any) -> tuple[Any, np.ndarray]:
     A null is the one after the last.
     """
     coded = column.combine_chunks().dictionary_encode()
-    distinct = coded.dictionary
-    return distinct, coded.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)
+    distinct, codes = coded.dictionary, coded.indices
+    if codes.null_count:
+        codes = codes.fill_null(len(distinct))
+    return distinct, codes.to_numpy(zero_copy_only=False)
 
 
-def _numbers(text: Any, decimal_comma: bool) -> Any:
+def _numbers(text: Any) -> Any:
+    """The numbers that all the cells are, or None if they are not."""
     pyarrow, _, compute = _arrow()
-
-    def every(pattern: str) -> bool:
-        holds = compute.all(compute.match_substring_regex(text, pattern)).as_py()
-        return bool(holds is not False)
-
-    if compute.any(compute.match_substring_regex(text, _CODE)).as_py():
-        return None
-    if decimal_comma and every(_COMMA):
-        text = compute.replace_substring(compute.replace_substring(text, ".", ""), ",", ".")
-    elif not decimal_comma and every(_GROUPED):
-        text = compute.replace_substring(text, ",", "")
     try:
-        return compute.cast(text, pyarrow.float64())
+        numbers = compute.cast(text, pyarrow.float64())
     except pyarrow.ArrowInvalid:
         return None
+    codes = compute.any(compute.match_substring_regex(text, _CODE)).as_py()
+    return None if codes else numbers
+
+
+def _ungrouped(text: Any, decimal_comma: bool) -> Any:
+    """Numbers such as 1,234.5, or where there is a decimal comma 1.234,5, in the plain form."""
+    _, _, compute = _arrow()
+    pattern = _COMMA if decimal_comma else _GROUPED
+    if compute.all(compute.match_substring_regex(text, pattern)).as_py() is False:
+        return text
+    if decimal_comma:
+        return compute.replace_substring(compute.replace_substring(text, ".", ""), ",", ".")
+    return compute.replace_substring(text, ",", "")
 
 
 def _brief(error: Exception) -> str:

@@ -110,7 +110,7 @@ def read_svmlight(path: Path) -> Table:
             f"{path} is no svmlight file that can be read: {error}. A line is a label and then "
             "column:number pairs with the columns in order."
         ) from error
-    if not X.shape[0] or not X.shape[1]:
+    if not X.nnz:
         raise TableError(f"{path} has no rows with column:number pairs.")
     names = tuple(f"x{j}" for j in range(X.shape[1]))
     return Table(names, matrix=sp.csr_array(X), target=y)

@@ -1,7 +1,7 @@
 """Cells of text as numbers: plain ones, yes and no, dates."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 import numpy as np
@@ -24,11 +24,25 @@ _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def reader(kind: str, layout: str, decimal_comma: bool) -> Reader:
-    """What reads the cells of a column: a number, or None where there is none."""
+def reader(kind: str, layout: str, cells: Iterable[str | None], decimal_comma: bool) -> Reader:
+    """What reads the cells of a column: a number, or None where there is none.
+
+    Parameters
+    ----------
+    kind : {"number", "boolean", "date"}
+        What they are.
+    layout : str
+        That of dates.
+    cells : iterable of str
+        The cells: without any comma among them, 1.234 is no thousand.
+    decimal_comma : bool
+        Whether numbers may have one.
+    """
     if kind == "boolean":
         return _yes_or_no
-    return _date(layout) if kind == "date" else _number(decimal_comma)
+    if kind == "date":
+        return _date(layout)
+    return _number(decimal_comma and any("," in cell for cell in cells if cell))
 
 
 def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]:

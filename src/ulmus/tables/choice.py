@@ -51,10 +51,10 @@ def chosen(name: str, values: np.ndarray, *, decimal_comma: bool, ranked: bool) 
         return Choice(None, "is blank in every row")
     numbers = Number("number")
     for column in (numbers, Number("boolean"), *(Number("date", form) for form in DATE_LAYOUTS)):
-        read = reader(column.kind, column.layout, decimal_comma)
+        read = reader(column.kind, column.layout, distinct, decimal_comma)
         if all(read(cell) is not None for cell in distinct):
             return _number(name, read_cells(values, read)[0], column, ranked)
-    x, bad = read_cells(values, reader("number", "", decimal_comma))
+    x, bad = read_cells(values, reader("number", "", distinct, decimal_comma))
     spellings = tuple(sorted(set(values[bad])))
     few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
     if not few or len(spellings) > _MOST_SPELLINGS:

@@ -33,10 +33,12 @@ def read_delimited(
     if any("\n" in field and len(field) > _LONGEST_NAME for field in first):
         raise TableError(f"{path}: {_OPEN_QUOTE}, in the first row.")
     names, named, notes = _names(path, first, header)
+    # Arrow wants an end of line after a row that is the only one.
+    alone = "\n" not in file.head and "\r" not in file.head
     cells, odd = delimited_cells(
-        path,
+        f"{file.head}\n".encode() if alone else path,
         delimiter=delimiter,
-        encoding=file.encoding,
+        encoding="utf-8" if alone else file.encoding,
         width=len(names),
         block=2 * texts.LONGEST_LINE,
     )

@@ -12,6 +12,7 @@ from ulmus.tables.categories import Category
 from ulmus.tables.choice import chosen
 from ulmus.tables.numbers import Number
 from ulmus.tables.table import Table
+from ulmus.tables.wording import counted, listed
 from ulmus.typing import Rows
 
 __all__ = ["TableEncoder"]
@@ -121,8 +122,8 @@ class TableEncoder:
             return self._transform_matrix(table)
         if table.matrix is not None:
             raise TableError(
-                f"The model knows columns by name ({', '.join(self.names[:3])}, …), and this file "
-                "is a matrix without them; give a table with those columns."
+                f"The model knows columns by name ({listed(self.names)}), and this file is a "
+                "matrix without them; give a table with those columns."
             )
         for name in self.names:
             if name not in table.names:
@@ -131,7 +132,7 @@ class TableEncoder:
         known = {*self.names, *self.dropped}
         extra = [name for name in table.names if name not in known]
         if extra:
-            met.append(f"Columns the model does not know were ignored: {', '.join(extra)}.")
+            met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
         blocks = []
         for name in self.names:
             block, notes = self._column(name).encoded(name, table[name], table.decimal_comma)
@@ -150,12 +151,11 @@ class TableEncoder:
         self.width, self.image_shape = len(table.names), table.image_shape
         self.sparse = sp.issparse(X)
         if not self.sparse:
-            with np.errstate(invalid="ignore"):
-                blank = ~np.isfinite(X)
+            blank = ~np.isfinite(X)
             seen = np.maximum((~blank).sum(axis=0), 1)
             self.fill = np.where(blank, 0, X).sum(axis=0, dtype=float) / seen
             if blank.any():
-                self.notes = (f"{int(blank.sum()):,} blanks filled by their columns' means.",)
+                self.notes = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
         return self
 
     def _transform_matrix(self, table: Table) -> Rows:
@@ -176,13 +176,17 @@ class TableEncoder:
         if X.shape[1] != self.width:
             raise TableError(f"The file has {X.shape[1]} columns and the model {self.width}.")
         blank = ~np.isfinite(X)
-        self.met = (f"{int(blank.sum()):,} blanks filled.",) if blank.any() else ()
-        return np.where(blank, self.fill.astype(X.dtype), X) if blank.any() else X
+        self.met = ()
+        if not blank.any():
+            return X
+        self.met = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
+        return np.where(blank, self.fill.astype(X.dtype), X)
 
     def _same_width(self, X: Rows) -> Rows:
         """As many columns as in `fit`: in a sparse file, columns at the end may have no entry."""
         more = X.shape[1] - self.width
-        self.met = (f"{more} columns the model does not know were ignored.",) if more > 0 else ()
+        ignored = f"{counted(more, 'column')} that the model does not know ignored."
+        self.met = (ignored,) if more > 0 else ()
         kept = X[:, : self.width]
         return sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
 

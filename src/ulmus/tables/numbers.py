@@ -79,7 +79,7 @@ class Number:
         if values.dtype != object and self.kind == "number":
             return values
         cells = words(values)
-        x, bad = read_cells(cells, reader(self.kind, self.layout, decimal_comma))
+        x, bad = read_cells(cells, reader(self.kind, self.layout, cells, decimal_comma))
         bad &= [cell not in self.spellings for cell in cells]
         if bad.any():
             row = int(np.argmax(bad))
