@@ -9,7 +9,7 @@ from ulmus.exceptions import MissingExtraError
 
 __all__ = ["IR_VERSION", "OPSETS", "Graph", "Value", "onnx_module"]
 
-# Two years old when this was chosen, so that runtimes in the field read it.
+# Of onnx 1.13, so that runtimes which are not new read it too.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8
 
@@ -67,9 +67,9 @@ class Value:
     def __neg__(self):
         return self.op("Neg")
 
-    def sum(self, axis=1):
-        """Sums along an axis, which stays with length one."""
-        return self.op("ReduceSum", np.array([axis]), keepdims=1)
+    def sum(self):
+        """The sum of each row, as a column."""
+        return self.op("ReduceSum", np.array([1]), keepdims=1)
 
     def cast(self, dtype):
         """The same numbers in another type."""

@@ -1,6 +1,7 @@
 """A fitted model as an ONNX model, in memory or as a file."""
 
 import json
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -145,7 +146,7 @@ def _rows(model, encoder, dtype):
 
 def _metadata(model, encoder):
     """What the outputs' types do not say, as strings."""
-    found = {"estimator": type(model).__name__, "ulmus_version": __version__}
+    found: dict[str, Any] = {"estimator": type(model).__name__, "ulmus_version": __version__}
     for key, name in (("classes", "classes_"), ("feature_names", "feature_names_in_")):
         values = getattr(model, name, None)
         if values is not None:

@@ -87,15 +87,22 @@ def _(model, x, dtype):
     return {"variable": Output.numbers(F, dtype, len(model.intercept_))}
 
 
-@outputs.register(ELMKMeans)
-@outputs.register(ELMNMF)
-def _(model, x, dtype):
-    if isinstance(model, ELMKMeans):
-        rows, places = transformed(model.features_, x), transformed(model, x)
-    else:
-        rows = places = transformed(model, x)
-    label = Output(nearest(rows, model.cluster_centers_), np.int64)
-    return {"label": label, "transformed": Output.numbers(places, dtype, model.n_clusters)}
+@outputs.register
+def _(model: ELMKMeans, x, dtype):
+    D = transformed(model, x)
+    return {
+        "label": Output(D.op("ArgMin", axis=1, keepdims=0), np.int64),
+        "transformed": Output.numbers(D, dtype, model.n_clusters),
+    }
+
+
+@outputs.register
+def _(model: ELMNMF, x, dtype):
+    B = transformed(model, x)
+    return {
+        "label": Output(nearest(B, model.cluster_centers_), np.int64),
+        "transformed": Output.numbers(B, dtype, model.n_clusters),
+    }
 
 
 @outputs.register
@@ -106,8 +113,8 @@ def _(model: ELMSpectralClustering, x, dtype):
 
 @outputs.register
 def _(model: Pipeline, x, dtype):
-    *before, (_, last) = model.steps
-    x = transformed(Pipeline(before), x) if before else x
+    x = transformed(model[:-1], x)
+    _, last = model.steps[-1]
     if last in (None, "passthrough"):
         return {"transformed": Output.numbers(x, dtype, len(model.get_feature_names_out()))}
     return outputs(last, x, dtype)
