@@ -19,7 +19,7 @@ def write(path, headings, rows):
 def wide(monkeypatch, tmp_path):
     """A folder to work in, and a terminal of a width that is known."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "200")
 
 
 @pytest.fixture

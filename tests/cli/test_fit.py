@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 import ulmus
 from cli.conftest import write
@@ -79,7 +80,7 @@ def test_a_few_blank_targets_are_left_out_unless_they_are_asked_for(flowers, cap
     (flowers / "gaps.csv").write_text(text)
     assert main(["fit", "gaps.csv", "--target", "kind"]) == 0
     printed = capsys.readouterr()
-    assert "3 of 100 rows have a blank 'kind': so few that they were left out" in printed.err
+    assert "3 of 100 rows have a blank 'kind': the 97 others are enough" in printed.err
     assert "SemiSupervised" not in printed.out
     found = fitted(capsys, "gaps.csv", "--target", "kind", "--unlabelled-blank", "--force")
     assert found["chosen"]["estimator"] == "SemiSupervisedELMClassifier"
@@ -122,6 +123,46 @@ def test_files_that_have_a_target_of_their_own(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["accuracy"] > 0.9
 
 
+def png(path, shade):
+    image = pytest.importorskip("PIL.Image")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(shade.astype(np.uint8)).save(path)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "parquet", "svmlight", "images"])
+def test_every_kind_of_file_from_fit_to_evaluate(tmp_path, capsys, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)).round(3)
+    y = np.where(X[:, 0] > 0, "up", "down")
+    target = ["--target", "way"]
+    names = ("a", "b", "c", "d", "way")
+    if kind == "tsv":
+        lines = [
+            "\t".join(names),
+            *("\t".join([*map(str, x), w]) for x, w in zip(X, y, strict=True)),
+        ]
+        (tmp_path / "data.tsv").write_text("\n".join(lines) + "\n")
+    elif kind == "parquet":
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X, columns=names[:4]).assign(way=y)
+        frame.to_parquet(tmp_path / "data.parquet")
+    elif kind == "svmlight":
+        dump_svmlight_file(X, X[:, 0] > 0, str(tmp_path / "data.svmlight"))
+        target = []
+    else:
+        for k, way in enumerate(y):
+            shade = rng.integers(0, 100, (6, 6)) + (100 if way == "up" else 0)
+            png(tmp_path / "data.images" / way / f"{k}.png", shade)
+        target = []
+    data = "data.images" if kind == "images" else f"data.{kind}"
+    found = fitted(capsys, data, *target, "--model", "m.ulmus")
+    assert len(found["classes"]) == 2
+    assert main(["predict", "m.ulmus", data]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 61
+    assert main(["evaluate", "m.ulmus", data, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] > 0.9
+
+
 def test_the_task_can_be_said(flowers, capsys):
     write(flowers / "n.csv", ("x", "count"), [(k / 7, k % 4) for k in range(40)])
     found = fitted(capsys, "n.csv", "--target", "count")
@@ -150,6 +191,12 @@ def test_a_target_that_teaches_nothing(tmp_path, refused, cells, words):
     rows = [(k / 3, cell) for k, cell in enumerate(cells)]
     write(tmp_path / "bad.csv", ("x", "y"), rows)
     assert words in refused("fit", "bad.csv", "--target", "y")
+
+
+def test_a_name_is_no_class(tmp_path, refused):
+    rows = [(k % 7, f"name {k}") for k in range(30)]
+    write(tmp_path / "names.csv", ("x", "name"), rows)
+    assert "30 different values in 30 rows" in refused("fit", "names.csv", "--target", "name")
 
 
 def test_words_are_no_numbers(flowers, refused):

@@ -23,7 +23,8 @@ def plain(text):
     return re.sub(r"[ ]+", " ", re.sub(r"[\d.:T+-]*\d[\d.:T+-]*", "#", text)).strip()
 
 
-def test_the_examples_print_what_the_guide_says(flowers, capsys):
+def test_the_examples_print_what_the_guide_says(flowers, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     lines = (flowers / "flowers.csv").read_text().splitlines()
     few = [
         line if k % 10 == 0 else line.rpartition(",")[0] + "," for k, line in enumerate(lines[1:])

@@ -49,7 +49,7 @@ def test_reordered_and_further_columns_are_fine(model, flowers, capsys):
     write(flowers / "other.csv", (*COLUMNS[::-1], "colour"), other)
     again, said = predicted(capsys, model, "other.csv")
     assert again == once
-    assert "Columns the model does not know were ignored: colour." in said
+    assert "Columns the model does not know were ignored: 'colour'." in said
     assert said.splitlines()[-1] == "50 predictions of 'kind'; --out FILE writes them to a file."
 
 

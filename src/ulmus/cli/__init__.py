@@ -18,6 +18,8 @@ def main(arguments=None):
     An interrupt from the keyboard gives 130, and a reader that has gone away 141, as shells have
     it.
     """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: files are in UTF-8 too
     options = parser().parse_args(arguments)
     with warnings.catch_warnings():
         _as_sentences(options.quiet)

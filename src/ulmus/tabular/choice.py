@@ -12,7 +12,7 @@ from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
 from ulmus.estimators.regressor import ELMRegressor
 from ulmus.tabular.view import View, has_steps
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "choose", "steps_help"]
 
 _UNITS = 1000
 # Views are compared on at most so many rows.
@@ -41,7 +41,7 @@ def choose(X, y, *, classify, seed, watch, verbose=0):
     are few rows; more units where there is time. None of them sees a row that it is judged by.
     """
     watch("random units")
-    steps = _steps_help(X, y, classify, seed, watch)
+    steps = steps_help(X, y, classify, seed, watch)
     view = View(steps=steps).fit(X)
     Z = view.transform(X)
     units = partial(_units, classify, seed, verbose)
@@ -60,7 +60,7 @@ def choose(X, y, *, classify, seed, watch, verbose=0):
     return best
 
 
-def _steps_help(X, y, classify, seed, watch):
+def steps_help(X, y, classify, seed, watch):
     """Whether steps lower the error, on a sample of the rows."""
     if X.shape[0] > _SAMPLE:
         rows = check_random_state(seed).permutation(X.shape[0])[:_SAMPLE]

@@ -14,7 +14,7 @@ from ulmus.estimators.semi_supervised import (
 )
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import TableEncoder
-from ulmus.tabular.choice import Choice, choose
+from ulmus.tabular.choice import Choice, choose, steps_help
 from ulmus.tabular.model import TableModel
 from ulmus.tabular.targets import read_target, separated
 from ulmus.tabular.view import View
@@ -25,6 +25,8 @@ __all__ = ["fit_table"]
 # A graph over more rows than these takes minutes: of the rows without a target some are left out.
 _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
+# So many rows with a target need no others.
+_ENOUGH = 10_000
 
 
 def fit_table(
@@ -32,8 +34,9 @@ def fit_table(
 ):
     """Fit what suits a table.
 
-    Rows whose target is blank have none. Where they are more than those that have one, the fit is
-    semi-supervised; where they are fewer there is little to be had from them: they are left out.
+    Rows whose target is blank have none. Where less than half of the rows have one, and less than
+    10 000, the fit is semi-supervised; else there is little to be had from the others, and they
+    are left out.
 
     Parameters
     ----------
@@ -73,7 +76,8 @@ def fit_table(
     watch("columns")
     cells, name, rest = separated(table, target)
     goal = read_target(cells, name, task, table.decimal_comma)
-    few = unlabelled_blank or int((~goal.known).sum()) > int(goal.known.sum())
+    labelled = int(goal.known.sum())
+    few = unlabelled_blank or labelled < min(len(table) / 2, _ENOUGH)
     rows, notes = _used(goal, few, seed)
     _check_enough(goal)
     rest = rest if len(rows) == len(table) else rest.rows(rows)
@@ -112,7 +116,8 @@ def _used(goal, few, seed):
     what = f"{len(blank):,} of {len(goal.known):,} rows have a blank {goal.name!r}"
     if not few:
         return known, [
-            f"{what}: so few that they were left out; --unlabelled-blank makes use of them."
+            f"{what}: the {len(known):,} others are enough, and these were left out; "
+            "--unlabelled-blank makes use of them."
         ]
     notes = [f"{what}: the fit is semi-supervised, and learns from their columns."]
     room = max(_GRAPH_ROWS - len(known), 0)
@@ -125,9 +130,9 @@ def _used(goal, few, seed):
 def _few_targets(X, values, known, *, classify, seed, watch, verbose):
     """A semi-supervised fit; the columns' view is chosen by the rows that have a target."""
     watch("the rows with a target")
-    own = choose(X[known], _plain(values[known]), classify=classify, seed=seed, watch=watch)
+    steps = steps_help(X[known], _plain(values[known]), classify, seed, watch)
     watch("all rows")
-    view = View(steps=own.view.steps).fit(X)
+    view = View(steps=steps).fit(X)
     shared = {"random_state": seed, "verbose": verbose}
     if classify:
         # Every row counts the same, as it does in the accuracy that the model is judged by.

@@ -64,7 +64,7 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
         task, note = _guessed(numbers, known, name)
     if task == "regression":
         if numbers is None:
-            read = reader("number", "", decimal_comma)
+            read = reader("number", "", cells, decimal_comma)
             word = next(cell for cell in cells[known] if read(cell) is None)
             raise InvalidInputError(
                 f"The target {name!r} holds text, {str(word)[:40]!r} for instance, and regression "
@@ -73,7 +73,13 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
         values = numbers
     else:
         values = _labels(cells, numbers, known)
-    if varied and len(np.unique(values[known])) < 2:
+    distinct, rows = len(np.unique(values[known])), int(known.sum())
+    if varied and task == "classification" and distinct > max(2, rows / 2):
+        raise InvalidInputError(
+            f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
+            "two rows or more on average."
+        )
+    if varied and distinct < 2:
         raise InvalidInputError(
             f"The target {name!r} is {as_text(values[known][:1])[0]!r} in every row that has one; "
             "there is nothing to tell apart."
@@ -93,7 +99,7 @@ def _numbers(cells, decimal_comma):
     """The cells as numbers, NaN where blank; None where some are words."""
     if cells.dtype != object:
         return np.asarray(cells, dtype=float)
-    values, bad = read_cells(cells, reader("number", "", decimal_comma))
+    values, bad = read_cells(cells, reader("number", "", cells, decimal_comma))
     return None if bad.any() else values
 
 
