@@ -244,6 +244,8 @@ def run_files(folder, rounds):
         for peer in ("pickle", "pickle_synced", "joblib", "joblib_synced")
     }
     ratios |= {
+        "ulmus / ulmus, whole matrices (seconds)": seconds["ulmus"]
+        / seconds["ulmus_whole_matrices"],
         "save and load, milliseconds": 1000 * own["seconds"],
         "save and load for predictions alone, milliseconds": 1000 * lean["seconds"],
         "file / arrays (bytes)": own["bytes"] / own["array_bytes"],

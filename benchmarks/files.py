@@ -15,6 +15,7 @@ ROWS, HIDDEN = 10_000, 2000
 TIMES = 20
 CONTENDERS = [
     "ulmus",
+    "ulmus_whole_matrices",
     "ulmus_for_predictions",
     "pickle_",
     "pickle_synced",
@@ -69,6 +70,15 @@ def _contender(folder, write, read):
 def ulmus(folder):
     from ulmus import load, save
 
+    return _contender(folder, save, load)
+
+
+def ulmus_whole_matrices(folder):
+    """What it would be if symmetric matrices were not stored as halves."""
+    from ulmus import load, save
+    from ulmus.persistence import writing
+
+    writing.is_symmetric = lambda x: False
     return _contender(folder, save, load)
 
 

@@ -1,80 +1,30 @@
-"""Files that are damaged, or made to do harm: one error with a sentence, and nothing else."""
+"""Files of another kind, or made to do harm: one error with a sentence, and nothing else."""
 
-import io
 import json
 import struct
 import tracemalloc
-import warnings
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import ulmus
+from persistence.forging import HEAD, forged, npy, units, zipped
 from ulmus import ELMClassifier, ELMKMeans, RandomFeatures, load, save
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence import archive, describe, reading
+from ulmus.persistence import describe
 
 X, Y = load_iris(return_X_y=True)
-HEAD = {
-    "format": "ulmus model",
-    "version": 1,
-    "ulmus": ulmus.__version__,
-    "scikit-learn": sklearn.__version__,
-    "random": [],
-}
-
-
-def npy(array, **options):
-    stream = io.BytesIO()
-    np.save(stream, array, **options)
-    return stream.getvalue()
-
-
-def zipped(path, members, **options):
-    with zipfile.ZipFile(path, "w", **options) as file:
-        for name, data in members:
-            file.writestr(name, data)
-    return path
-
-
-def forged(path, model, arrays=(), **changes):
-    """A file whose checksums are all right, around whatever document."""
-    document = HEAD | {"model": model} | changes
-    with Path(path).open("wb") as stream:
-        archive.write(stream, json.dumps(document).encode(), arrays)
-    return path
-
-
-def units(**state):
-    return {"object": {"class": "ulmus.RandomFeatures", "state": state}}
 
 
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "model.ulmus"
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    """A model with a little of everything, its bytes, and a place for changed ones."""
-    model = ELMClassifier(
-        ColumnTransformer([("a", StandardScaler(), [0, 1]), ("b", RandomFeatures(5), [2, 3])]),
-        C=[0.1, np.float32(2)],
-        random_state=np.random.RandomState(0),
-    ).fit(X, np.array(["a", "b", "c"], dtype=object)[Y])
-    path = tmp_path_factory.mktemp("fuzz") / "model.ulmus"
-    save(model, path)
-    return model, path.read_bytes(), path.with_name("changed.ulmus")
 
 
 # ---------------------------------------------------------------- no model at all
@@ -111,78 +61,6 @@ def test_other_kinds_and_newer_versions(path):
     np.savez(path.with_suffix(".npz"), X=X)
     with pytest.raises(ModelFileError, match="a member 'X.npy', which no model has"):
         load(path.with_suffix(".npz"))
-
-
-# ---------------------------------------------------------------- damage
-def test_every_cut_is_found(saved):
-    _, content, path = saved
-    for length in {*range(0, len(content), 97), *range(len(content) - 60, len(content))}:
-        path.write_bytes(content[:length])
-        with pytest.raises(ModelFileError):
-            load(path)
-
-
-def assert_refused_or_the_same(model, path):
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found = load(path)
-    except ModelFileError:
-        return
-    assert type(found) is type(model)
-    assert (found.classes_ == model.classes_).all()
-    assert found.decision_function(X).tobytes() == model.decision_function(X).tobytes()
-
-
-@settings(max_examples=200, deadline=None)
-@given(data=st.data())
-def test_changed_bytes_are_found_or_do_not_matter(saved, data):
-    model, content, path = saved
-    changed = bytearray(content)
-    # Half of the changes go where the zip's own records are.
-    ends = st.integers(len(content) - 2500, len(content) - 1)
-    for _ in range(data.draw(st.integers(1, 3))):
-        place = data.draw(st.one_of(st.integers(0, len(content) - 1), ends))
-        changed[place] ^= data.draw(st.integers(1, 255))
-    path.write_bytes(changed)
-    assert_refused_or_the_same(model, path)
-
-
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_bytes_that_are_missing_or_too_many_are_found_or_do_not_matter(saved, data):
-    model, content, path = saved
-    a, b = sorted(data.draw(st.integers(0, len(content))) for _ in range(2))
-    path.write_bytes(
-        data.draw(st.sampled_from([content[:a] + content[b:], content[a:] + content[:b]]))
-    )
-    assert_refused_or_the_same(model, path)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from([*reading._KINDS, "class", "state", "shape", "data"]),
-            inner,
-            max_size=2,
-        )
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=100, deadline=None)
-@given(value=JSON, random=st.just([]) | JSON)
-def test_any_json_is_read_or_refused(saved, value, random):
-    path = saved[2]
-    forged(path, units(n_hidden=value), [np.arange(3.0)], random=random)
-    for read in (load, describe):
-        try:
-            read(path)
-        except ModelFileError:
-            continue
 
 
 # ---------------------------------------------------------------- the container

@@ -179,9 +179,11 @@ def _opened(path: str | PathLike[str], work: Any) -> Any:
             return work(stream)
         except ModelFileError as error:
             raise ModelFileError(f"{path} cannot be read as a model: {error}.") from error
+        except MemoryError:  # the file is as large as that
+            raise
         # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
         # bytes that are not what they should be; to whoever opens a file they are one.
-        except (Exception, RecursionError) as error:
+        except Exception as error:
             raise ModelFileError(
                 f"{path} cannot be read as a model: it is damaged, or was not written by "
                 f"ulmus.save ({type(error).__name__}: {str(error)[:200]})."
