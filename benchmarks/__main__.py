@@ -24,6 +24,7 @@ from benchmarks import (
     path,
     readings,
     scale,
+    tables,
     units,
 )
 from benchmarks.measure import machine, race
@@ -250,6 +251,11 @@ def run_choices(folder, rounds):
     return _cases(choices.measure(), "Choices")
 
 
+def run_tables(folder, rounds):
+    """Shapes of a table's numbers."""
+    return _cases(tables.measure(), "Shapes of numbers in tables")
+
+
 def run_geometry(folder, rounds):
     """What class scatter and the factorisation cost."""
     geometry.prepare(folder)
@@ -403,6 +409,7 @@ RUNS = {
     "units": run_units,
     "scale": run_scale,
     "mnist": run_mnist,
+    "tables": run_tables,
 }
 
 
