@@ -26,6 +26,7 @@ from benchmarks import (
     path,
     readings,
     scale,
+    tables,
     units,
 )
 from benchmarks.measure import machine, race
@@ -283,6 +284,11 @@ def run_choices(folder, rounds):
     return _cases(choices.measure(), "Choices")
 
 
+def run_tables(folder, rounds):
+    """Shapes of a table's numbers."""
+    return _cases(tables.measure(), "Shapes of numbers in tables")
+
+
 def run_geometry(folder, rounds):
     """What class scatter and the factorisation cost."""
     geometry.prepare(folder)
@@ -461,6 +467,7 @@ RUNS = {
     "scale": run_scale,
     "mnist": run_mnist,
     "onnx": run_onnx,
+    "tables": run_tables,
 }
 
 

@@ -16,7 +16,7 @@ from ulmus.tables import read_table, text
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=8)
 # Cells that stay as they are: no space around, no number, no blank.
-CELLS = WORDS.map(lambda word: f"<{word}>")
+CELLS = WORDS.map(lambda word: f"[{word}]")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 ROWS = st.integers(1, 12)
 
@@ -222,7 +222,7 @@ def test_a_header_alone_is_refused(tmp_path, data):
 def test_ragged_rows_are_named(tmp_path):
     path = write(tmp_path / "t.csv", "a,b\n1,2\n3\n4,5,6\n")
     with pytest.raises(
-        TableError, match="row 3 has 1 field and the first row has 2: '3'. 1 more row differ"
+        TableError, match="row 3 has 1 field and the first row has 2: '3' .1 more row like it"
     ):
         read_table(path, delimiter=",")
     with pytest.raises(TableError, match="row 3 has 3 fields"):
@@ -284,7 +284,7 @@ def test_a_tab_can_be_named(tmp_path):
 
 
 @settings(deadline=None, max_examples=100)
-@given(st.binary(max_size=200))
+@given(st.binary(max_size=200) | st.text('ab01.,;|\t "\r\n?é-', max_size=60).map(str.encode))
 def test_any_bytes_are_a_table_or_a_table_error(tmp_path_factory, data):
     path = write(tmp_path_factory.mktemp("bytes") / "t.csv", data)
     try:

@@ -185,7 +185,7 @@ def test_frequent_categories_are_kept_and_the_others_lumped():
     assert "2 of 82 values are categories" in made.notes[0]
     X = made.transform(table_of(c=["often", "rare 3", "new", None]))
     assert X.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    assert "2 rows with 'rare 3', 'new', rare or new and count as other" in " ".join(made.met)
+    assert "2 rows are rare or new, taken as other: 'rare 3', 'new'" in " ".join(made.met)
 
 
 # ---------------------------------------------------------------- numbers
@@ -220,6 +220,14 @@ def test_many_columns_of_numbers_have_no_ranks():
     rng = np.random.default_rng(0)
     made = TableEncoder().fit(table_of(**{f"x{j}": rng.normal(size=30) for j in range(33)}))
     assert len(made.feature_names_out) == 33
+
+
+def test_columns_of_few_values_do_not_keep_others_from_ranks():
+    rng = np.random.default_rng(0)
+    flags = {f"x{j}": rng.integers(0, 2, 30) for j in range(40)}
+    made = TableEncoder().fit(table_of(**flags, amount=rng.normal(size=30)))
+    assert made.feature_names_out[-2:] == ("amount", "rank of amount")
+    assert len(made.feature_names_out) == 42
 
 
 def test_numbers_beyond_all_measure_are_blank():
@@ -260,7 +268,7 @@ def test_extra_columns_are_ignored_and_told(made):
 def test_new_categories_and_new_blanks_count_as_none_and_are_told(made):
     X = made.transform(table_of(age=[1.0, 2, 3], city=["Paris", "Paris", None]))
     assert (X[:, 1:] == 0).all()
-    assert "2 rows with 'Paris', new and count as none" in " ".join(made.met)
+    assert "2 rows are new, taken as none: 'Paris'" in " ".join(made.met)
     assert "1 blank" in made.met[0]
 
 

@@ -17,7 +17,9 @@ def check_free(path, force):
     path = Path(path)
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise InvalidInputError(f"There is no folder {folder} to write {path.name} to.")
+        raise InvalidInputError(
+            f"There is no folder {folder} to write {path.name} to; name a folder that is there."
+        )
     if path.is_dir():
         raise InvalidInputError(f"{path} is a folder; name a file to write to.")
     if not os.access(folder, os.W_OK):

@@ -71,9 +71,12 @@ class Category:
         blanks = counts.pop(None, 0)
         if blanks and not self.blank:
             notes.append(f"{name!r}: {counted(blanks, 'blank')}, of which the model knows none.")
-        new = Counter({c: k for c, k in counts.items() if c not in set(self.categories)})
+        known = set(self.categories)
+        new = Counter({cell: count for cell, count in counts.items() if cell not in known})
         if new:
-            what = "rare or new and count as other" if self.other else "new and count as none"
+            what = "rare or new, taken as other" if self.other else "new, taken as none"
             which = listed(str(cell) for cell, _ in new.most_common())
-            notes.append(f"{name!r}: {counted(new.total(), 'row')} with {which}, {what}.")
+            notes.append(
+                f"{name!r}: categories of {counted(new.total(), 'row')} are {what}: {which}."
+            )
         return notes

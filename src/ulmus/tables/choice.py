@@ -99,7 +99,7 @@ def _category(name: str, values: np.ndarray, distinct: set[str]) -> Choice:
         kept = f"{len(column.categories)} of {counted(len(distinct), 'value')}"
         notes.append(f"{name!r}: {kept} are categories, the rarer ones are other.")
     if blanks:
-        notes.append(f"{name!r}: {counted(blanks, 'blank')}, a category of their own.")
+        notes.append(f"{name!r}: blanks, in {counted(blanks, 'row')}, are a category of their own.")
     return Choice(column, notes=tuple(notes))
 
 

@@ -103,10 +103,10 @@ def _names(
 
 
 def _ragged(path: Path, odd: OddRows, width: int, delimiter: str) -> str:
-    more = f" {counted(odd.count - 1, 'more row')} differ." if odd.count > 1 else ""
+    more = f" ({counted(odd.count - 1, 'more row')} like it)" if odd.count > 1 else ""
     quote = f" Perhaps {_OPEN_QUOTE}." if "\n" in odd.text else ""
     return (
         f"{path}: row {odd.number} has {counted(odd.fields, 'field')} and the first row has "
-        f"{width}: {quoted(odd.text)}.{more}{quote} Fields are set apart by {delimiter!r}; give "
+        f"{width}: {quoted(odd.text)}{more}.{quote} Fields are set apart by {delimiter!r}; give "
         "another delimiter if that is wrong, or put quotes around fields that have it within."
     )

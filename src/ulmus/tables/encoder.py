@@ -11,6 +11,7 @@ from ulmus.exceptions import TableError
 from ulmus.tables.categories import Category
 from ulmus.tables.choice import chosen
 from ulmus.tables.numbers import Number
+from ulmus.tables.shape import usable, varied
 from ulmus.tables.table import Table
 from ulmus.tables.wording import counted, listed
 from ulmus.typing import Rows
@@ -19,8 +20,8 @@ __all__ = ["TableEncoder"]
 
 # A matrix wider than this with fewer entries than this share is sparse.
 _WIDE, _FEW = 1000, 0.05
-# Numbers get their ranks too where they are no more than these: in more, as in a signal's or an
-# image's, ranks were seen to harm.
+# Numbers get their ranks too where no more columns than these have any: in more, as a signal or an
+# image has, ranks were seen to harm.
 _MOST_RANKED = 32
 
 
@@ -89,7 +90,8 @@ class TableEncoder:
         if table.matrix is not None:
             return self._fit_matrix(table)
         notes: list[str] = []
-        ranked = sum(table[name].dtype != object for name in table.names) <= _MOST_RANKED
+        numbers = [table[name] for name in table.names if table[name].dtype != object]
+        ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
         for name in table.names:
             found = chosen(name, table[name], decimal_comma=table.decimal_comma, ranked=ranked)
             notes += found.notes
