@@ -28,7 +28,7 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one picture
-	@$(BIN)/ulmus demo
+	@$(BIN)/ulmus demo --force
 
 test: $(VENV)/.installed-test  ## Run every test
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest

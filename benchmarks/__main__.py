@@ -14,16 +14,19 @@ from benchmarks import (
     choices,
     cold_import,
     dask_cluster,
+    files,
     fit,
     geometry,
     hinge,
     kernel,
     kernel_readings,
+    latency,
     manifold,
     mnist,
     path,
     readings,
     scale,
+    tables,
     units,
 )
 from benchmarks.measure import machine, race
@@ -231,6 +234,37 @@ def run_dask(folder, rounds):
     return best, ratios, table(title, columns, rows)
 
 
+def run_files(folder, rounds):
+    """A model to a file and back, against pickle and joblib."""
+    files.prepare(folder)
+    best = race("benchmarks.files", files.CONTENDERS, folder, rounds)
+    seconds = {name.strip("_"): result["seconds"] for name, result in best.items()}
+    own, lean = best["ulmus"], best["ulmus_for_predictions"]
+    ratios = {
+        f"ulmus / {peer.replace('_', ', ')} (seconds)": seconds["ulmus"] / seconds[peer]
+        for peer in ("pickle", "pickle_synced", "joblib", "joblib_synced")
+    }
+    ratios |= {
+        "ulmus / ulmus, whole matrices (seconds)": seconds["ulmus"]
+        / seconds["ulmus_whole_matrices"],
+        "save and load, milliseconds": 1000 * own["seconds"],
+        "save and load for predictions alone, milliseconds": 1000 * lean["seconds"],
+        "file / arrays (bytes)": own["bytes"] / own["array_bytes"],
+        "file for predictions alone / arrays (bytes)": lean["bytes"] / own["array_bytes"],
+    }
+    rows = [
+        (
+            name.strip("_").replace("_", " "),
+            f"{1000 * result['seconds']:.0f}",
+            f"{1000 * result['cpu_seconds']:.0f}",
+            f"{result['bytes'] / 1e6:.1f}",
+        )
+        for name, result in best.items()
+    ]
+    title = f"Save and load, h = {files.HIDDEN}, 10 classes, 100 columns, float64"
+    return best, ratios, table(title, ["contender", "ms", "CPU ms", "MB"], rows)
+
+
 def _cell(pair):
     return f"{pair[0]:.2f} ± {pair[1]:.2f}"
 
@@ -248,6 +282,11 @@ def run_kernel_readings(folder, rounds):
 def run_choices(folder, rounds):
     """The defaults beside what they replaced."""
     return _cases(choices.measure(), "Choices")
+
+
+def run_tables(folder, rounds):
+    """Shapes of a table's numbers."""
+    return _cases(tables.measure(), "Shapes of numbers in tables")
 
 
 def run_geometry(folder, rounds):
@@ -369,6 +408,29 @@ def run_mnist(folder, rounds):
     return best, {}, table("MNIST, C by leave-one-out, float32", columns, rows)
 
 
+def run_onnx(folder, rounds):
+    """A call of a model and of its ONNX graph."""
+    found = latency.measure()
+    rows, ratios = [], {}
+    for name, result in found.items():
+        rows.append(
+            (
+                name,
+                f"{result['megabytes']:.2f}",
+                *(f"{result[key]:.0f}" for key in result if " µs" in key),
+                result["labels apart"],
+                f"{result['probabilities apart']:.0e}",
+            )
+        )
+        for size in latency.SIZES:
+            ulmus, graph = (result[f"{who} µs, rows {size}"] for who in ("ulmus", "onnxruntime"))
+            ratios[f"ulmus / onnxruntime, {name}, rows {size}"] = ulmus / graph
+    times = [key for key in result if " µs" in key]
+    columns = ["model", "MB", *times, "labels apart", "probabilities apart"]
+    title = "`predict_proba` on digits, rows in float32, one thread"
+    return found, ratios, table(title, columns, rows)
+
+
 def _cases(found, title, digits=3):
     """A table of nested cases."""
     rows = []
@@ -396,6 +458,7 @@ RUNS = {
     "hinge": run_hinge,
     "dask": run_dask,
     "import": run_import,
+    "files": run_files,
     "choices": run_choices,
     "readings": run_readings,
     "kernel_readings": run_kernel_readings,
@@ -403,6 +466,8 @@ RUNS = {
     "units": run_units,
     "scale": run_scale,
     "mnist": run_mnist,
+    "onnx": run_onnx,
+    "tables": run_tables,
 }
 
 

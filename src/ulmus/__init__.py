@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
     from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
     from ulmus.estimators.sparse import SparseELMClassifier
+    from ulmus.exporting.model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
+    from ulmus.persistence import load, save
 
 __all__ = [
     "ELMNMF",
@@ -46,9 +48,13 @@ __all__ = [
     "SemiSupervisedELMRegressor",
     "SparseELMClassifier",
     "__version__",
+    "load",
     "on_device",
+    "save",
+    "save_onnx",
     "to_device",
     "to_numpy",
+    "to_onnx",
 ]
 
 # What the library decides goes to this log and to those below it, and is written nowhere unless a
@@ -75,9 +81,13 @@ _HOMES = {
     "SemiSupervisedELMClassifier": "ulmus.estimators.semi_supervised",
     "SemiSupervisedELMRegressor": "ulmus.estimators.semi_supervised_regressor",
     "SparseELMClassifier": "ulmus.estimators.sparse",
+    "load": "ulmus.persistence",
     "on_device": "ulmus.backends.streaming",
+    "save": "ulmus.persistence",
+    "save_onnx": "ulmus.exporting.model",
     "to_device": "ulmus.backends.moving",
     "to_numpy": "ulmus.backends.moving",
+    "to_onnx": "ulmus.exporting.model",
 }
 
 

@@ -7,6 +7,9 @@ from ulmus.exceptions import InvalidParameterError
 
 __all__ = ["check_known", "hint"]
 
+# A message does not list more names than these.
+_MOST = 40
+
 
 def check_known(name: str, value: object, known: Collection[str]) -> None:
     """Refuse an argument that is none of the ``known`` words."""
@@ -22,5 +25,9 @@ def hint(word: object, known: Collection[str]) -> str:
     "did you mean 'letter'?"
     """
     plain = word.lower() if isinstance(word, str) else ""
-    near = difflib.get_close_matches(plain, known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(known))}."
+    spelt = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(plain, spelt, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {spelt[near[0]]!r}?"
+    few = sorted(known)[:_MOST]
+    return f"known are {', '.join(few)}{' and others' if len(known) > len(few) else ''}."

@@ -4,12 +4,16 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── BatchError                       one batch or block does not fit the others
-    │   └── CheckpointError                  a file of sums is no use to this fit
+    │   ├── CheckpointError                  a file of sums is no use to this fit
+    │   └── TableError                       a file is no table that can be read
+    ├── ExportError (ValueError)             a model has no form in the format asked for
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
     │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
     │   ├── CacheError (OSError)             the cache cannot be written to
     │   └── CorruptFileError (ValueError)    a file is not what its name promises
+    ├── ModelFileError (ValueError)          a file is no model that can be read
+    │   └── UnsupportedModelError            a model holds what no file may
     ├── ReproductionError                    the papers' tables cannot be run as asked
     │   └── UnknownTableError (ValueError)   no table or figure has this name
     └── MissingExtraError (ImportError)      an optional package is not installed
@@ -31,6 +35,7 @@ __all__ = [
     "CheckpointWarning",
     "CorruptFileError",
     "DatasetError",
+    "ExportError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
@@ -38,12 +43,15 @@ __all__ = [
     "LowRankWarning",
     "MissingDatasetError",
     "MissingExtraError",
+    "ModelFileError",
     "ReproductionError",
+    "TableError",
     "UlmusError",
     "UlmusWarning",
     "UnknownDatasetError",
     "UnknownTableError",
     "UnreachedRowsWarning",
+    "UnsupportedModelError",
 ]
 
 
@@ -67,6 +75,14 @@ class CheckpointError(InvalidInputError):
     """A file of sums is damaged, or belongs to another fit."""
 
 
+class TableError(InvalidInputError):
+    """A file is no table that can be read, or not the table that was expected."""
+
+
+class ExportError(UlmusError, ValueError):
+    """A model has no form in the format asked for."""
+
+
 class DatasetError(UlmusError):
     """A data set cannot be had."""
 
@@ -85,6 +101,14 @@ class CacheError(DatasetError, OSError):
 
 class CorruptFileError(DatasetError, ValueError):
     """A file is not what its name promises."""
+
+
+class ModelFileError(UlmusError, ValueError):
+    """A file is damaged, no model, of a newer version, or holds what no file may."""
+
+
+class UnsupportedModelError(ModelFileError):
+    """A model holds what no file may, so it is not saved."""
 
 
 class ReproductionError(UlmusError):

@@ -85,6 +85,8 @@ _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 # How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
 # benchmarks.gpu.
 _SHORT = 32.0
+# Columns of G that are changed together.
+_PANEL = 256
 
 
 @dataclass(frozen=True)
@@ -183,8 +185,11 @@ class Problem:
             gram += o[:, None] * s
             cross += o[:, None] * energy[b, :]
         elif o:
-            gram += o * cross[:, b:]
-            gram += o * cross[:, b] + o**2 * energy[b, b]
+            s = o * (cross[:, b] + 0.5 * o * energy[b, b])
+            for j in range(0, h, _PANEL):
+                columns = slice(j, min(j + _PANEL, h))
+                # Both at once: one after the other, they would leave G symmetric but for rounding.
+                gram[:, columns] += s[:, None] + s[columns]
             cross += o * energy[b, :]
         return Moments(
             gram,

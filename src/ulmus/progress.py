@@ -49,6 +49,10 @@ class Bar:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
 
+    def due_now(self) -> None:
+        """Let the next update be shown however soon it comes."""
+        self._due = 0.0
+
     def update(self, done: float, total: float | None) -> None:
         """Say that so much is done, of so much if that is known."""
         now = time.monotonic()

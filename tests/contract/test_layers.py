@@ -10,11 +10,22 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "files", "progress", "summary", "typing", "version", "backends"],
-    ["batches", "targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
+    [
+        "batches",
+        "targets",
+        "calibration",
+        "datasets",
+        "graphs",
+        "kernels",
+        "metrics",
+        "tables",
+        "validation",
+    ],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
     ["estimators"],
-    ["plotting"],
+    ["exporting", "persistence", "plotting"],
+    ["tabular"],
     ["experiments"],
     ["cli"],
 ]

@@ -39,9 +39,13 @@ def test_public_names():
         "SemiSupervisedELMRegressor",
         "SparseELMClassifier",
         "__version__",
+        "load",
         "on_device",
+        "save",
+        "save_onnx",
         "to_device",
         "to_numpy",
+        "to_onnx",
     ]
     for name in ulmus.__all__:
         assert hasattr(ulmus, name)

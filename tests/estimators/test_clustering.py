@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus import ELMNMF, ELMKMeans, RandomFeatures, RBFFeatures
+from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, RandomFeatures, RBFFeatures
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.metrics import clustering_accuracy
 
@@ -84,6 +84,16 @@ def test_sparse_rows_and_float32(cls):
     narrow = cls(4, features=features, random_state=0).fit(X.astype(np.float32))
     assert narrow.transform(X.astype(np.float32)).dtype == np.float32
     assert clustering_accuracy(dense.labels_, narrow.labels_) > 0.98
+
+
+@pytest.mark.parametrize("cls", [*BOTH, ELMSpectralClustering])
+@pytest.mark.parametrize("dtypes", [("f4", "f8"), ("f8", "f4")])
+def test_new_rows_may_be_in_another_precision(cls, dtypes):
+    first, then = (X.astype(dtype) for dtype in dtypes)
+    model = cls(4, n_hidden=40, random_state=0).fit(first)
+    assert_array_equal(model.predict(then), model.labels_)
+    if hasattr(model, "transform"):
+        assert_allclose(model.transform(then), model.transform(first), rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("cls", BOTH)

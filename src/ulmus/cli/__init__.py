@@ -1,10 +1,13 @@
 """The command line: words and pages, no mathematics."""
 
-import argparse
+import errno
+import os
 import sys
+import warnings
 
+from ulmus.cli.parsers import parser
+from ulmus.cli.printing import note
 from ulmus.exceptions import UlmusError
-from ulmus.version import __version__
 
 __all__ = ["main"]
 
@@ -12,108 +15,55 @@ __all__ = ["main"]
 def main(arguments=None):
     """Run ``ulmus``; the exit status is 0, 1 for an error that was foreseen, 2 for usage.
 
-    An interrupt from the keyboard gives 130, as shells have it.
+    An interrupt from the keyboard gives 130, and a reader that has gone away 141, as shells have
+    it.
     """
-    options = _parser().parse_args(arguments)
-    try:
-        return options.run(options)
-    except (UlmusError, OSError) as error:
-        print(f"ulmus: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("ulmus: stopped", file=sys.stderr)
-        return 130
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: files are in UTF-8 too
+    options = parser().parse_args(arguments)
+    with warnings.catch_warnings():
+        _as_sentences(options.quiet)
+        try:
+            status = options.run(options)
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:
+            # What is still to be written goes nowhere, so that leaving raises nothing either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except UlmusError as error:
+            note(f"ulmus: {error}")
+        except OSError as error:
+            note(f"ulmus: {_cause(error)}")
+        except MemoryError:
+            note("ulmus: There is not enough memory for this; try fewer rows or columns.")
+        except KeyboardInterrupt:
+            note("ulmus: stopped")
+            return 130
+    return 1
 
 
-def _parser():
-    parser = argparse.ArgumentParser(
-        prog="ulmus", description="Extreme learning machines with scikit-learn's interface."
-    )
-    parser.add_argument("--version", action="version", version=f"ulmus {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="fit digits, print three tables, draw one picture")
-    demo.add_argument(
-        "--picture", default="ulmus-demo.png", help="where the picture goes (default: %(default)s)"
-    )
-    demo.set_defaults(run=_demo)
-    _add_data(commands)
-    _add_reproduce(commands)
-    return parser
+def _as_sentences(quiet):
+    """Warnings become notes, each once; those for programmers are left out."""
+    told = set()
+
+    def tell(message, *_, **__):
+        text = str(message).splitlines()[0]
+        if text not in told:
+            told.add(text)
+            note(f"ulmus: {text}", quiet)
+
+    warnings.simplefilter("always")
+    for category in (DeprecationWarning, FutureWarning, ResourceWarning, ImportWarning):
+        warnings.simplefilter("ignore", category)
+    warnings.showwarning = tell
 
 
-def _add_data(commands):
-    data = commands.add_parser("data", help="list the data sets, or fetch their files")
-    actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
-    table = actions.add_parser("list", help="every data set, and where it would come from now")
-    table.add_argument("--json", action="store_true", help="print JSON in place of a table")
-    table.set_defaults(run=_list)
-    files = actions.add_parser("fetch", help="put files into the cache, and print where they are")
-    files.add_argument("names", nargs="+", metavar="NAME", help="as `ulmus data list` has it")
-    files.add_argument("--cache", metavar="DIR", help="another cache than the usual one")
-    files.set_defaults(run=_fetch)
-
-
-def _add_reproduce(commands):
-    tables = commands.add_parser(
-        "reproduce",
-        help="run the papers' tables and figures, and write a report",
-        description="Run the papers' tables and figures, and write a report. What the folder "
-        "already has is not run again, so a run that was stopped goes on where it was.",
-    )
-    tables.add_argument(
-        "tables", nargs="*", metavar="TABLE", help="such as 0-table-2, or 2 for a whole paper"
-    )
-    tables.add_argument("--list", action="store_true", help="print the tables there are, and stop")
-    tables.add_argument(
-        "--quick", action="store_true", help="few repetitions, ten minutes in place of a day"
-    )
-    tables.add_argument(
-        "--out", default="ulmus-report", metavar="DIR", help="where (default: %(default)s)"
-    )
-    tables.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: cores)")
-    tables.add_argument("--seed", type=int, default=0, help="of splits and models (default: 0)")
-    tables.add_argument(
-        "--minutes", type=float, metavar="M", help="start nothing after so long, and report"
-    )
-    tables.set_defaults(run=_reproduce)
-
-
-def _positive(text):
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
-
-
-def _demo(options):
-    # Imported here so that `ulmus --help` need not wait for scikit-learn.
-    from ulmus.cli.demo import demo
-
-    return demo(options.picture)
-
-
-def _list(options):
-    from ulmus.cli.data import list_datasets
-
-    return list_datasets(options.json)
-
-
-def _fetch(options):
-    from ulmus.cli.data import fetch_files
-
-    return fetch_files(options.names, options.cache)
-
-
-def _reproduce(options):
-    from ulmus.cli.reproduce import list_tables, reproduce
-
-    if options.list:
-        return list_tables()
-    return reproduce(
-        options.tables,
-        options.out,
-        quick=options.quick,
-        jobs=options.jobs,
-        seed=options.seed,
-        minutes=options.minutes,
-    )
+def _cause(error):
+    """What the system says, as a sentence."""
+    if error.errno == errno.ENOSPC:
+        where = f" for {error.filename}" if error.filename else ""
+        return f"There is no space left on the disk{where}; what was there before is as it was."
+    if error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return error

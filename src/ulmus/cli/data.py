@@ -1,9 +1,8 @@
 """``ulmus data``: which data sets there are, and the files of those that need one."""
 
-import json
-import sys
 from dataclasses import asdict
 
+from ulmus.cli.printing import note, print_json, say, table
 from ulmus.datasets import DATASETS, catalogue, fetch
 from ulmus.datasets.registry import lookup
 from ulmus.exceptions import DatasetError
@@ -13,42 +12,35 @@ __all__ = ["fetch_files", "list_datasets"]
 _HEADINGS = ("name", "rows", "columns", "classes", "source", "licence")
 
 
-def list_datasets(as_json):
+def list_datasets(options):
     """Print every data set and where it would come from now."""
     entries = catalogue()
-    if as_json:
-        print(json.dumps([asdict(entry) for entry in entries], indent=2))
+    if options.json:
+        print_json([asdict(entry) for entry in entries])
         return 0
-    rows = [_HEADINGS]
-    for entry in entries:
-        classes = str(entry.classes) if entry.classes else "numbers"
-        rows.append(
-            (entry.name, str(entry.rows), str(entry.columns), classes, entry.source, entry.licence)
-        )
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEADINGS))]
-    for row in rows:
-        cells = [
-            text.rjust(width) if k in (1, 2, 3) else text.ljust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
+    rows = [
+        (e.name, e.rows, e.columns, e.classes or "numbers", e.source, e.licence) for e in entries
+    ]
+    for line in table(_HEADINGS, rows, right=(1, 2, 3)):
+        say(line)
     return 0
 
 
-def fetch_files(names, cache):
+def fetch_files(options):
     """Put files into the cache and print where each is; one that fails does not stop the others."""
-    for name in names:
+    for name in options.names:
         lookup(name, DATASETS)  # a misspelt name is heard of before anything is fetched
-    failures = 0
-    for name in names:
+    paths = {}
+    for name in options.names:
         try:
-            path = fetch(name, cache_dir=cache)
+            paths[name] = fetch(name, cache_dir=options.cache)
         except DatasetError as error:
-            failures += 1
-            print(f"ulmus: {error}", file=sys.stderr)
-            continue
+            note(f"ulmus: {error}")
+    if options.json:
+        print_json({name: None if path is None else str(path) for name, path in paths.items()})
+    for name, path in paths.items() if not options.json else ():
         if path is None:
-            print(f"{name} needs no file: it is bundled or generated.", file=sys.stderr)
+            note(f"{name} needs no file: it is bundled or generated.", options.quiet)
         else:
-            print(path)
-    return 1 if failures else 0
+            say(path)
+    return 1 if len(paths) < len(set(options.names)) else 0

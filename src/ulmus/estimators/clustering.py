@@ -138,7 +138,8 @@ class HiddenClustering(
         """The nearest cluster of every row, and the sum of squared distances."""
         labels, inertia = np.empty(len(H), dtype=np.int32), 0.0
         for rows, h in self._blocks(H):
-            E = self._coordinates(h)
+            # k-means takes rows in the precision of its centres alone.
+            E = self._coordinates(h).astype(self.cluster_centers_.dtype, copy=False)
             labels[rows] = self.kmeans_.predict(E)
             inertia += float(np.sum((E - self.cluster_centers_[labels[rows]]) ** 2, dtype=float))
         return labels, inertia

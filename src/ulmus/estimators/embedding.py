@@ -49,8 +49,7 @@ class ELMEmbedding(
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``. Rows are compared as the map
-        scales them.
+        Who is whose neighbour; None is ``KNNGraph(5)``. Rows are compared as the map scales them.
     lam : float, default=10.0
         How far to trust the graph against ‖β‖².
     row_normalize : bool, default=False
@@ -231,8 +230,7 @@ class ELMEmbedding(
 class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
 
-    The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
-    host.
+    The embedding is found where the rows are; k-means is scikit-learn's and runs on the host.
 
     Parameters
     ----------
@@ -381,7 +379,10 @@ class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        return from_numpy(self.kmeans_.predict(to_numpy(self.embedding_.transform(X))), X)
+        E = to_numpy(self.embedding_.transform(X))
+        # k-means takes rows in the precision of its centres alone.
+        E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
+        return from_numpy(self.kmeans_.predict(E), X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -160,7 +160,8 @@ class ELMNMF(HiddenClustering):
     def _coordinates(self, H):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return self.nmf_.transform(self._checked(H))
+            # Its rows must be in the precision of W.
+            return self.nmf_.transform(self._checked(H).astype(self.components_.dtype, copy=False))
 
     def _checked(self, H):
         if H.min() < 0:

@@ -54,6 +54,8 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
     """What the classifier and the regressor share."""
 
     _on_device = ("coef_", "intercept_", "_rows", "_basis")
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_rows", "_laplacian", "_basis", "_given")
 
     @abstractmethod
     def _labels(self, y):
@@ -115,7 +117,10 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             A new estimator; this one stays as it is.
         """
         if not hasattr(self, "_rows"):
-            raise InvalidInputError("There are no rows to relabel; call fit first.")
+            raise InvalidInputError(
+                "There are no rows to relabel; call fit first, or save the model with "
+                "for_update=True."
+            )
         model = copy(self)
         y = model._check_target(self._rows, on_host(self._rows, y))
         if self.coupling_ != "tight":

@@ -42,6 +42,8 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
     _on_device = ("coef_", "intercept_", "_moments")
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_moments",)
     # For estimators that have a solve of their own and leave no choice.
     solver, rank, verbose = "auto", None, 0
 
@@ -285,10 +287,10 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
                 f"solver={self.solver!r} needs all rows at once, not {what}; use "
                 "'auto' or 'primal'."
             )
-        if getattr(self, "_moments", 0) is None:
+        if hasattr(self, "coef_") and getattr(self, "_moments", None) is None:
             raise InvalidInputError(
-                "This model was fitted by a sketch, which keeps no sums to go on from; fit it "
-                "again with solver='auto'."
+                "This model has no sums to go on from: it was fitted by a sketch, or saved with "
+                "for_update=False. Fit it again with solver='auto'."
             )
 
     def _posed(self, X, y, sample_weight):

@@ -1,0 +1,94 @@
+"""``ulmus bench``: how fast this machine fits, beside the least that it could take."""
+
+import time
+
+import numpy as np
+from scipy.linalg import blas, cho_factor, cho_solve
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+
+from ulmus.cli.printing import note, print_json, say, table
+from ulmus.cli.watching import watching
+from ulmus.estimators.classifier import ELMClassifier
+from ulmus.experiments.machine import machine
+
+__all__ = ["bench"]
+
+_COLUMNS, _CLASSES = 50, 10
+_RUNS = 3
+
+
+def bench(options):
+    """Fit and predict invented rows in four ways, and print the seconds of each."""
+    n, h = options.rows, options.units
+    rng = np.random.default_rng(options.seed)
+    X = rng.standard_normal((n, _COLUMNS), dtype=np.float32)
+    y = np.argmax(X @ rng.standard_normal((_COLUMNS, _CLASSES), dtype=np.float32), axis=1)
+    contenders = {
+        "the least: BLAS and one Cholesky": _Floor(h),
+        "ELMClassifier, C = 1": ELMClassifier(n_hidden=h, C=1.0, random_state=options.seed),
+        "ELMClassifier, C of 25 by leave-one-out": ELMClassifier(
+            n_hidden=h, random_state=options.seed
+        ),
+        "scikit-learn: Ridge on RBFSampler": _Peer(h, options.seed),
+    }
+    found = {}
+    with watching("Timing", options.quiet, steps=len(contenders)) as step:
+        _Floor(h).fit(X[:100], y[:100])  # the first call of BLAS starts its threads
+        for name, model in contenders.items():
+            step(name)
+            found[name] = {"fit": _least(model.fit, X, y), "predict": _least(model.predict, X)}
+    about = machine()
+    if options.json:
+        print_json({"rows": n, "columns": _COLUMNS, "units": h, "seconds": found, "machine": about})
+        return 0
+    note(f"{about['processor']}, {about['cores']} cores, {about['memory_gb']} GB", options.quiet)
+    floor = sum(next(iter(found.values())).values())
+    rows = [
+        (name, f"{s['fit']:.2f}", f"{s['predict']:.2f}", f"{sum(s.values()) / floor:.1f}")
+        for name, s in found.items()
+    ]
+    for line in table((f"{n:,} × {_COLUMNS}, {h} units", "fit s", "predict s", "× least"), rows):
+        say(line)
+    return 0
+
+
+def _least(work, *arguments):
+    """Seconds of the quickest of a few runs: what slowed the others was something else."""
+    seconds = []
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        work(*arguments)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+class _Floor:
+    """The products that any such model takes, by BLAS, with nothing around them."""
+
+    def __init__(self, units):
+        self.units = units
+
+    def fit(self, X, y):
+        self.W = np.ones((X.shape[1], self.units), dtype=X.dtype)
+        H = X @ self.W
+        gram = blas.ssyrk(1.0, H.T).astype(float) + len(X) * self.units * np.eye(self.units)
+        T = np.eye(_CLASSES, dtype=X.dtype)[y]
+        self.coef = cho_solve(cho_factor(gram), H.T @ T).astype(X.dtype)
+
+    def predict(self, X):
+        return np.argmax(X @ self.W @ self.coef, axis=1)
+
+
+class _Peer:
+    """The same shape of model from scikit-learn's parts."""
+
+    def __init__(self, units, seed):
+        self.features = RBFSampler(gamma=1 / _COLUMNS, n_components=units, random_state=seed)
+        self.ridge = Ridge(alpha=1.0)
+
+    def fit(self, X, y):
+        self.ridge.fit(self.features.fit_transform(X), 2 * np.eye(_CLASSES, dtype=X.dtype)[y] - 1)
+
+    def predict(self, X):
+        return np.argmax(self.ridge.predict(self.features.transform(X)), axis=1)

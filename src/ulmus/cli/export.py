@@ -1,0 +1,40 @@
+"""``ulmus export``: a model for programs that have no Python."""
+
+from pathlib import Path
+
+from ulmus.cli.models import load_model
+from ulmus.cli.places import check_free, stem_of
+from ulmus.cli.printing import facts, print_json, say
+from ulmus.cli.words import size_words
+from ulmus.exporting.tables import input_names
+from ulmus.tabular.onnx import save_table_onnx
+
+__all__ = ["export"]
+
+
+def export(options):
+    """Write an ONNX file whose inputs are the table's columns."""
+    path = options.onnx or f"{stem_of(options.model)}.onnx"
+    check_free(path, options.force)
+    model = load_model(options.model)
+    save_table_onnx(model, path)
+    size, inputs = Path(path).stat().st_size, _inputs(model.encoder)
+    if options.json:
+        print_json({"onnx": path, "bytes": size, "inputs": inputs})
+        return 0
+    words = ", ".join(f"{name} ({kind})" for name, kind in inputs.items())
+    for line in facts([("inputs", words)]):
+        say(line)
+    say(f"{options.model} as ONNX: {path} ({size_words(size)})")
+    return 0
+
+
+def _inputs(encoder):
+    """The graph's inputs, and what each takes."""
+    if encoder.width:
+        return {"X": f"{encoder.width} numbers a row"}
+    kinds = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
+    names = input_names(encoder)
+    return {
+        names[name]: kinds[kind] for name, kind in zip(encoder.names, encoder.kinds, strict=True)
+    }

@@ -1,0 +1,218 @@
+"""What a graph gives: labels, probabilities, values, places.
+
+The names are those that converters of scikit-learn's models use, and shapes those of the
+methods: "label", "probabilities" and "scores" are `predict`, `predict_proba` and
+`decision_function` of a classifier, "variable" is `predict` of a regressor, "label" `predict` of a
+clusterer and "transformed" `transform`.
+"""
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
+
+from ulmus.estimators.clustering import ELMKMeans
+from ulmus.estimators.embedding import ELMSpectralClustering
+from ulmus.estimators.factorisation import ELMNMF
+from ulmus.estimators.kernel_ridge import KernelELM
+from ulmus.estimators.labels import ValueLabels
+from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs
+from ulmus.estimators.semi_supervised import SemiSupervisedELMRegressor
+from ulmus.estimators.sparse import SparseELMClassifier
+from ulmus.exceptions import ExportError
+from ulmus.exporting.functions import nearest, scaled
+from ulmus.exporting.graph import Value
+from ulmus.exporting.kernels import dense_landmarks, kernel_block
+from ulmus.exporting.maps import linear_outputs, transformed
+
+__all__ = ["OUTPUT_NAMES", "Output", "label_table", "outputs"]
+
+OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
+
+
+@dataclass(frozen=True)
+class Output:
+    """A value of the graph that is given; without columns it is one entry for each row."""
+
+    value: Value
+    dtype: Any
+    columns: int | None = None
+
+    @classmethod
+    def numbers(cls, value, dtype, columns=None):
+        """Numbers in the precision that was asked for."""
+        return cls(value.cast(dtype), dtype, columns)
+
+
+@singledispatch
+def outputs(model, x, dtype):
+    """The graph's outputs by name, for rows x and numbers in ``dtype``: those of a transformer."""
+    if not hasattr(model, "transform"):
+        raise ExportError(
+            f"{type(model).__name__} cannot be written as ONNX; an estimator or a feature map of "
+            "Ulmus can, and a pipeline that ends in one."
+        )
+    places = transformed(model, x)
+    columns = len(model.get_feature_names_out())
+    return {"transformed": Output.numbers(places, dtype, columns)}
+
+
+@outputs.register
+def _(model: LabelOutputs, x, dtype):
+    F = _decision(model, x)
+    return {"label": _label(model, _chosen(model, F)), "scores": _scores(model, F, dtype)}
+
+
+@outputs.register
+def _(model: ClassOutputs, x, dtype):
+    F = _decision(model, x)
+    codes = _chosen(model, F)
+    return {
+        "label": _label(model, codes),
+        "probabilities": _probabilities(model, F, codes, dtype),
+        "scores": _scores(model, F, dtype),
+    }
+
+
+@outputs.register(ValueLabels)
+@outputs.register(SemiSupervisedELMRegressor)
+def _(model, x, dtype):
+    F = _decision(model, x)
+    if model._flat:
+        return {"variable": Output.numbers(F.column(0), dtype)}
+    return {"variable": Output.numbers(F, dtype, len(model.intercept_))}
+
+
+@outputs.register
+def _(model: ELMKMeans, x, dtype):
+    D = transformed(model, x)
+    return {
+        "label": Output(D.op("ArgMin", axis=1, keepdims=0), np.int64),
+        "transformed": Output.numbers(D, dtype, model.n_clusters),
+    }
+
+
+@outputs.register
+def _(model: ELMNMF, x, dtype):
+    B = transformed(model, x)
+    return {
+        "label": Output(nearest(B, model.cluster_centers_), np.int64),
+        "transformed": Output.numbers(B, dtype, model.n_clusters),
+    }
+
+
+@outputs.register
+def _(model: ELMSpectralClustering, x, dtype):
+    E = transformed(model.embedding_, x)
+    return {"label": Output(nearest(E, model.kmeans_.cluster_centers_), np.int64)}
+
+
+@outputs.register
+def _(model: Pipeline, x, dtype):
+    x = transformed(model[:-1], x)
+    _, last = model.steps[-1]
+    if last in (None, "passthrough"):
+        return {"transformed": Output.numbers(x, dtype, len(model.get_feature_names_out()))}
+    return outputs(last, x, dtype)
+
+
+@outputs.register
+def _(model: FrozenEstimator, x, dtype):
+    return outputs(model.estimator, x, dtype)
+
+
+@outputs.register(GridSearchCV)
+@outputs.register(RandomizedSearchCV)
+def _(model, x, dtype):
+    return outputs(model.best_estimator_, x, dtype)
+
+
+def label_table(classes):
+    """The classes as a graph holds them: int64, bool, double or strings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> label_table(np.array([0, 1], dtype=np.uint8)).dtype
+    dtype('int64')
+    """
+    kind = classes.dtype.kind
+    if kind == "b":
+        return classes
+    if kind == "f":
+        return classes.astype(np.float64)
+    labels = classes.tolist()
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    if all(isinstance(label, int) and abs(label) < 2**63 for label in labels):
+        return np.array(labels, dtype=np.int64)
+    raise ExportError(
+        f"The classes {classes.tolist()[:5]} have no common type in ONNX; fit with labels that "
+        "are all strings, all whole numbers or all numbers."
+    )
+
+
+@singledispatch
+def _decision(model, x):
+    """The model's linear outputs, before they become labels."""
+    raise ExportError(f"{type(model).__name__} cannot be written as ONNX.")
+
+
+@_decision.register
+def _(model: HiddenOutputs, x):
+    return linear_outputs(model, x)
+
+
+@_decision.register
+def _(model: KernelELM, x):
+    return _kernel_outputs(model, x, model.landmarks_, model.dual_coef_)
+
+
+@_decision.register
+def _(model: SparseELMClassifier, x):
+    if model.kernel is None:
+        return linear_outputs(model, x)
+    # There are no support vectors where the kernel is precomputed, and that is refused further on.
+    support = getattr(model, "support_vectors_", np.empty((0, 0)))
+    return _kernel_outputs(model, x, support, model.dual_coef_.T)
+
+
+def _kernel_outputs(model, x, landmarks, coef):
+    x = scaled(x, model.scaling_.center, model.scaling_.factor)
+    K = kernel_block(model.kernel_, x, dense_landmarks(landmarks, model.scaling_))
+    return K @ coef + model.intercept_
+
+
+def _chosen(model, F):
+    """The number of the class that decision values name."""
+    if len(model.classes_) == 2:
+        return F.column(0).op("Greater", 0.0).cast(np.int64)
+    return F.op("ArgMax", axis=1, keepdims=0)
+
+
+def _label(model, codes):
+    table = label_table(model.classes_)
+    return Output(codes.graph.op("Gather", table, codes), table.dtype)
+
+
+def _scores(model, F, dtype):
+    if len(model.classes_) == 2:
+        return Output.numbers(F.column(0), dtype)
+    return Output.numbers(F, dtype, len(model.classes_))
+
+
+def _probabilities(model, F, codes, dtype):
+    """softmax(a F), a the temperature; the largest is the label's even where others round to it."""
+    graph, n_classes = F.graph, len(model.classes_)
+    F = graph.op("Concat", 0.0 * F, F, axis=1) if n_classes == 2 else F
+    P = (model.temperature_ * F).op("Softmax", axis=1).cast(dtype)
+    every, last = np.arange(n_classes), np.array([1])
+    own = codes.op("Unsqueeze", last).op("Equal", every)
+    first = P.op("ArgMax", axis=1, keepdims=1).op("Equal", every)
+    above = P.op("ReduceMax", last, keepdims=1).cast(float) * (1.0 + 2.0 * np.finfo(dtype).eps)
+    tied = own.op("And", first.op("Not"))
+    return Output(graph.op("Where", tied, above.cast(dtype), P), dtype, n_classes)

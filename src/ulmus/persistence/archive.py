@@ -1,0 +1,187 @@
+"""The container: a zip of one JSON document and .npy arrays, none of them compressed.
+
+What is not compressed cannot be larger than the file, so a file can never ask for more memory than
+it has bytes. Its directory is looked through before anything in it is read, nothing is ever
+written to disk, and zip's checksum of each member is held against what was read.
+"""
+
+import io
+import math
+import re
+import struct
+import zipfile
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+
+from ulmus.exceptions import ModelFileError
+
+__all__ = ["ARRAY_KINDS", "MOST_ARRAYS", "Archive", "write"]
+
+_DOCUMENT = "model.json"
+_MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,4})\.npy")
+# Numbers and text of fixed width; never objects, which NumPy would unpickle.
+ARRAY_KINDS = "biufcSU"
+MOST_ARRAYS = 50_000
+_LONGEST_DOCUMENT = 2**28
+_LONGEST_DIRECTORY = 128 * MOST_ARRAYS
+_CHUNK = 2**18
+# One moment for all members, so that the same model gives the same bytes.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR = struct.Struct("<4sLQL")
+_END_64 = struct.Struct("<4sQ2H2L4Q")
+
+
+def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> None:
+    """Write a container: the document first, then the arrays in their order."""
+    if len(document) > _LONGEST_DOCUMENT:
+        raise ModelFileError(
+            f"All but its arrays is {len(document)} bytes, and a file may hold "
+            f"{_LONGEST_DOCUMENT}; labels that are Python objects are better an array of strings."
+        )
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        _add(archive, _DOCUMENT, document)
+        for number, array in enumerate(arrays):
+            header, data = _npy(array)
+            _add(archive, f"arrays/{number}.npy", header, data)
+
+
+def _add(archive: zipfile.ZipFile, name: str, *parts: Any) -> None:
+    info = zipfile.ZipInfo(name, _DATE)
+    # Known beforehand, so that zip64 is used where it must be and only there.
+    info.file_size = sum(memoryview(part).nbytes for part in parts)
+    with archive.open(info, "w") as member:
+        for part in parts:
+            member.write(part)
+
+
+def _npy(array: np.ndarray) -> tuple[bytes, Any]:
+    """An array as .npy has it: a header, and the numbers without a copy where they lie in a row."""
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    header = io.BytesIO()
+    facts = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(header, facts)
+    by_rows = array.T if facts["fortran_order"] else array
+    data = by_rows.reshape(-1).view(np.uint8) if array.nbytes else b""
+    return header.getvalue(), data
+
+
+class Archive:
+    """A container that is open for reading, its directory checked."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        size = stream.seek(0, io.SEEK_END)
+        _check_end(stream, size)
+        self._zip = zipfile.ZipFile(stream)
+        self._members = _checked(self._zip.infolist(), size)
+
+    @property
+    def arrays(self) -> int:
+        """How many arrays there are."""
+        return len(self._members) - 1
+
+    def document(self) -> bytes:
+        """The JSON document."""
+        info = self._members[_DOCUMENT]
+        if info.file_size > _LONGEST_DOCUMENT:
+            raise ModelFileError(
+                f"its {_DOCUMENT} is {info.file_size} bytes, and no model's is over "
+                f"{_LONGEST_DOCUMENT}"
+            )
+        return self._zip.read(info)
+
+    def header(self, number: int) -> tuple[tuple[int, ...], np.dtype]:
+        """Shape and type of an array, which is not read."""
+        info = self._array(number)
+        with self._zip.open(info) as member:
+            shape, _, dtype = _header(member, info)
+        return shape, dtype
+
+    def array(self, number: int) -> np.ndarray:
+        """An array, once its header agrees with its size."""
+        info = self._array(number)
+        with self._zip.open(info) as member:
+            shape, fortran_order, dtype = _header(member, info)
+            array = np.empty(math.prod(shape), dtype)
+            _fill(member, array)
+        return array.reshape(shape, order="F" if fortran_order else "C")
+
+    def _array(self, number: int) -> zipfile.ZipInfo:
+        name = f"arrays/{number}.npy"
+        if type(number) is not int or name not in self._members:
+            raise ModelFileError(f"it refers to {name}, which it does not have")
+        return self._members[name]
+
+
+def _check_end(stream: IO[bytes], size: int) -> None:
+    """Refuse what does not end as a zip does, or has a directory too long to be a model's."""
+    if size < _END.size:
+        raise ModelFileError("it is too short to be one")
+    signature, *_, length, _, comment = _END.unpack(_tail(stream, size, 0, _END.size))
+    if signature != b"PK\5\6" or comment:
+        raise ModelFileError("it does not end as one does; it may have been cut short")
+    locator = size - _END.size - _LOCATOR.size
+    if locator >= _END_64.size:
+        signature, _, start, _ = _LOCATOR.unpack(_tail(stream, size, _END.size, _LOCATOR.size))
+        if signature == b"PK\6\7":
+            if start != locator - _END_64.size:
+                raise ModelFileError("its directory is not where it should be")
+            before = _END.size + _LOCATOR.size
+            length = _END_64.unpack(_tail(stream, size, before, _END_64.size))[8]
+    if length > _LONGEST_DIRECTORY:
+        raise ModelFileError(f"it has more members than the {MOST_ARRAYS} that a model may have")
+
+
+def _tail(stream: IO[bytes], size: int, before: int, length: int) -> bytes:
+    """The ``length`` bytes that lie ``before`` bytes from the end."""
+    stream.seek(size - before - length)
+    return stream.read(length)
+
+
+def _checked(infos: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
+    """The members by name, if the directory is a model's as a whole."""
+    members = {info.filename: info for info in infos}
+    for info in infos:
+        if not _MEMBER.fullmatch(info.filename):
+            raise ModelFileError(f"it has a member {info.filename[:80]!r}, which no model has")
+        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+            raise ModelFileError("it is compressed, and a model's file never is")
+        if info.flag_bits & 1:
+            raise ModelFileError("it is encrypted, and a model's file never is")
+    if len(members) < len(infos):
+        raise ModelFileError("it has two members of one name")
+    if _DOCUMENT not in members:
+        raise ModelFileError(f"it has no {_DOCUMENT}")
+    # Members that overlap would be larger together than the file.
+    if sum(info.file_size for info in infos) > size:
+        raise ModelFileError("its members are larger than the file itself")
+    return members
+
+
+def _header(member: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        if np.lib.format.read_magic(member) != (1, 0):
+            raise ModelFileError(f"its {info.filename} is of another version of NumPy's format")
+        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(member)
+    except MemoryError as error:  # brackets nested deeper than Python's parser can follow
+        raise ModelFileError(f"its {info.filename} has no header") from error
+    if dtype.hasobject or dtype.kind not in ARRAY_KINDS or not dtype.itemsize:
+        raise ModelFileError(f"its {info.filename} holds {dtype}, which is never read")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
+        info.file_size - member.tell()
+    ):
+        raise ModelFileError(f"its {info.filename} is not as long as its header says")
+    return shape, fortran_order, dtype
+
+
+def _fill(member: IO[bytes], array: np.ndarray) -> None:
+    """Read an array's numbers to the end, where zipfile compares the checksum."""
+    data = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8)
+    for start in range(0, len(data), _CHUNK):
+        piece = data[start : start + _CHUNK]
+        piece[:] = np.frombuffer(member.read(len(piece)), np.uint8)
+    member.read()

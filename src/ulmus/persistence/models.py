@@ -1,0 +1,257 @@
+"""`save`, `load` and `describe`: models to files and back."""
+
+import json
+import math
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
+from ulmus.exceptions import ModelFileError, UnsupportedModelError
+from ulmus.files import replacing
+from ulmus.persistence import archive
+from ulmus.persistence.classes import name_of
+from ulmus.persistence.reading import Reader
+from ulmus.persistence.writing import Writer
+from ulmus.version import __version__
+
+__all__ = ["describe", "load", "save"]
+
+_FORMAT = "ulmus model"
+_VERSION = 1
+# Entries of an array that `describe` shows.
+_FEW = 20
+
+
+def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> None:
+    """Write a model to a file that is safe to open.
+
+    The file is a zip of one JSON document and ``.npy`` arrays. It holds no code and no pickle, and
+    `load` makes of it only objects of known classes. It is written under another name first, so
+    that whatever goes wrong, an older file of this name is still there.
+
+    Parameters
+    ----------
+    model : estimator, feature map, pipeline or graph
+        Fitted or not: any public class of Ulmus, the transformers and meta-estimators of
+        scikit-learn that the guide lists, and classes passed to `ulmus.persistence.register`.
+    path : str or path
+        The file; ".ulmus" is the custom.
+    for_update : bool, default=True
+        Whether to keep what predictions do not need: the sums that ``partial_fit`` goes on from,
+        and the rows that ``relabel`` and ``transduction_`` of the semi-supervised models are
+        about. False makes the file smaller, and no row of the data is in it but those that the
+        model is made of (a kernel's landmarks, RBF centres, support vectors).
+
+    See Also
+    --------
+    load : The way back.
+    to_numpy : For a model that was fitted on a device.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import load_iris
+    >>> import ulmus
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ulmus.ELMClassifier(n_hidden=50, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "iris.ulmus"
+    ...     ulmus.save(model, path)
+    ...     same = ulmus.load(path)
+    >>> bool((same.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    if isinstance(model, type):
+        raise UnsupportedModelError(
+            f"{model.__name__} is a class; save takes a model, such as {model.__name__}()."
+        )
+    if name_of(type(model)) is None:
+        raise UnsupportedModelError(
+            f"{type(model).__module__}.{type(model).__qualname__} is not among the classes that a "
+            "file may hold. If it is your own and plain data, pass it to "
+            "ulmus.persistence.register; otherwise use skops or pickle."
+        )
+    writer = Writer(for_update)
+    data = writer.value(model, type(model).__name__)
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "ulmus": __version__,
+        "scikit-learn": sklearn.__version__,
+        "random": writer.random,
+        "model": data,
+    }
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    with replacing(Path(path)) as stream:
+        archive.write(stream, text.encode("ascii"), writer.arrays)
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a model from a file that `save` wrote.
+
+    No code in the file can run, for it holds none: it is read without pickle, its classes are
+    looked up in a list, and sizes and checksums are compared before and while it is read.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    model : object
+        The model, with all that it could do when it was saved.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, no model, of a newer version, or holds what no file may.
+
+    Warns
+    -----
+    InconsistentVersionWarning
+        Where the file holds objects of another version of scikit-learn.
+
+    See Also
+    --------
+    save : The way there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import ulmus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "units.ulmus"
+    ...     ulmus.save(ulmus.RandomFeatures(100, activation="tanh"), path)
+    ...     ulmus.load(path)
+    RandomFeatures(activation='tanh', n_hidden=100)
+    """
+    model, scikit_learn, version = _opened(path, _loaded)
+    for name in sorted(scikit_learn) if version != sklearn.__version__ else ():
+        warnings.warn(
+            InconsistentVersionWarning(
+                estimator_name=name,
+                current_sklearn_version=sklearn.__version__,
+                original_sklearn_version=version,
+            ),
+            stacklevel=2,
+        )
+    return model
+
+
+def describe(path: str | PathLike[str]) -> dict[str, Any]:
+    """What is in a model's file, without reading its large arrays.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    facts : dict
+        "format", "version", "ulmus" and "scikit-learn" (of whoever wrote it), "class", "params"
+        and "fitted" (public attributes), and "bytes". Objects within are dicts of "class",
+        "params" and "fitted" too, and of large arrays there is the shape alone.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import ulmus
+    >>> from ulmus.persistence import describe
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "units.ulmus"
+    ...     ulmus.save(ulmus.RandomFeatures(50).fit([[0.0], [1.0]]), path)
+    ...     facts = describe(path)
+    >>> facts["class"], facts["params"]["activation"], facts["fitted"]["weights_"]
+    ('ulmus.RandomFeatures', 'sigmoid', 'float64 array of shape (50, 1)')
+    """
+    return _opened(path, _described)
+
+
+def _opened(path: str | PathLike[str], work: Any) -> Any:
+    with Path(path).open("rb") as stream:
+        try:
+            return work(stream)
+        except ModelFileError as error:
+            raise ModelFileError(f"{path} cannot be read as a model: {error}.") from error
+        except MemoryError:  # the file is as large as that
+            raise
+        # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
+        # bytes that are not what they should be; to whoever opens a file they are one.
+        except Exception as error:
+            raise ModelFileError(
+                f"{path} cannot be read as a model: it is damaged, or was not written by "
+                f"ulmus.save ({type(error).__name__}: {str(error)[:200]})."
+            ) from error
+
+
+def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
+    opened = archive.Archive(stream)
+    document = _document(opened)
+    reader = Reader(opened, document["random"])
+    model = reader.value(document["model"])
+    if reader.read != opened.arrays:
+        raise ModelFileError("it has arrays that nothing refers to")
+    return model, reader.scikit_learn, str(document["scikit-learn"])
+
+
+def _described(stream: IO[bytes]) -> dict[str, Any]:
+    opened = archive.Archive(stream)
+    document = _document(opened)
+    facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
+    return facts | _words(document["model"], opened) | {"bytes": stream.seek(0, 2)}
+
+
+def _document(opened: archive.Archive) -> dict[str, Any]:
+    """The JSON document, if it is one that this version can read."""
+    try:
+        document = json.loads(opened.document(), parse_constant=_no_constant)
+    except RecursionError as error:
+        raise ModelFileError("its JSON is nested too deeply") from error
+    if not isinstance(document, dict) or document.get("format") != _FORMAT:
+        raise ModelFileError("it is a file of another kind")
+    version, writer = document["version"], str(document["ulmus"])[:40]
+    if type(version) is not int or version > _VERSION:
+        raise ModelFileError(
+            f"Ulmus {writer} wrote it in version {version!r} of the format, and Ulmus "
+            f"{__version__} reads up to {_VERSION}; install a newer Ulmus"
+        )
+    return document
+
+
+def _no_constant(name: str) -> float:
+    raise ModelFileError(f"its JSON has a {name}, which JSON does not know")
+
+
+def _words(data: Any, opened: archive.Archive) -> Any:
+    """Stored data in terms of JSON alone."""
+    if isinstance(data, list):
+        return [_words(part, opened) for part in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, inside),) = data.items()
+    if kind == "object":
+        state = {key: _words(part, opened) for key, part in inside["state"].items()}
+        fitted = {key: part for key, part in state.items() if key.endswith("_") and key[0] != "_"}
+        params = {k: part for k, part in state.items() if not (k in fitted or k.startswith("_"))}
+        return {"class": inside["class"], "params": params, "fitted": fitted}
+    if kind == "dict":
+        return {str(key): _words(part, opened) for key, part in inside}
+    if kind == "array":
+        shape, dtype = opened.header(inside)
+        few = math.prod(shape) <= _FEW and dtype.kind != "S"
+        return opened.array(inside).tolist() if few else f"{dtype} array of shape {shape}"
+    if kind == "symmetric":
+        return f"array of shape {(inside[1], inside[1])}"
+    if kind == "sparse":
+        return f"{inside['class']} of shape {tuple(inside['shape'])}"
+    if kind == "scalar":
+        return _words(inside[1], opened)
+    if kind == "objects":
+        return _words(inside[1], opened)
+    return str(inside) if kind not in ("tuple", "slice") else _words(inside, opened)

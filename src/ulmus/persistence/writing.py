@@ -1,0 +1,234 @@
+"""From a model to data: JSON, and a list of arrays that it refers to by number.
+
+What JSON has by itself stands for itself; everything else is an object of one key, which says what
+it is. `ulmus.persistence.reading` is the way back.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from array_api_compat import is_array_api_obj
+
+from ulmus.distributed.rows import BlockRows
+from ulmus.exceptions import UnsupportedModelError
+from ulmus.persistence.archive import ARRAY_KINDS, MOST_ARRAYS
+from ulmus.persistence.classes import FUNCTIONS, TYPES, known, name_of
+from ulmus.persistence.symmetric import is_symmetric, to_half
+
+__all__ = ["DEEPEST", "GENERATORS", "PLAIN", "SPARSE_PARTS", "Writer"]
+
+DEEPEST = 100
+PLAIN = (bool, int, float, str, type(None))
+GENERATORS = {
+    kind.__name__: kind
+    for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64)
+}
+# The arrays that a sparse matrix is made of.
+SPARSE_PARTS = {
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+}
+_ELSEWHERE = "keep the model with skops or pickle, and open such files only if you made them"
+
+
+class Writer:
+    """Turns values into data; ``arrays`` and ``random`` fill up as it does.
+
+    An array that is met twice is stored once, and so is a random state.
+
+    ``for_update`` says whether to keep what an estimator's class lists as ``_for_update``.
+    """
+
+    def __init__(self, for_update: bool = True) -> None:
+        self.arrays: list[np.ndarray] = []
+        self.random: list[Any] = []
+        self._for_update = for_update
+        self._numbers: dict[Any, Any] = {}
+        # Keeps what was met alive, for it is known by its address.
+        self._met: list[Any] = []
+
+    def value(self, x: Any, where: str, depth: int = 0) -> Any:
+        """A value as data; ``where`` is what to call it in an error."""
+        if depth > DEEPEST:
+            raise UnsupportedModelError(
+                f"{where} lies {DEEPEST} levels deep, or holds itself; a file cannot hold that."
+            )
+        if type(x) is float and not math.isfinite(x):
+            return {"float": repr(x)}
+        if type(x) in PLAIN:
+            return x
+        if type(x) is list:
+            return self._each(x, where, depth)
+        for matches, method in _KINDS:
+            if matches(x):
+                return method(self, x, where, depth + 1)
+        return self._object(x, where, depth + 1)
+
+    def _each(self, parts: Any, where: str, depth: int) -> list[Any]:
+        return [self.value(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(parts)]
+
+    def _tuple(self, x: tuple[Any, ...], where: str, depth: int) -> Any:
+        return {"tuple": self._each(x, where, depth)}
+
+    def _dict(self, x: dict[Any, Any], where: str, depth: int) -> Any:
+        pairs = [
+            [
+                self.value(key, f"a key of {where}", depth),
+                self.value(part, f"{where}[{key!r}]", depth),
+            ]
+            for key, part in x.items()
+        ]
+        return {"dict": pairs}
+
+    def _slice(self, x: slice, where: str, depth: int) -> Any:
+        return {"slice": self._each((x.start, x.stop, x.step), where, depth)}
+
+    def _complex(self, x: complex, where: str, depth: int) -> Any:
+        return {"complex": self._each((x.real, x.imag), where, depth)}
+
+    def _dtype(self, x: np.dtype, where: str, depth: int) -> Any:
+        if x.kind not in ARRAY_KINDS + "O":
+            raise UnsupportedModelError(f"{where} is the type {x}; a file holds plain types alone.")
+        return {"dtype": x.str}
+
+    def _type(self, x: type, where: str, depth: int) -> Any:
+        for name, kind in TYPES.items():
+            if kind is x:
+                return {"type": name}
+        raise UnsupportedModelError(
+            f"{where} is the class {x.__qualname__}, and of classes themselves a file holds those "
+            f"of numbers alone; {_ELSEWHERE}."
+        )
+
+    def _function(self, x: Any, where: str) -> Any:
+        for name, function in FUNCTIONS.items():
+            if function is x:
+                return {"function": name}
+        raise UnsupportedModelError(
+            f"{where} is a function ({getattr(x, '__qualname__', repr(x))}), and a file holds no "
+            "code. Use a name such as 'tanh' or 'rbf', or a function of NumPy or scipy.special; "
+            f"or {_ELSEWHERE}."
+        )
+
+    def _scalar(self, x: np.generic, where: str, depth: int) -> Any:
+        value = x.item()
+        if type(value) not in (*PLAIN, complex):
+            raise UnsupportedModelError(f"{where} is {x!r}; a file holds numbers and text alone.")
+        return {"scalar": [x.dtype.str, self.value(value, where, depth)]}
+
+    def _array(self, x: np.ndarray, where: str, depth: int) -> Any:
+        key = x.__array_interface__["data"], x.shape, x.strides, x.dtype.str
+        if key not in self._numbers:
+            self._met.append(x)
+            self._numbers[key] = self._stored(x, where, depth)
+        return self._numbers[key]
+
+    def _stored(self, x: np.ndarray, where: str, depth: int) -> Any:
+        if x.dtype == object:
+            values = x.ravel().tolist()
+            if any(not (type(y) in PLAIN or isinstance(y, np.generic)) for y in values):
+                raise UnsupportedModelError(
+                    f"{where} is an array of Python objects that are not all text or numbers; "
+                    f"convert it, or {_ELSEWHERE}."
+                )
+            return {"objects": [list(x.shape), self._each(values, where, depth)]}
+        if x.dtype.kind not in ARRAY_KINDS or type(x) not in (np.ndarray, np.memmap):
+            raise UnsupportedModelError(
+                f"{where} is a {type(x).__name__} of {x.dtype}; a file holds plain arrays of "
+                "numbers and text. Convert it first."
+            )
+        half = is_symmetric(x)
+        number = self._add(to_half(x) if half else x)
+        if not half:
+            return {"array": number}
+        return {"symmetric": [number, len(x), "C" if x.flags.c_contiguous else "F"]}
+
+    def _add(self, x: np.ndarray) -> int:
+        self.arrays.append(x)
+        if len(self.arrays) > MOST_ARRAYS:
+            raise UnsupportedModelError(
+                f"The model has more than {MOST_ARRAYS} arrays; {_ELSEWHERE}."
+            )
+        return len(self.arrays) - 1
+
+    def _sparse(self, x: Any, where: str, depth: int) -> Any:
+        if x.format not in SPARSE_PARTS or x.ndim != 2:
+            raise UnsupportedModelError(
+                f"{where} is a sparse matrix in the format {x.format}; convert it by .tocsr()."
+            )
+        parts = {
+            name: self.value(getattr(x, name), f"{where}.{name}", depth)
+            for name in SPARSE_PARTS[x.format]
+        }
+        return {"sparse": {"class": type(x).__name__, "shape": [int(n) for n in x.shape], **parts}}
+
+    def _draws(self, x: Any, where: str, depth: int) -> Any:
+        if id(x) not in self._numbers:
+            plain = isinstance(x, np.random.RandomState)
+            state = x.get_state(legacy=False) if plain else x.bit_generator.state
+            if state["bit_generator"] not in GENERATORS:
+                raise UnsupportedModelError(
+                    f"{where} draws by {state['bit_generator']}; use one of "
+                    f"{', '.join(GENERATORS)}."
+                )
+            self._met.append(x)
+            self.random.append([type(x).__name__, self.value(state, where, depth)])
+            self._numbers[id(x)] = {"random": len(self.random) - 1}
+        return self._numbers[id(x)]
+
+    def _elsewhere(self, x: Any, where: str, depth: int) -> Any:
+        if isinstance(x, BlockRows):
+            raise UnsupportedModelError(
+                f"{where} is the Dask collection that the model was fitted to; "
+                "save(..., for_update=False) leaves it out."
+            )
+        raise UnsupportedModelError(
+            f"{where} is an array of {type(x).__module__.split('.')[0]}, and a file holds those of "
+            "NumPy; use ulmus.to_numpy(model) first."
+        )
+
+    def _object(self, x: Any, where: str, depth: int) -> Any:
+        name = name_of(type(x))
+        if name is None:
+            if callable(x):
+                return self._function(x, where)
+            raise UnsupportedModelError(
+                f"{where} is a {type(x).__module__}.{type(x).__qualname__}, which is not among the "
+                "classes that a file may hold. If it is your own and plain data, pass it to "
+                f"ulmus.persistence.register; otherwise {_ELSEWHERE}."
+            )
+        state = {
+            attribute: self.value(part, f"{where}.{attribute}", depth)
+            for attribute, part in self._state(x, name).items()
+        }
+        return {"object": {"class": name, "state": state}}
+
+    def _state(self, x: Any, name: str) -> dict[str, Any]:
+        """What is to be stored of an object."""
+        if is_dataclass(x):
+            return {field.name: getattr(x, field.name) for field in fields(x)}
+        entry = known(name)
+        left_out = set(entry.fresh) if entry else set()
+        if not self._for_update:
+            left_out |= set(getattr(type(x), "_for_update", ()))
+        return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
+
+
+_KINDS: tuple[tuple[Callable[[Any], bool], Callable[..., Any]], ...] = (
+    (lambda x: isinstance(x, np.ndarray), Writer._array),
+    (lambda x: type(x) is tuple, Writer._tuple),
+    (lambda x: type(x) is dict, Writer._dict),
+    (lambda x: isinstance(x, np.generic), Writer._scalar),
+    (sp.issparse, Writer._sparse),
+    (lambda x: type(x) is slice, Writer._slice),
+    (lambda x: type(x) is complex, Writer._complex),
+    (lambda x: isinstance(x, np.dtype), Writer._dtype),
+    (lambda x: isinstance(x, type), Writer._type),
+    (lambda x: type(x) in (np.random.RandomState, np.random.Generator), Writer._draws),
+    (is_array_api_obj, Writer._elsewhere),
+)

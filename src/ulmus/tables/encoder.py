@@ -1,0 +1,197 @@
+"""Columns of numbers, dates and categories into a matrix, and later tables in the same way."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.arguments import hint
+from ulmus.exceptions import TableError
+from ulmus.tables.categories import Category
+from ulmus.tables.choice import chosen
+from ulmus.tables.numbers import Number
+from ulmus.tables.shape import usable, varied
+from ulmus.tables.table import Table
+from ulmus.tables.wording import counted, listed
+from ulmus.typing import Rows
+
+__all__ = ["TableEncoder"]
+
+# A matrix wider than this with fewer entries than this share is sparse.
+_WIDE, _FEW = 1000, 0.05
+# Numbers get their ranks too where no more columns than these have any: in more, as a signal or an
+# image has, ranks were seen to harm.
+_MOST_RANKED = 32
+
+
+@dataclass
+class TableEncoder:
+    """A table's columns as a matrix of float32, in a way that is settled once and kept.
+
+    Numbers are scaled, and bent where they reach far; blanks are filled by the median. Text becomes
+    a column of zeros and ones for each category. All that was decided is in `notes`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns that are used, in the order of the first table.
+    kinds : tuple of str
+        "number", "boolean", "date" or "category", one for each.
+    columns : dict of str to dict
+        How each is turned into numbers.
+    dropped : dict of str to str
+        Columns that are not used, and why.
+    feature_names_out : tuple of str
+        Names of the matrix' columns.
+    sparse : bool
+        Whether the matrix is a CSR array: it is wide and mostly zeros.
+    width : int
+        Columns of the matrix that the table was, where it was one, else 0.
+    image_shape : tuple of int
+        Height, width and, for colour, 3, where the rows were images.
+    notes : tuple of str
+        What was decided in `fit`, in sentences.
+    met : tuple of str
+        What the latest `transform` met that `fit` had not, in sentences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.tables import Table, TableEncoder
+    >>> city = np.array(["Oslo", "Rome", "Oslo", None], dtype=object)
+    >>> table = Table(("age", "city"), {"age": np.array([31.0, 45, 62, 18]), "city": city})
+    >>> encoder = TableEncoder().fit(table)
+    >>> encoder.feature_names_out
+    ('age', 'city=Oslo', 'city=Rome', 'city is blank')
+    >>> encoder.transform(table)[:, 1:]
+    array([[1., 0., 0.],
+           [0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+
+    names: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+    feature_names_out: tuple[str, ...] = ()
+    sparse: bool = False
+    width: int = 0
+    image_shape: tuple[int, ...] = ()
+    fill: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    notes: tuple[str, ...] = ()
+    met: tuple[str, ...] = ()
+
+    # ------------------------------------------------------------------ fitting
+    def fit(self, table: Table) -> "TableEncoder":
+        """Decide what each column is and how it becomes numbers."""
+        self.__init__()  # type: ignore[misc]
+        if table.matrix is not None:
+            return self._fit_matrix(table)
+        notes: list[str] = []
+        numbers = [table[name] for name in table.names if table[name].dtype != object]
+        ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
+        for name in table.names:
+            found = chosen(name, table[name], decimal_comma=table.decimal_comma, ranked=ranked)
+            notes += found.notes
+            if found.column is None:
+                self.dropped[name] = found.reason
+            else:
+                self.columns[name] = found.column.state()
+        if not self.columns:
+            why = "; ".join(f"{name!r} {reason}" for name, reason in self.dropped.items())
+            raise TableError(f"No column is left to learn from: {why or 'there are none'}.")
+        self.names = tuple(self.columns)
+        self.kinds = tuple(state["kind"] for state in self.columns.values())
+        self.feature_names_out = tuple(
+            out for name in self.names for out in self._column(name).outputs(name)
+        )
+        dense = sum(isinstance(self._column(name), Number) for name in self.names)
+        width = len(self.feature_names_out)
+        self.sparse = width > _WIDE and (dense + len(self.names)) / width < _FEW
+        self.notes = (*notes, *(f"{name!r} {why}; left out." for name, why in self.dropped.items()))
+        return self
+
+    def fit_transform(self, table: Table) -> Rows:
+        """The matrix of the table that the encoder is fitted to."""
+        return self.fit(table).transform(table)
+
+    # ------------------------------------------------------------------ encoding
+    def transform(self, table: Table) -> Rows:
+        """The matrix of a table with these columns, in any order."""
+        if self.width:
+            return self._transform_matrix(table)
+        if table.matrix is not None:
+            raise TableError(
+                f"The model knows columns by name ({listed(self.names)}), and this file is a "
+                "matrix without them; give a table with those columns."
+            )
+        for name in self.names:
+            if name not in table.names:
+                raise TableError(f"The column {name!r} is missing; {hint(name, table.names)}")
+        met: list[str] = []
+        known = {*self.names, *self.dropped}
+        extra = [name for name in table.names if name not in known]
+        if extra:
+            met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
+        blocks = []
+        for name in self.names:
+            block, notes = self._column(name).encoded(name, table[name], table.decimal_comma)
+            blocks.append(block)
+            met += notes
+        self.met = tuple(met)
+        if self.sparse:
+            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
+
+    # ------------------------------------------------------------------ matrices
+    def _fit_matrix(self, table: Table) -> "TableEncoder":
+        X = table.matrix
+        assert X is not None
+        self.names = self.feature_names_out = table.names
+        self.width, self.image_shape = len(table.names), table.image_shape
+        self.sparse = sp.issparse(X)
+        if not self.sparse:
+            blank = ~np.isfinite(X)
+            seen = np.maximum((~blank).sum(axis=0), 1)
+            self.fill = np.where(blank, 0, X).sum(axis=0, dtype=float) / seen
+            if blank.any():
+                self.notes = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
+        return self
+
+    def _transform_matrix(self, table: Table) -> Rows:
+        X = table.matrix
+        if X is None:
+            raise TableError(
+                f"The model was fitted to a matrix of {self.width} columns without names, and this "
+                "file is a table; give a file of the same kind."
+            )
+        if table.image_shape != self.image_shape:
+            raise TableError(
+                f"The model was fitted to images of {self.image_shape} and these are of "
+                f"{table.image_shape}; read them with image_shape={self.image_shape}."
+            )
+        if self.sparse:
+            return self._same_width(sp.csr_array(X))
+        X = X.toarray() if sp.issparse(X) else X
+        if X.shape[1] != self.width:
+            raise TableError(f"The file has {X.shape[1]} columns and the model {self.width}.")
+        blank = ~np.isfinite(X)
+        self.met = ()
+        if not blank.any():
+            return X
+        self.met = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
+        return np.where(blank, self.fill.astype(X.dtype), X)
+
+    def _same_width(self, X: Rows) -> Rows:
+        """As many columns as in `fit`: in a sparse file, columns at the end may have no entry."""
+        more = X.shape[1] - self.width
+        ignored = f"{counted(more, 'column')} that the model does not know ignored."
+        self.met = (ignored,) if more > 0 else ()
+        kept = X[:, : self.width]
+        return sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
+
+    def _column(self, name: str) -> Number | Category:
+        state = self.columns[name]
+        return Category(**state) if state["kind"] == "category" else Number(**state)

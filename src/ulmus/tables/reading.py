@@ -1,0 +1,121 @@
+"""Which reader a file goes to."""
+
+from pathlib import Path
+
+from ulmus.arguments import check_known
+from ulmus.backends.parquet import parquet_columns
+from ulmus.exceptions import TableError
+from ulmus.tables.arrays import read_npz, read_svmlight
+from ulmus.tables.delimited import MISSING, read_delimited
+from ulmus.tables.images import read_images
+from ulmus.tables.table import Table
+
+__all__ = ["read_table"]
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "txt",
+    ".data": "txt",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "npz",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".svm": "svmlight",
+}
+_PACKED = (".gz", ".bz2")
+
+
+def read_table(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Table:
+    """The rows of a file or of a folder of images.
+
+    Parameters
+    ----------
+    path : str or path
+        What is read. Text may be compressed: its name then ends in .gz or .bz2.
+    kind : {"csv", "tsv", "txt", "parquet", "npz", "svmlight", "images"}, default=None
+        What it is; None goes by the end of its name.
+    encoding : str, default=None
+        Encoding of text; None finds it.
+    delimiter : str, default=None
+        What stands between two fields of text; None finds it.
+    header : bool, default=None
+        Whether the first row of text has the columns' names; None is yes, unless it is all numbers.
+    image_shape : tuple of int, default=None
+        Height, width and, for colour, 3, that images are brought to; None finds one for all.
+
+    Returns
+    -------
+    table : Table
+        Columns by name, or a matrix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ulmus.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "people.csv"
+    ...     size = path.write_text("age,city\\n31,Oslo\\n?,Rome\\n")
+    ...     table = read_table(path)
+    >>> table["age"], table["city"]
+    (array([31., nan]), array(['Oslo', 'Rome'], dtype=object))
+    """
+    path = Path(path)
+    if not path.is_dir() and not path.is_file():
+        raise TableError(f"There is no file {path}.")
+    kind = _kind(path) if kind is None else kind
+    check_known("kind", kind, sorted({*_KINDS.values(), "images"}))
+    if path.is_dir() != (kind == "images"):
+        raise TableError(f"{path} is a {'folder' if path.is_dir() else 'file'} and no {kind}.")
+    try:
+        if kind == "images":
+            return read_images(path, shape=image_shape)
+        return _read_file(path, kind, encoding, delimiter, header)
+    except PermissionError as error:
+        raise TableError(f"{path} may not be read: {error.strerror}.") from error
+
+
+def _read_file(
+    path: Path, kind: str, encoding: str | None, delimiter: str | None, header: bool | None
+) -> Table:
+    if kind == "parquet":
+        columns = parquet_columns(path, MISSING)
+        table = Table(tuple(columns), columns)
+        if not len(table):
+            raise TableError(f"{path} has no rows.")
+        return table
+    if kind == "npz":
+        return read_npz(path)
+    if kind == "svmlight":
+        return read_svmlight(path)
+    if delimiter is None and kind == "tsv":
+        delimiter = "\t"
+    return read_delimited(path, encoding=encoding, delimiter=delimiter, header=header)
+
+
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "images"
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix in (".xlsx", ".xls", ".ods"):
+        raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
+    if suffix not in _KINDS:
+        raise TableError(
+            f"{path} has a name that does not say what it is; let it end in one of "
+            f"{', '.join(_KINDS)}, or say its kind."
+        )
+    return _KINDS[suffix]

@@ -1,0 +1,267 @@
+"""`ulmus fit`: what it chooses, says and leaves behind."""
+
+import io
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+import ulmus
+from cli.conftest import write
+from ulmus.cli import main
+from ulmus.estimators.classifier import ELMClassifier
+from ulmus.tabular import TableModel
+
+# Where the tests were started: a relative path to the sources holds there.
+HERE = os.getcwd()
+
+
+def fitted(capsys, *arguments):
+    assert main(["fit", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_has_what_was_chosen_the_score_the_seconds_and_the_command(prices, capsys):
+    found = fitted(capsys, prices, "--target", "price", "--seed", "3")
+    assert found["task"] == "regression"
+    assert found["loo_measure"] == "R²"
+    assert found["loo_score"] > 0.97
+    assert found["seconds"] > 0
+    assert found["seed"] == 3
+    assert found["chosen"]["estimator"] in ("ELMRegressor", "KernelELMRegressor")
+    assert shlex.split(found["predict"])[:3] == ["ulmus", "predict", "prices.ulmus"]
+    model = ulmus.load("prices.ulmus")
+    assert isinstance(model, TableModel)
+    assert model.encoder.names == ("area", "city")
+
+
+def test_the_same_seed_gives_the_same_predictions(flowers, capsys):
+    tables = []
+    for name in ("a.ulmus", "b.ulmus"):
+        main(["fit", "flowers.csv", "--target", "kind", "--model", name, "--seed", "5"])
+        capsys.readouterr()
+        main(["predict", name, "new.csv", "--proba"])
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
+
+
+def test_the_command_is_quoted_for_the_shell(flowers, capsys):
+    (flowers / "flowers.csv").rename(flowers / "it's a file.csv")
+    assert main(["fit", "it's a file.csv", "--target", "kind"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    command = shlex.split(last)
+    assert command == ["ulmus", "predict", "it's a file.ulmus", "it's a file.csv"]
+    assert main(command[1:]) == 0
+
+
+def test_mostly_blank_targets_make_the_fit_semi_supervised(flowers, capsys):
+    lines = (flowers / "flowers.csv").read_text().splitlines()
+    few = [lines[0]] + [
+        line if k % 5 == 0 else line.rsplit(",", 1)[0] + "," for k, line in enumerate(lines[1:])
+    ]
+    (flowers / "few.csv").write_text("\n".join(few) + "\n")
+    assert main(["fit", "few.csv", "--target", "kind"]) == 0
+    printed = capsys.readouterr()
+    assert "80 of 100 rows have a blank 'kind': the fit is semi-supervised" in printed.err
+    assert "SemiSupervisedELMClassifier" in printed.out
+    assert "100, 20 of them with a target" in printed.out
+    assert main(["evaluate", "few.ulmus", "new.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] > 0.85
+
+
+def test_a_few_blank_targets_are_left_out_unless_they_are_asked_for(flowers, capsys):
+    text = (flowers / "flowers.csv").read_text().replace("setosa", "", 3)
+    (flowers / "gaps.csv").write_text(text)
+    assert main(["fit", "gaps.csv", "--target", "kind"]) == 0
+    printed = capsys.readouterr()
+    assert "3 of 100 rows have a blank 'kind': the 97 others are enough" in printed.err
+    assert "SemiSupervised" not in printed.out
+    found = fitted(capsys, "gaps.csv", "--target", "kind", "--unlabelled-blank", "--force")
+    assert found["chosen"]["estimator"] == "SemiSupervisedELMClassifier"
+    assert (found["rows"], found["rows_with_target"]) == (100, 97)
+
+
+def test_minus_one_is_a_class_and_blank_is_none(tmp_path, capsys):
+    x = np.linspace(-1, 1, 60)
+    rows = [(f"{v:.3f}", ("-1" if v < 0 else "1") if k % 4 == 0 else "") for k, v in enumerate(x)]
+    write(tmp_path / "signs.csv", ("x", "sign"), rows)
+    found = fitted(capsys, "signs.csv", "--target", "sign")
+    assert found["semi_supervised"]
+    assert found["classes"] == ["-1", "1"]
+
+
+def test_numbers_with_a_blank_target(prices, capsys):
+    lines = prices.read_text().splitlines()
+    few = [line if k % 4 == 0 else line.rsplit(",", 1)[0] + "," for k, line in enumerate(lines)]
+    prices.write_text("\n".join(few) + "\n")
+    found = fitted(capsys, prices, "--target", "price")
+    assert found["chosen"]["estimator"] == "SemiSupervisedELMRegressor"
+    assert found["loo_score"] > 0.8
+
+
+def test_standard_input(flowers, capsys, monkeypatch):
+    data = io.TextIOWrapper(io.BytesIO((flowers / "flowers.csv").read_bytes()))
+    monkeypatch.setattr("sys.stdin", data)
+    assert main(["fit", "-", "--target", "kind"]) == 0
+    assert "ulmus predict model.ulmus NEW.csv" in capsys.readouterr().out
+    assert (flowers / "model.ulmus").exists()
+
+
+def test_files_that_have_a_target_of_their_own(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    np.savez(tmp_path / "matrix.npz", X=X, y=(X[:, 0] > 0).astype(int))
+    found = fitted(capsys, "matrix.npz")
+    assert (found["target"], found["classes"]) == ("y", [0, 1])
+    assert main(["evaluate", "matrix.ulmus", "matrix.npz", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] > 0.9
+
+
+def png(path, shade):
+    image = pytest.importorskip("PIL.Image")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(shade.astype(np.uint8)).save(path)
+
+
+@pytest.mark.parametrize("kind", ["tsv", "parquet", "svmlight", "images"])
+def test_every_kind_of_file_from_fit_to_evaluate(tmp_path, capsys, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)).round(3)
+    y = np.where(X[:, 0] > 0, "up", "down")
+    target = ["--target", "way"]
+    names = ("a", "b", "c", "d", "way")
+    if kind == "tsv":
+        lines = [
+            "\t".join(names),
+            *("\t".join([*map(str, x), w]) for x, w in zip(X, y, strict=True)),
+        ]
+        (tmp_path / "data.tsv").write_text("\n".join(lines) + "\n")
+    elif kind == "parquet":
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X, columns=names[:4]).assign(way=y)
+        frame.to_parquet(tmp_path / "data.parquet")
+    elif kind == "svmlight":
+        dump_svmlight_file(X, X[:, 0] > 0, str(tmp_path / "data.svmlight"))
+        target = []
+    else:
+        for k, way in enumerate(y):
+            shade = rng.integers(0, 100, (6, 6)) + (100 if way == "up" else 0)
+            png(tmp_path / "data.images" / way / f"{k}.png", shade)
+        target = []
+    data = "data.images" if kind == "images" else f"data.{kind}"
+    found = fitted(capsys, data, *target, "--model", "m.ulmus")
+    assert len(found["classes"]) == 2
+    assert main(["predict", "m.ulmus", data]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 61
+    assert main(["evaluate", "m.ulmus", data, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] > 0.9
+
+
+def test_the_task_can_be_said(flowers, capsys):
+    write(flowers / "n.csv", ("x", "count"), [(k / 7, k % 4) for k in range(40)])
+    found = fitted(capsys, "n.csv", "--target", "count")
+    assert found["task"] == "classification"
+    assert any("--task regression" in sentence for sentence in found["notes"])
+    found = fitted(capsys, "n.csv", "--target", "count", "--task", "regression", "--force")
+    assert found["task"] == "regression"
+
+
+# ---------------------------------------------------------------------- refusals
+def test_a_target_that_is_not_there(flowers, refused):
+    assert "did you mean 'kind'?" in refused("fit", "flowers.csv", "--target", "Kinds")
+    assert "Which column" in refused("fit", "flowers.csv")
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["a"] * 30, "is 'a' in every row that has one"),
+        ([""] * 30, "is blank in every row"),
+        ([7] * 30, "is '7' in every row that has one"),
+        (["a", "b"] + [""] * 28, "Only 2 rows have a target"),
+    ],
+)
+def test_a_target_that_teaches_nothing(tmp_path, refused, cells, words):
+    rows = [(k / 3, cell) for k, cell in enumerate(cells)]
+    write(tmp_path / "bad.csv", ("x", "y"), rows)
+    assert words in refused("fit", "bad.csv", "--target", "y")
+
+
+def test_a_name_is_no_class(tmp_path, refused):
+    rows = [(k % 7, f"name {k}") for k in range(30)]
+    write(tmp_path / "names.csv", ("x", "name"), rows)
+    assert "30 different values in 30 rows" in refused("fit", "names.csv", "--target", "name")
+
+
+def test_words_are_no_numbers(flowers, refused):
+    found = refused("fit", "flowers.csv", "--target", "kind", "--task", "regression")
+    assert "holds text, 'setosa' for instance" in found
+
+
+@pytest.mark.parametrize("text", ["", "x,y\n", "x,y\n1,2,3\n4\n"])
+def test_files_that_are_no_tables(tmp_path, refused, text):
+    (tmp_path / "bad.csv").write_text(text)
+    refused("fit", "bad.csv", "--target", "y")
+
+
+def test_no_column_but_the_target(tmp_path, refused):
+    write(tmp_path / "one.csv", ("y",), [(k % 2,) for k in range(30)])
+    assert "No column is left" in refused("fit", "one.csv", "--target", "y")
+
+
+def test_a_file_that_is_there_already(model, refused):
+    found = refused("fit", "flowers.csv", "--target", "kind")
+    assert found == "ulmus: flowers.ulmus is there already; --force replaces it."
+
+
+def test_folders_that_cannot_be_written_to(flowers, refused, monkeypatch):
+    found = refused("fit", "flowers.csv", "--target", "kind", "--model", "none/m.ulmus")
+    assert "There is no folder" in found
+    assert "is a folder" in refused("fit", "flowers.csv", "--target", "kind", "--model", ".")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert "cannot be written to" in refused("fit", "flowers.csv", "--target", "kind")
+
+
+def test_a_full_disk_leaves_the_old_model(model, refused, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ulmus.files.os.fsync", full)
+    found = refused("fit", "flowers.csv", "--target", "kind", "--force")
+    assert "no space left on the disk" in found
+
+
+def test_ctrl_c_in_the_middle_of_a_fit(flowers, refused, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ELMClassifier, "fit", interrupted)
+    assert refused("fit", "flowers.csv", "--target", "kind", status=130) == "ulmus: stopped"
+
+
+def test_an_interrupt_from_outside(tmp_path):
+    command = [sys.executable, "-m", "ulmus.cli", "fit", "-", "--target", "y"]
+    command += ["--model", str(tmp_path / "model.ulmus")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=HERE) as process:
+        # More than a pipe holds: once it is written, the command is reading.
+        process.stdin.write(b"x,y\n" + b"1,2\n" * 60_000)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"ulmus: stopped\n"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["fit"], ["fit", "x.csv", "--task", "guess"], ["fit", "x.csv", "--seed", "-1"]],
+)
+def test_wrong_usage_is_status_2(refused, arguments):
+    assert "usage: ulmus fit" in refused(*arguments, status=2)

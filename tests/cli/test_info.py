@@ -1,0 +1,92 @@
+"""`ulmus info` and `ulmus export`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ulmus
+from ulmus.cli import main
+from ulmus.tables import read_table
+
+
+def test_what_a_model_holds(model, capsys, monkeypatch):
+    # Nothing is loaded for it.
+    monkeypatch.setattr("ulmus.persistence.models._loaded", pytest.fail)
+    assert main(["info", str(model)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    wanted = ["classification", "kind", "setosa, versicolor", "petal_width (number)"]
+    for words in [*wanted, "ELMClassifier", "left-out rows right", "ulmus 0", "numpy", "seed 0"]:
+        assert words in printed
+    assert main(["info", str(model), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["params"]["summary"]["rows"] == 100
+    assert found["bytes"] == model.stat().st_size
+
+
+@pytest.mark.parametrize("columns", [20, 40, 200])
+def test_narrow_and_wide_terminals(model, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.chdir(model.parent)
+    assert main(["info", model.name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= max(columns, len("SemiSupervisedELMClassifier"))
+
+
+def test_a_model_from_python(tmp_path, capsys):
+    ulmus.save(ulmus.RandomFeatures(5), tmp_path / "units.ulmus")
+    assert main(["info", "units.ulmus"]) == 0
+    assert "ulmus.RandomFeatures" in capsys.readouterr().out
+
+
+def test_no_model(tmp_path, refused):
+    (tmp_path / "bad.ulmus").write_text("words")
+    assert "cannot be read as a model" in refused("info", "bad.ulmus")
+    assert "none.ulmus" in refused("info", "none.ulmus")
+
+
+def columns_of(table, names):
+    """A table's columns as the inputs of an ONNX file."""
+    return {
+        name: (cells if (cells := table[name]).dtype != object else cells.astype(str))[:, None]
+        for name in names
+    }
+
+
+def test_the_onnx_file_takes_the_columns_and_predicts_what_the_model_does(prices, capsys):
+    runtime = pytest.importorskip("onnxruntime")
+    main(["fit", "prices.csv", "--target", "price"])
+    capsys.readouterr()
+    assert main(["export", "prices.ulmus", "--onnx"]) == 0
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "inputs  area (number), city (text)"
+    assert last.startswith("prices.ulmus as ONNX: prices.onnx (")
+    table = read_table("prices.csv")
+    session = runtime.InferenceSession("prices.onnx")
+    (found,) = session.run(None, columns_of(table, ("area", "city")))
+    np.testing.assert_allclose(
+        np.ravel(found), ulmus.load("prices.ulmus").predict(table), rtol=1e-4
+    )
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_the_onnx_file_of_classes_with_steps_and_without(flowers, capsys, monkeypatch, steps):
+    runtime = pytest.importorskip("onnxruntime")
+    monkeypatch.setattr("ulmus.tabular.choice.steps_help", lambda *_: steps)
+    main(["fit", "flowers.csv", "--target", "kind"])
+    capsys.readouterr()
+    assert main(["export", "flowers.ulmus", "--onnx", "out.onnx", "--json"]) == 0
+    inputs = json.loads(capsys.readouterr().out)["inputs"]
+    assert set(inputs.values()) == {"number"}
+    model, table = ulmus.load("flowers.ulmus"), read_table("new.csv")
+    assert bool(len(model.view.edge_)) == steps
+    session = runtime.InferenceSession("out.onnx")
+    label, proba, *_ = session.run(None, columns_of(table, inputs))
+    assert label.tolist() == model.predict(table).tolist()
+    np.testing.assert_allclose(proba, model.predict_proba(table), atol=1e-4)
+
+
+def test_an_export_replaces_nothing_unasked(model, refused):
+    (model.parent / "flowers.onnx").write_text("mine")
+    assert "--force" in refused("export", model, "--onnx")
+    assert "--onnx" in refused("export", model, status=2)

@@ -1,0 +1,378 @@
+"""Tables into matrices: the same for every later table, and nothing decided in silence."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ulmus import ELMClassifier
+from ulmus.exceptions import TableError
+from ulmus.tables import Table, TableEncoder, encoder, read_table
+
+WORDS = st.sampled_from(["red", "green", "blue", "a very long word", "3x", "é"])
+DATES = st.dates().map(lambda day: day.isoformat())
+
+
+def table_of(**columns):
+    made = {}
+    for name, cells in columns.items():
+        text = any(isinstance(cell, str) for cell in cells)
+        values = cells if text else [np.nan if cell is None else cell for cell in cells]
+        made[name] = np.array(values, dtype=object if text else float)
+    return Table(tuple(made), made)
+
+
+@st.composite
+def tables(draw):
+    n = draw(st.integers(2, 40))
+    kinds = [WORDS, DATES, st.floats(), st.integers(-3, 3), st.sampled_from(["yes", "no"])]
+    columns = draw(
+        st.lists(
+            st.sampled_from(kinds).flatmap(
+                lambda kind: st.lists(st.none() | kind, min_size=n, max_size=n)
+            ),
+            min_size=1,
+            max_size=6,
+        )
+    )
+    return table_of(**{f"c{j}": cells for j, cells in enumerate(columns)})
+
+
+def fitted(table):
+    """An encoder, or None where no column is of use."""
+    try:
+        return TableEncoder().fit(table)
+    except TableError:
+        return None
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables(), st.randoms())
+def test_a_matrix_depends_on_neither_the_call_nor_the_order_of_columns(table, random):
+    made = fitted(table)
+    if made is None:
+        return
+    X = made.transform(table)
+    assert X.dtype == np.float32
+    assert np.isfinite(X).all()
+    assert X.shape == (len(table), len(made.feature_names_out))
+    np.testing.assert_array_equal(TableEncoder().fit_transform(table), X)
+    order = random.sample(table.names, len(table.names))
+    shuffled = Table(tuple(order), {name: table[name] for name in order})
+    np.testing.assert_array_equal(made.transform(shuffled), X)
+    assert not made.met
+    # And row by row, as a file of one row is read.
+    for row in range(min(len(table), 3)):
+        np.testing.assert_array_equal(made.transform(table.rows([row])), X[[row]])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.none() | WORDS, min_size=2, max_size=40), st.lists(WORDS, min_size=1))
+def test_a_row_is_in_one_category_or_in_none(first, later):
+    made = fitted(table_of(c=first, x=range(len(first))))
+    if made is None or "c" not in made.columns:
+        return
+    columns = [j for j, name in enumerate(made.feature_names_out) if name.startswith("c")]
+    seen = made.transform(table_of(c=first, x=range(len(first))))[:, columns]
+    assert (seen.sum(axis=1) == 1).all()
+    new = made.transform(table_of(c=later, x=range(len(later))))[:, columns]
+    assert new.sum(axis=1).tolist() == [float(word in first) for word in later]
+
+
+@settings(deadline=None, max_examples=30)
+@given(tables())
+def test_the_state_is_plain(table):
+    made = fitted(table)
+    if made is None:
+        return
+    arrays = {}
+
+    def plain(value):
+        if isinstance(value, np.ndarray):
+            arrays[len(arrays)] = value
+            return {"array": len(arrays) - 1}
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(item) for item in value]
+        assert type(value) in (str, int, float, bool)
+        return value
+
+    def back(value):
+        if isinstance(value, dict):
+            if set(value) == {"array"}:
+                return arrays[value["array"]]
+            return {key: back(item) for key, item in value.items()}
+        return value
+
+    state = {f.name: plain(getattr(made, f.name)) for f in dataclasses.fields(made)}
+    again = TableEncoder(**back(json.loads(json.dumps(state))))
+    np.testing.assert_array_equal(again.transform(table), made.transform(table))
+
+
+# ---------------------------------------------------------------- what a column is
+def kind_of(cells, name="c"):
+    other = [0.5 * (k % 2) for k in range(len(cells))]
+    made = TableEncoder().fit(table_of(**{name: cells, "other": other}))
+    return made.columns[name]["kind"] if name in made.columns else made.dropped[name]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([1, 2, 1, 2], "number"),
+        ([1.5, None, 3, 4], "number"),
+        (["yes", "No", None, "YES"], "boolean"),
+        (["True", "False", "True", "True"], "boolean"),
+        (["2020-01-31", "2021-02-28 10:30", None, "2019-12-01T00:00:00Z"], "date"),
+        (["2020/01/31", "2021/02/28", "2021/02/27", None], "date"),
+        (["31.1.2020", "28.02.2021", "1.3.2021", None], "date"),
+        (["12/31/2020", "1/2/2021"], "date"),
+        (["31/12/2020", "1/2/2021"], "date"),
+        (["31/12/2020", "12/31/2020"], "category"),
+        (["red", "blue", "red", None], "category"),
+        (["007", "008", "007"], "category"),
+        ([None, None, None], "is blank in every row"),
+        ([7, 7, 7], "has the same value in every row"),
+        (["x", "x", "x"], "has the same value in every row"),
+        (list(range(20)), "is a number of the row, different in each"),
+        (list(range(1, 21)), "is a number of the row, different in each"),
+        (list(range(1970, 2000)), "number"),
+        ([f"name {k}" for k in range(20)], "has different text in each row"),
+        ([f"name {k // 2}" for k in range(200)], "has different text in nearly every row"),
+    ],
+)
+def test_a_column_is_what_its_cells_are(cells, kind):
+    assert kind_of(cells) == kind
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "customer_id", "PassengerId", "user uuid"])
+def test_a_whole_number_by_the_name_of_id_is_left_out(name):
+    different = [k * k + 7 for k in range(30)]
+    assert "number of the row" in kind_of(different, name)
+    assert kind_of(different, "paid") == "number"
+
+
+def test_days_are_counted_in_the_first_layout_that_fits():
+    dates = ["2/1/2020", "3/1/2020", "4/1/2020"]
+    made = TableEncoder().fit(table_of(d=dates))
+    assert made.columns["d"]["layout"] == "%m/%d/%Y"
+    assert "month/day/year" in made.notes[0]
+    made = TableEncoder().fit(table_of(d=[*dates, "13/1/2020"]))
+    x = made.transform(table_of(d=dates))[:, 0]
+    assert x[1] - x[0] == pytest.approx(x[2] - x[1])
+    with pytest.raises(TableError, match="'d' holds dates, and row 2 below the header has 'soon'"):
+        made.transform(table_of(d=["2/1/2020", "soon"]))
+
+
+def test_a_few_words_among_numbers_count_as_blank():
+    cells = [str(k * 1.5) for k in range(99)] + ["none"]
+    made = TableEncoder().fit(table_of(c=cells))
+    assert made.kinds == ("number",)
+    assert "'none' among them count as blank" in made.notes[0]
+    assert made.feature_names_out == ("c", "rank of c", "c is blank")
+    assert made.transform(table_of(c=["1", "none"]))[:, 2].tolist() == [0, 1]
+
+
+def test_frequent_categories_are_kept_and_the_others_lumped():
+    cells = [f"rare {k}" for k in range(80)] + ["often", "also"] * 30
+    made = TableEncoder().fit(table_of(c=cells))
+    assert made.feature_names_out == ("c=also", "c=often", "c is other")
+    assert "2 of 82 values are categories" in made.notes[0]
+    X = made.transform(table_of(c=["often", "rare 3", "new", None]))
+    assert X.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
+    assert "2 rows are rare or new, taken as other: 'rare 3', 'new'" in " ".join(made.met)
+
+
+# ---------------------------------------------------------------- numbers
+def test_blanks_are_filled_by_the_median_and_indicated_where_they_are_not_few():
+    few = [None, *range(1, 200)]
+    made = TableEncoder().fit(table_of(c=[*few, 3], d=[None] * 10 + [1.0, 2.0, 5.0] * 63 + [1.0]))
+    assert "d is blank" in made.feature_names_out
+    assert "c is blank" not in made.feature_names_out
+    assert "1 blank filled by the median, 99.5" in " ".join(made.notes)
+    X = made.transform(table_of(c=[None, 99.5], d=[None, 2.0]))
+    assert (X[0, :2] == X[1, :2]).all()
+
+
+def test_far_values_are_bent_and_others_are_not():
+    rng = np.random.default_rng(0)
+    incomes = np.concatenate([np.zeros(900), rng.lognormal(8, 1, 99), [1e7]])
+    plain = rng.uniform(size=1000)
+    X = TableEncoder().fit_transform(table_of(income=incomes, plain=plain))
+    assert np.abs(X[:, 0]).max() < 3
+    assert np.std(X[900:, 0]) > 0.3
+    assert np.corrcoef(X[:, 2], plain)[0, 1] == pytest.approx(1)
+
+
+def test_ranks_follow_the_data_and_end_where_they_do():
+    x = np.random.default_rng(0).lognormal(size=1000)
+    made = TableEncoder().fit(table_of(x=x))
+    ranks = made.transform(table_of(x=[x.min(), np.median(x), x.max(), 1e9]))[:, 1]
+    np.testing.assert_allclose(ranks, [-1, 0, 1, 1], atol=1e-6)
+
+
+def test_many_columns_of_numbers_have_no_ranks():
+    rng = np.random.default_rng(0)
+    made = TableEncoder().fit(table_of(**{f"x{j}": rng.normal(size=30) for j in range(33)}))
+    assert len(made.feature_names_out) == 33
+
+
+def test_columns_of_few_values_do_not_keep_others_from_ranks():
+    rng = np.random.default_rng(0)
+    flags = {f"x{j}": rng.integers(0, 2, 30) for j in range(40)}
+    made = TableEncoder().fit(table_of(**flags, amount=rng.normal(size=30)))
+    assert made.feature_names_out[-2:] == ("amount", "rank of amount")
+    assert len(made.feature_names_out) == 42
+
+
+def test_numbers_beyond_all_measure_are_blank():
+    x = [1.0, 2.0, 1e308, -1e308, np.inf, 3.0, 1e-308]
+    made = TableEncoder().fit(table_of(x=x))
+    assert made.transform(table_of(x=x))[:, -1].tolist() == [0, 0, 1, 1, 1, 0, 0]
+    assert np.isfinite(made.transform(table_of(x=[1e99, -1e99]))).all()
+
+
+def test_large_numbers_keep_their_differences():
+    x = 1.6e9 + np.arange(50.0) ** 2
+    X = TableEncoder().fit_transform(table_of(x=x, y=np.arange(50) % 2))
+    assert len(np.unique(X[:, 0])) == 50
+
+
+# ---------------------------------------------------------------- later tables
+KNOWN = {"age": [31.0, 45.0, 62.0, 18.0], "city": ["Oslo", "Rome", "Oslo", "Bonn"]}
+
+
+@pytest.fixture
+def made():
+    return TableEncoder().fit(table_of(**KNOWN))
+
+
+def test_a_missing_column_is_named_with_the_nearest(made):
+    later = table_of(Aeg=[1.0], city=["Oslo"])
+    with pytest.raises(TableError, match="'age' is missing; did you mean 'Aeg'"):
+        made.transform(later)
+
+
+def test_extra_columns_are_ignored_and_told(made):
+    made.transform(table_of(**KNOWN, extra=[1.0, 2, 3, 4]))
+    assert made.met == ("Columns the model does not know were ignored: 'extra'.",)
+    made.transform(table_of(**KNOWN))
+    assert made.met == ()
+
+
+def test_new_categories_and_new_blanks_count_as_none_and_are_told(made):
+    X = made.transform(table_of(age=[1.0, 2, 3], city=["Paris", "Paris", None]))
+    assert (X[:, 1:] == 0).all()
+    assert "2 rows are new, taken as none: 'Paris'" in " ".join(made.met)
+    assert "1 blank" in made.met[0]
+
+
+def test_text_among_numbers_is_named(made):
+    later = table_of(age=["12", None, "old", "older"], city=["Oslo"] * 4)
+    with pytest.raises(
+        TableError, match=r"'age' holds numbers, and row 3 .* has 'old' \(1 more row"
+    ):
+        made.transform(later)
+
+
+def test_numbers_are_categories_where_the_model_has_them():
+    made = TableEncoder().fit(table_of(c=["1", "2", "A", "A"]))
+    assert made.kinds == ("category",)
+    assert made.transform(table_of(c=[2.0, 1.0])).tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_a_table_without_a_useful_column_is_refused():
+    with pytest.raises(TableError, match="No column is left to learn from: 'a' has the same value"):
+        TableEncoder().fit(table_of(a=[1.0, 1.0]))
+
+
+def test_wide_categories_are_sparse(monkeypatch):
+    monkeypatch.setattr(encoder, "_WIDE", 40)
+    rng = np.random.default_rng(0)
+    table = table_of(**{f"c{j}": [f"v{v}" for v in rng.integers(0, 40, 99)] for j in range(3)})
+    made = TableEncoder().fit(table)
+    X = made.transform(table)
+    assert sp.issparse(X)
+    assert X.format == "csr"
+    made.sparse = False
+    np.testing.assert_array_equal(X.toarray(), made.transform(table))
+
+
+# ---------------------------------------------------------------- matrices
+def test_a_matrix_goes_through_as_it_is():
+    X = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    table = Table(("x0", "x1", "x2"), matrix=X)
+    made = TableEncoder().fit(table)
+    assert made.transform(table) is X
+    with pytest.raises(TableError, match="has 2 columns and the model 3"):
+        made.transform(table.without("x1"))
+    with pytest.raises(TableError, match="fitted to a matrix"):
+        made.transform(table_of(**KNOWN))
+
+
+def test_a_table_is_no_matrix(made):
+    with pytest.raises(TableError, match="knows columns by name"):
+        made.transform(Table(("x0",), matrix=np.ones((2, 1))))
+
+
+def test_blanks_of_a_matrix_are_filled_by_the_mean():
+    X = np.array([[1.0, np.nan], [3.0, 4.0], [np.inf, 6.0]])
+    made = TableEncoder().fit(Table(("a", "b"), matrix=X))
+    assert "2 blanks" in made.notes[0]
+    assert made.transform(Table(("a", "b"), matrix=X)).tolist() == [[1, 5], [3, 4], [2, 6]]
+
+
+def test_sparse_files_may_end_early_or_late():
+    X = sp.csr_array(np.array([[1.0, 0, 2, 0], [0, 3, 0, 4]]))
+    made = TableEncoder().fit(Table(tuple("abcd"), matrix=X))
+    np.testing.assert_array_equal(
+        made.transform(Table(tuple("abcd"), matrix=X)).toarray(), X.toarray()
+    )
+    narrow = made.transform(Table(tuple("ab"), matrix=X[:, :2]))
+    assert narrow.shape == (2, 4)
+    wide = Table(tuple("abcde"), matrix=sp.csr_array(np.arange(10.0).reshape(2, 5)))
+    assert made.transform(wide).shape == (2, 4)
+    assert "1 column" in made.met[0]
+
+
+# ---------------------------------------------------------------- columns of a table
+def test_a_table_gives_columns_rows_and_what_is_left():
+    table = table_of(**KNOWN)
+    assert table.without("age").names == ("city",)
+    assert table.rows([2, 0])["city"].tolist() == ["Oslo", "Oslo"]
+    with pytest.raises(TableError, match="no column 'Age'; did you mean 'age'"):
+        table["Age"]
+    with pytest.raises(TableError, match="no column"):
+        table.without("town")
+
+
+@pytest.mark.data
+def test_adult_is_learnt_from_its_raw_columns(tmp_path, benchmark_data):
+    X, y, file = benchmark_data("adult")
+    n = int(file["n_train"])
+    names = [str(name) for name in file["feature_names"]]
+    groups = {}
+    for j, name in enumerate(names):
+        groups.setdefault(name.partition("=")[0], []).append(j)
+    columns = []
+    for places in groups.values():
+        words = np.array([names[j].partition("=")[2] or "" for j in places])
+        whole = X[:, places[0]].astype(int).astype(str)
+        columns.append(whole if len(places) == 1 else words[X[:, places].argmax(axis=1)])
+    lines = [",".join([*groups, "income"])]
+    lines += [",".join(row) for row in zip(*columns, np.array(["<=50K", ">50K"])[y], strict=True)]
+    path = tmp_path / "adult.csv"
+    path.write_text("\n".join(lines))
+    table = read_table(path)
+    assert len(table.names) == 15
+    train, test = (table.rows(slice(*ends)) for ends in ((0, n), (n, None)))
+    made = TableEncoder()
+    Z = made.fit_transform(train.without("income"))
+    model = ELMClassifier(n_hidden=500, random_state=0).fit(Z, train["income"].astype(str))
+    score = model.score(made.transform(test.without("income")), test["income"].astype(str))
+    assert score >= 0.85

@@ -1,0 +1,247 @@
+"""Files of every other kind: Parquet, npz, svmlight, and names that say nothing."""
+
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
+from ulmus.tables import TableEncoder, arrays, read_table
+
+
+# ---------------------------------------------------------------- names
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(TableError, match="There is no file"):
+        read_table(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(("name", "advice"), [("t.json", "let it end in one of"), ("t", "let it")])
+def test_a_name_that_says_nothing_is_refused(tmp_path, name, advice):
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match=advice):
+        read_table(tmp_path / name)
+    assert read_table(tmp_path / name, kind="csv").names == ("a", "b")
+    with pytest.raises(InvalidParameterError, match="kind='xml' is unknown"):
+        read_table(tmp_path / name, kind="xml")
+
+
+def test_a_workbook_is_to_be_saved_as_csv(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(TableError, match="save the sheet as CSV"):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(TableError, match="is a folder and no csv"):
+        read_table(tmp_path, kind="csv")
+    with pytest.raises(TableError, match="is a file and no images"):
+        read_table(tmp_path / "t.csv", kind="images")
+
+
+def test_a_suffix_may_be_in_capitals_and_tabs_set_tsv_apart(tmp_path):
+    (tmp_path / "T.TSV").write_text("a,x\tb\n1\t2,5\n")
+    assert read_table(tmp_path / "T.TSV").names == ("a,x", "b")
+
+
+# ---------------------------------------------------------------- Parquet
+def frame():
+    return pd.DataFrame(
+        {
+            "whole": [1, 2, 3],
+            "number": [1.5, None, 3],
+            "word": ["x", " ? ", None],
+            "kind": pd.Categorical(["u", None, "v"]),
+            "when": pd.to_datetime(["2020-01-01 12:00", None, "2020-01-03 00:00"]),
+            "zoned": pd.to_datetime(["2020-01-01", "2020-01-02", None], utc=True),
+            "truth": pd.array([True, None, False], dtype="boolean"),
+            "nothing": [None, None, None],
+        }
+    )
+
+
+def test_parquet_is_read_as_csv_is(tmp_path):
+    frame().to_parquet(tmp_path / "t.parquet")
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    table, text = read_table(tmp_path / "t.parquet"), read_table(tmp_path / "t.csv")
+    assert table.names == text.names
+    assert table["word"].tolist() == ["x", None, None]
+    assert table["truth"].tolist() == text["truth"].tolist() == ["True", None, "False"]
+    made = TableEncoder().fit(table)
+    assert made.kinds[-3:] == ("date", "date", "boolean")
+    np.testing.assert_array_equal(made.transform(text), made.transform(table))
+
+
+def test_decimals_and_dates_of_parquet_are_numbers_and_days(tmp_path):
+    columns = {
+        "price": pyarrow.array([1.25, None]).cast(pyarrow.decimal128(5, 2)),
+        "day": pyarrow.array([0, 1]).cast(pyarrow.int32()).cast(pyarrow.date32()),
+        "large": pyarrow.array(["a", "b"], pyarrow.large_string()),
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "t.pq")
+    table = read_table(tmp_path / "t.pq")
+    assert table["price"][0] == 1.25
+    assert table["day"].tolist() == ["1970-01-01T00:00:00.000000", "1970-01-02T00:00:00.000000"]
+    assert table["large"].tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("value", [[1, 2], {"k": 1}, b"bytes"])
+def test_nested_columns_of_parquet_are_named(tmp_path, value):
+    table = pyarrow.table({"a": [1], "nested": [value]})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="'nested' holds .* leave it out"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_damaged_parquet_is_told(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame().to_parquet(path)
+    whole = path.read_bytes()
+    for data in (b"", b"PAR1", whole[: len(whole) // 2], whole[:40] + b"\xff" * 300 + whole[340:]):
+        path.write_bytes(data)
+        with pytest.raises(TableError, match="no Parquet file that can be read"):
+            read_table(path)
+
+
+def test_parquet_without_rows_or_with_a_name_twice_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    frame().iloc[:0].to_parquet(path)
+    with pytest.raises(TableError, match="has no rows"):
+        read_table(path)
+    twice = pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2])], ["a", "a"])
+    pyarrow.parquet.write_table(twice, path)
+    with pytest.raises(TableError, match="two columns called 'a'"):
+        read_table(path)
+
+
+def test_without_pyarrow_parquet_says_what_to_install(tmp_path, monkeypatch):
+    frame().to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'ulmus\[cli\]'"):
+        read_table(tmp_path / "t.parquet")
+
+
+# ---------------------------------------------------------------- npz
+def test_npz_is_a_matrix_with_its_target(tmp_path):
+    X = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
+    np.savez(tmp_path / "t.npz", X=X, y=np.array(["a", "", "b"]))
+    table = read_table(tmp_path / "t.npz")
+    assert table.names == ("x0", "x1", "x2", "x3")
+    assert table.matrix.dtype == np.float32
+    assert table.target.tolist() == ["a", None, "b"]
+    assert table["x1"].tolist() == [1, 5, 9]
+    assert table.without("x1").matrix.tolist() == [[0, 2, 3], [4, 6, 7], [8, 10, 11]]
+    assert len(table.rows([0])) == 1
+
+
+def test_npz_may_have_names_and_a_column_of_numbers_as_target(tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.eye(2), y=np.ones((2, 1)), feature_names=["a", "b"])
+    table = read_table(tmp_path / "t.npz")
+    assert table.names == ("a", "b")
+    assert table.target.tolist() == [1, 1]
+    assert table.matrix.dtype == np.float64
+
+
+def test_sparse_npz_stays_sparse(tmp_path):
+    X = sp.random_array((5, 9), density=0.3, format="csr", random_state=0)
+    sp.save_npz(tmp_path / "t.npz", X)
+    table = read_table(tmp_path / "t.npz")
+    np.testing.assert_array_equal(table.matrix.toarray(), X.toarray())
+    np.testing.assert_array_equal(table["x3"], X.toarray()[:, 3])
+    sp.save_npz(tmp_path / "t.npz", X.tocsc())
+    with pytest.raises(TableError, match="csc.* and not csr"):
+        read_table(tmp_path / "t.npz")
+
+
+class Trap:
+    def __reduce__(self):
+        return (print, ("run",))
+
+
+@pytest.mark.parametrize(
+    ("members", "complaint"),
+    [
+        ({"X": np.array([[Trap()]], dtype=object)}, "allow_pickle"),
+        ({"X": np.array([["a"]])}, "X has shape"),
+        ({"X": np.ones(3)}, "X has shape"),
+        ({"X": np.ones((0, 3))}, "X has shape"),
+        ({"X": np.ones((2, 2), dtype=complex)}, "X has shape"),
+        ({"Z": np.ones((2, 2))}, "neither X nor all parts"),
+        ({"X": np.ones((2, 2)), "y": np.ones(3)}, "y has shape"),
+        ({"X": np.ones((2, 2)), "y": np.array([Trap(), 1], dtype=object)}, "allow_pickle"),
+        (
+            {"data": [1.0], "indices": [9], "indptr": [0, 1], "shape": [1, 2]},
+            "is no npz file that can be used",
+        ),
+        (
+            {"data": [np.nan], "indices": [1], "indptr": [0, 1], "shape": [1, 2]},
+            "does not hold finite numbers",
+        ),
+    ],
+)
+def test_npz_that_is_no_table_is_refused(tmp_path, capsys, members, complaint):
+    np.savez(tmp_path / "t.npz", **members)
+    with pytest.raises(TableError, match=complaint):
+        read_table(tmp_path / "t.npz")
+    assert not capsys.readouterr().out
+
+
+def test_npz_that_is_damaged_or_too_large_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "t.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).normal(size=(99, 9)))
+    whole = path.read_bytes()
+    for data in (b"", b"X", whole[:-50], whole[:200] + b"\0" * 200 + whole[400:]):
+        path.write_bytes(data)
+        with pytest.raises(TableError, match="is no npz file that can be used"):
+            read_table(path)
+    path.write_bytes(whole)
+    monkeypatch.setattr(arrays, "LARGEST", 1000)
+    with pytest.raises(TableError, match="would unpack to .* bytes"):
+        read_table(path)
+
+
+def test_npz_whose_member_is_no_array_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X", "text")
+    with pytest.raises(TableError, match="is no npz file that can be used"):
+        read_table(tmp_path / "t.npz")
+
+
+# ---------------------------------------------------------------- svmlight
+@pytest.mark.parametrize("zero_based", [True, False])
+def test_svmlight_columns_keep_their_numbers(tmp_path, zero_based):
+    X = sp.random_array((20, 7), density=0.5, format="csr", random_state=0)
+    y = np.arange(20) % 3
+    dump_svmlight_file(X, y, str(tmp_path / "t.svm"), zero_based=zero_based)
+    table = read_table(tmp_path / "t.svm")
+    np.testing.assert_array_equal(table.target, y)
+    first = 0 if zero_based else 1
+    np.testing.assert_allclose(table.matrix.toarray()[:, first:], X.toarray(), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        ("", "is empty"),
+        ("# only a comment\n", "has no rows"),
+        ("one 1:2\n", "no svmlight file"),
+        ("1 2:1 1:1\n", "no svmlight file"),
+        ("1 a:b\n", "no svmlight file"),
+        ("1 1:nan\n", "not finite"),
+        ("1 -1:2\n", "no svmlight file"),
+        ("1 99999999:1\n", "columns, more than"),
+        ("1 99999999999999999999:1\n", "no svmlight file"),
+        ("1\n2\n", "has no rows"),
+        ("1 1:2\0\n", "NUL"),
+    ],
+)
+def test_svmlight_that_is_none_is_refused(tmp_path, data, complaint):
+    (tmp_path / "t.libsvm").write_text(data)
+    with pytest.raises(TableError, match=complaint):
+        read_table(tmp_path / "t.libsvm")

@@ -1,0 +1,108 @@
+"""`fit_table`: what it takes a table for, and what it chooses."""
+
+import numpy as np
+import pytest
+
+from ulmus import load, save
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.tables import Table
+from ulmus.tabular import TableModel, fit_table
+from ulmus.tabular.choice import choose
+from ulmus.tabular.targets import read_target
+from ulmus.tabular.view import View
+
+
+def table_of(**columns):
+    return Table(tuple(columns), {name: np.asarray(cells) for name, cells in columns.items()})
+
+
+@pytest.mark.parametrize(
+    ("cells", "task"),
+    [
+        (np.array(["a", "b"] * 10, dtype=object), "classification"),
+        (np.array(["yes", "no"] * 10, dtype=object), "classification"),
+        (np.arange(60.0) % 3, "classification"),
+        (np.arange(60.0) % 3 + 0.5, "regression"),
+        (np.arange(60.0), "regression"),
+        (np.arange(60.0) % 20, "regression"),
+        (np.array([0.0, 1.0, 1.0, 0.0]), "classification"),
+    ],
+)
+def test_the_task_follows_from_the_cells(cells, task):
+    assert read_target(cells, "y").task == task
+
+
+def test_labels_are_words_or_whole_numbers():
+    assert read_target(np.array([1.0, 2.0, np.nan] * 5), "y").values.dtype == np.int64
+    half = read_target(np.array([0.5, 1.5] * 5), "y", "classification")
+    assert half.values.tolist() == ["0.5", "1.5"] * 5
+
+
+def test_an_unknown_task():
+    with pytest.raises(InvalidParameterError, match="task='guess' is unknown"):
+        read_target(np.arange(9.0), "y", "guess")
+
+
+def test_steps_are_taken_where_they_help():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
+    jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
+    chosen = choose(x, jumps, classify=False, seed=0, watch=lambda _: None)
+    assert chosen.view.steps
+    straight = x @ [1.0, 2.0, -1.0]
+    chosen = choose(x, straight, classify=False, seed=0, watch=lambda _: None)
+    assert not chosen.view.steps
+
+
+def test_a_view_stays_within_what_was_seen_and_repeats_no_step():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 1)).astype(np.float32)
+    X = np.hstack([x, np.exp(x), x > 0])  # the second tells no more steps than the first
+    view = View(steps=True).fit(X)
+    assert set(view.column_.tolist()) == {0}
+    assert len(view.edge_) == 19
+    Z = view.transform(X)
+    assert Z.shape == (200, 22)
+    np.testing.assert_array_equal(Z[:, :3], X)
+    np.testing.assert_array_equal(Z[:, 3:].sum(axis=1), (x > view.edge_).sum(axis=1))
+    far = view.transform(np.full((1, 3), 1e30, np.float32))
+    np.testing.assert_array_equal(far[0, :3], X.max(axis=0))
+
+
+def test_a_saved_model_predicts_the_same_to_the_bit(tmp_path):
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Oslo", "Rome", "Bonn"], 300).astype(object)
+    size = rng.uniform(0, 9, 300)
+    size[::7] = np.nan
+    label = np.where((size > 4) ^ (city == "Rome"), "large", "small").astype(object)
+    table = table_of(size=size, city=city, label=label)
+    for cells in (label, np.where(rng.random(300) < 0.2, label, None)):
+        model = fit_table(table_of(size=size, city=city, label=cells), "label")
+        save(model, tmp_path / "m.ulmus", for_update=False)
+        same = load(tmp_path / "m.ulmus")
+        assert isinstance(same, TableModel)
+        assert same.summary == model.summary
+        np.testing.assert_array_equal(same.predict_proba(table), model.predict_proba(table))
+        assert same.predict(table).tolist() == model.predict(table).tolist()
+
+
+def test_no_target_column_no_probabilities_no_rows():
+    table = table_of(x=np.arange(20.0) % 7, y=np.linspace(0, 1, 20))
+    with pytest.raises(InvalidInputError, match="Which column is to be learnt"):
+        fit_table(table)
+    model = fit_table(table, "y")
+    assert model.classes is None
+    with pytest.raises(InvalidInputError, match="no probabilities"):
+        model.predict_proba(table)
+    with pytest.raises(InvalidInputError, match="no rows"):
+        model.predict(table_of(x=np.zeros(0)))
+
+
+def test_of_many_rows_without_a_target_some_are_used(monkeypatch):
+    monkeypatch.setattr("ulmus.tabular.fitting._GRAPH_ROWS", 50)
+    x = np.linspace(-1, 1, 200)
+    y = np.where(x > 0, "up", "down").astype(object)
+    y[np.arange(200) % 8 > 0] = None
+    model = fit_table(table_of(x=x % 0.7, z=x, y=y), "y")
+    assert (model.summary["rows"], model.summary["rows_with_target"]) == (50, 25)
+    assert any("A random 25 of them" in sentence for sentence in model.summary["notes"])
