@@ -125,6 +125,8 @@ CASES = {
     "SS-ELM": (SemiSupervisedELMClassifier(**few), X, FEW),
     "SS-ELM, names": (SemiSupervisedELMClassifier(**point), X, FEW_NAMES),
     "SS-ELM, cg": (SemiSupervisedELMClassifier(solver="cg", tol=1e-6, **point), X, FEW),
+    "SS-ELM, free": (SemiSupervisedELMClassifier(coupling="free", **few), X, FEW),
+    "SS-ELM, spring": (SemiSupervisedELMClassifier(coupling=1.0, **point), X, FEW),
     "SS-ELM, graph": (SemiSupervisedELMClassifier(graph=KNNGraph(3, power=2), **point), X, FEW),
     "SS-ELM, affinity": (SemiSupervisedELMClassifier(graph=NEIGHBOURS, **point), X, FEW),
     "SS-ELM, neighbours": (
@@ -133,6 +135,7 @@ CASES = {
         FEW,
     ),
     "SS-ELM values": (SemiSupervisedELMRegressor(**few), X, VALUES),
+    "SS-ELM values, free": (SemiSupervisedELMRegressor(coupling="free", **few), X, VALUES),
     "embedding": (ELMEmbedding(n_components=2, **few), X, None),
     "spectral": (ELMSpectralClustering(3, **few), X, None),
     "k-means": (ELMKMeans(3, **few), X, None),

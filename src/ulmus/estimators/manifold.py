@@ -46,8 +46,9 @@ _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
 # Labels travel far on a free graph; firm ties to the nearest keep them from straying.
 _TIGHT, _FREE = KNNGraph(5), KNNGraph(10, width="local")
-_PRIVATE = ("_rows", "_laplacian", "_basis", "_given", "_mean", "_flat")
-_PRIVATE += ("_said", "_graph_labels", "_pseudo", "_sums")
+# What predictions do without.
+_FOR_UPDATE = ("_rows", "_laplacian", "_basis", "_given")
+_FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 
 
 class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
@@ -55,7 +56,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
 
     _on_device = ("coef_", "intercept_", "_rows", "_basis")
     # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_rows", "_laplacian", "_basis", "_given")
+    _for_update = _FOR_UPDATE
 
     @abstractmethod
     def _labels(self, y):
@@ -94,7 +95,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             The fitted estimator.
         """
         with atomic(self):
-            forget_fit(self, *_PRIVATE)
+            forget_fit(self, *_FOR_UPDATE, "_mean", "_flat")
             if is_collection(X):
                 return self._fit_blocks(X, y, validation, client)
             return self._fit(X, y, validation)

@@ -135,6 +135,7 @@ _ULMUS = (
     "ulmus.SemiSupervisedELMClassifier",
     "ulmus.SemiSupervisedELMRegressor",
     "ulmus.SparseELMClassifier",
+    "ulmus.estimators.free.GraphLabels",
     "ulmus.features.scaling.ColumnStatistics",
     "ulmus.features.scaling.Scaling",
     "ulmus.graphs.Laplacian",
@@ -153,6 +154,8 @@ _ULMUS = (
     "ulmus.tables.TableEncoder",
     "ulmus.tabular.TableModel",
     "ulmus.tabular.view.View",
+    "ulmus.targets.ClassTargets",
+    "ulmus.targets.ValueTargets",
 )
 # What people put in features= and graph=, or around an estimator, and what those hold when fitted.
 # Neighbours transformers are there to be a parameter: fitted ones hold a tree, which no file does.
