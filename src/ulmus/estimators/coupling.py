@@ -80,7 +80,7 @@ class FreeCoupling:
         found = coupled(H, self._laplacian, placed(c, H.X), placed(T, H.X), lam, mu, tol, steps)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
         self._graph_labels = self._sums = None
-        fitted = found.outputs[rows, :]
+        fitted = take(found.outputs, rows)
         self._accept(y, targets, weight, found.coef, fitted, np.arange(len(targets)), found.steps)
         self._said = to_numpy(found.outputs) + to_numpy(self.intercept_)
         return self

@@ -21,7 +21,7 @@ from ulmus.estimators.factorisation import ELMNMF
 from ulmus.estimators.kernel_ridge import KernelELM
 from ulmus.estimators.labels import ValueLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs
-from ulmus.estimators.semi_supervised import SemiSupervisedELMRegressor
+from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.estimators.sparse import SparseELMClassifier
 from ulmus.exceptions import ExportError
 from ulmus.exporting.functions import nearest, scaled
