@@ -8,10 +8,8 @@ import numpy as np
 import sklearn
 from sklearn.utils import check_random_state
 
-from ulmus.estimators.semi_supervised import (
-    SemiSupervisedELMClassifier,
-    SemiSupervisedELMRegressor,
-)
+from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
+from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import TableEncoder
 from ulmus.tabular.choice import Choice, choose, steps_help
