@@ -157,6 +157,14 @@ def test_a_whole_number_by_the_name_of_id_is_left_out(name):
     assert kind_of(different, "paid") == "number"
 
 
+def test_columns_that_are_left_out_are_told_together():
+    made = TableEncoder().fit(table_of(a=[1, 1], b=[None, None], c=["x", "x"], d=[1, 2]))
+    assert made.notes == (
+        "Left out, as each has the same value in every row: 'a', 'c'.",
+        "Left out, as it is blank in every row: 'b'.",
+    )
+
+
 def test_days_are_counted_in_the_first_layout_that_fits():
     dates = ["2/1/2020", "3/1/2020", "4/1/2020"]
     made = TableEncoder().fit(table_of(d=dates))

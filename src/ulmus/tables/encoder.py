@@ -1,5 +1,6 @@
 """Columns of numbers, dates and categories into a matrix, and later tables in the same way."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,8 +111,13 @@ class TableEncoder:
         dense = sum(isinstance(self._column(name), Number) for name in self.names)
         width = len(self.feature_names_out)
         self.sparse = width > _WIDE and (dense + len(self.names)) / width < _FEW
-        self.notes = (*notes, *(f"{name!r} {why}; left out." for name, why in self.dropped.items()))
+        self.notes = (*notes, *self._left_out())
         return self
+
+    def _left_out(self) -> Iterator[str]:
+        for reason in dict.fromkeys(self.dropped.values()):
+            names = [name for name, why in self.dropped.items() if why == reason]
+            yield f"Left out, as {'each' if len(names) > 1 else 'it'} {reason}: {listed(names)}."
 
     def fit_transform(self, table: Table) -> Rows:
         """The matrix of the table that the encoder is fitted to."""
