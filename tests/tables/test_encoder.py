@@ -295,8 +295,15 @@ def test_numbers_are_categories_where_the_model_has_them():
 
 
 def test_a_table_without_a_useful_column_is_refused():
-    with pytest.raises(TableError, match="No column is left to learn from: 'a' has the same value"):
+    with pytest.raises(
+        TableError, match="No column is left to learn from. Left out, as it has the same value"
+    ):
         TableEncoder().fit(table_of(a=[1.0, 1.0]))
+
+
+def test_an_encoder_is_fitted_first():
+    with pytest.raises(TableError, match="fit it to a table first"):
+        TableEncoder().transform(table_of(a=[1.0]))
 
 
 def test_wide_categories_are_sparse(monkeypatch):
