@@ -157,6 +157,14 @@ def test_a_whole_number_by_the_name_of_id_is_left_out(name):
     assert kind_of(different, "paid") == "number"
 
 
+def test_columns_that_are_left_out_are_told_together():
+    made = TableEncoder().fit(table_of(a=[1, 1], b=[None, None], c=["x", "x"], d=[1, 2]))
+    assert made.notes == (
+        "Left out, as each has the same value in every row: 'a', 'c'.",
+        "Left out, as it is blank in every row: 'b'.",
+    )
+
+
 def test_days_are_counted_in_the_first_layout_that_fits():
     dates = ["2/1/2020", "3/1/2020", "4/1/2020"]
     made = TableEncoder().fit(table_of(d=dates))
@@ -287,8 +295,15 @@ def test_numbers_are_categories_where_the_model_has_them():
 
 
 def test_a_table_without_a_useful_column_is_refused():
-    with pytest.raises(TableError, match="No column is left to learn from: 'a' has the same value"):
+    with pytest.raises(
+        TableError, match="No column is left to learn from. Left out, as it has the same value"
+    ):
         TableEncoder().fit(table_of(a=[1.0, 1.0]))
+
+
+def test_an_encoder_is_fitted_first():
+    with pytest.raises(TableError, match="fit it to a table first"):
+        TableEncoder().transform(table_of(a=[1.0]))
 
 
 def test_wide_categories_are_sparse(monkeypatch):

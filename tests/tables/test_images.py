@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
-from ulmus.tables import TableEncoder, read_table
+from ulmus.tables import Table, TableEncoder, read_table
 
 
 def save(path, pixels):
@@ -85,6 +85,8 @@ def test_later_images_are_brought_to_the_shape_of_the_first(tmp_path):
         made.transform(read_table(tmp_path / "later"))
     later = read_table(tmp_path / "later", image_shape=made.image_shape)
     assert made.transform(later).shape == (1, 16)
+    with pytest.raises(TableError, match="not both of images"):
+        made.transform(Table(later.names, matrix=later.matrix))
     with pytest.raises(InvalidParameterError, match="image_shape"):
         read_table(tmp_path / "later", image_shape=(4, 4, 2))
 

@@ -1,5 +1,6 @@
 """Columns of numbers, dates and categories into a matrix, and later tables in the same way."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +87,7 @@ class TableEncoder:
     # ------------------------------------------------------------------ fitting
     def fit(self, table: Table) -> "TableEncoder":
         """Decide what each column is and how it becomes numbers."""
-        self.__init__()  # type: ignore[misc]
+        vars(self).update(vars(TableEncoder()))
         if table.matrix is not None:
             return self._fit_matrix(table)
         notes: list[str] = []
@@ -100,8 +101,8 @@ class TableEncoder:
             else:
                 self.columns[name] = found.column.state()
         if not self.columns:
-            why = "; ".join(f"{name!r} {reason}" for name, reason in self.dropped.items())
-            raise TableError(f"No column is left to learn from: {why or 'there are none'}.")
+            why = " ".join(self._left_out()) or "There are none."
+            raise TableError(f"No column is left to learn from. {why}")
         self.names = tuple(self.columns)
         self.kinds = tuple(state["kind"] for state in self.columns.values())
         self.feature_names_out = tuple(
@@ -110,8 +111,13 @@ class TableEncoder:
         dense = sum(isinstance(self._column(name), Number) for name in self.names)
         width = len(self.feature_names_out)
         self.sparse = width > _WIDE and (dense + len(self.names)) / width < _FEW
-        self.notes = (*notes, *(f"{name!r} {why}; left out." for name, why in self.dropped.items()))
+        self.notes = (*notes, *self._left_out())
         return self
+
+    def _left_out(self) -> Iterator[str]:
+        for reason in dict.fromkeys(self.dropped.values()):
+            names = [name for name, why in self.dropped.items() if why == reason]
+            yield f"Left out, as {'each' if len(names) > 1 else 'it'} {reason}: {listed(names)}."
 
     def fit_transform(self, table: Table) -> Rows:
         """The matrix of the table that the encoder is fitted to."""
@@ -120,6 +126,8 @@ class TableEncoder:
     # ------------------------------------------------------------------ encoding
     def transform(self, table: Table) -> Rows:
         """The matrix of a table with these columns, in any order."""
+        if not self.names:
+            raise TableError("The encoder knows no columns yet; fit it to a table first.")
         if self.width:
             return self._transform_matrix(table)
         if table.matrix is not None:
@@ -127,8 +135,9 @@ class TableEncoder:
                 f"The model knows columns by name ({listed(self.names)}), and this file is a "
                 "matrix without them; give a table with those columns."
             )
+        present = set(table.names)
         for name in self.names:
-            if name not in table.names:
+            if name not in present:
                 raise TableError(f"The column {name!r} is missing; {hint(name, table.names)}")
         met: list[str] = []
         known = {*self.names, *self.dropped}
@@ -167,9 +176,11 @@ class TableEncoder:
                 f"The model was fitted to a matrix of {self.width} columns without names, and this "
                 "file is a table; give a file of the same kind."
             )
-        if table.image_shape != self.image_shape:
+        if tuple(table.image_shape) != tuple(self.image_shape):
+            if not table.image_shape or not self.image_shape:
+                raise TableError("The model and the file are not both of images.")
             raise TableError(
-                f"The model was fitted to images of {self.image_shape} and these are of "
+                f"The model was fitted to images of shape {self.image_shape} and these are of "
                 f"{table.image_shape}; read them with image_shape={self.image_shape}."
             )
         if self.sparse:

@@ -59,12 +59,13 @@ class Table:
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if name in self.columns:
+            return self.columns[name]
         self._check(name)
-        if self.matrix is not None:
-            column = self.matrix[:, [self.names.index(name)]]
-            column = column if isinstance(column, np.ndarray) else column.toarray()
-            return np.asarray(column, dtype=float).ravel()
-        return self.columns[name]
+        assert self.matrix is not None
+        column = self.matrix[:, [self.names.index(name)]]
+        column = column if isinstance(column, np.ndarray) else column.toarray()
+        return np.asarray(column, dtype=float).ravel()
 
     def without(self, name: str) -> "Table":
         """The same without a column."""
