@@ -16,6 +16,7 @@ from ulmus import (
     SemiSupervisedELMRegressor,
 )
 from ulmus.estimators import coupling
+from ulmus.estimators.stage import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 
 MOONS, SIDE = make_moons(800, noise=0.08, random_state=0)
@@ -150,6 +151,19 @@ def test_a_few_wrong_labels_do_little_harm():
     model = free().fit(MOONS, labels)
     unknown = labels < 0
     assert np.mean(model.transduction_[unknown] == SIDE[unknown]) > 0.93
+
+
+def test_columns_of_one_unit_keep_it_and_others_are_scaled():
+    rng = np.random.default_rng(0)
+    pixels = rng.uniform(0, 255, size=(50, 8))
+    pixels[:, 0] /= 100  # one that hardly varies
+    features = RBFFeatures(5, random_state=0).fit(pixels)
+    assert_array_equal(comparable_rows(features, pixels), pixels)
+    mixed = pixels * np.logspace(0, 4, 8)
+    features = RBFFeatures(5, random_state=0).fit(mixed)
+    assert_array_equal(comparable_rows(features, mixed), scaled_rows(features, mixed))
+    sparse = sp.csr_array(pixels)
+    assert comparable_rows(features, sparse) is sparse
 
 
 def test_names_for_classes():

@@ -18,7 +18,13 @@ from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import fitted_map, layer_of, map_over_blocks, scaled_rows
+from ulmus.estimators.stage import (
+    comparable_rows,
+    fitted_map,
+    layer_of,
+    map_over_blocks,
+    scaled_rows,
+)
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
@@ -150,7 +156,8 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         if self.coupling_ == "free":
             grid_of("lam", self.lam)  # zero would spread nothing
         graph = (_TIGHT if tight else _FREE) if self.graph is None else self.graph
-        self._laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
+        compared = (scaled_rows if tight else comparable_rows)(self.features_, X)
+        self._laplacian = as_laplacian(graph, compared)
         if not tight and self.coupling_ != "free":
             self.solver_, self.solver_reason_ = "cg", "a coupling of finite strength"
             return self._fit_sprung(H, y, float(Cs[0]), float(lams[0]))

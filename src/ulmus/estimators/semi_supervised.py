@@ -38,7 +38,8 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
         the coupling is free. A sparse matrix is an affinity, or distances in scikit-learn's
-        format. Rows are compared as the map scales them.
+        format. Rows are compared as the map scales them; where the coupling is free and the
+        columns share a unit, as pixels do, in that unit.
     coupling : {"auto", "tight", "free"} or float, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that

@@ -19,8 +19,19 @@ from ulmus.backends.namespace import (
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import FeatureMap
+from ulmus.features.scaling import ColumnStatistics
 
-__all__ = ["TransformerLayer", "fitted_map", "layer_of", "map_over_blocks", "scaled_rows"]
+__all__ = [
+    "TransformerLayer",
+    "comparable_rows",
+    "fitted_map",
+    "layer_of",
+    "map_over_blocks",
+    "scaled_rows",
+]
+
+# The part of the columns that must share a unit for all to be left in it.
+_ALIKE = 0.7
 
 
 def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=RandomFeatures):
@@ -78,6 +89,21 @@ def layer_of(features, X, dtype=None):
         return features.layer(X, dtype)
     probe = _dense(features.transform(take(X, slice(0, 1))))
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
+
+
+def comparable_rows(features, X):
+    """X on the host as its rows are best compared: in the columns' own unit where they share one.
+
+    Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
+    incomes do not. Columns that reach about as far as the farthest are taken to have its unit.
+    """
+    X = X if is_numpy(X) else to_numpy(X)
+    columns = ColumnStatistics.of(X)
+    reach = columns.greatest - columns.least
+    alike = np.count_nonzero(2.0 * reach >= reach.max())
+    if alike >= _ALIKE * np.count_nonzero(reach):
+        return X if is_sparse(X) else X.astype(floating(X), copy=False)
+    return scaled_rows(features, X)
 
 
 def scaled_rows(features, X):
