@@ -218,7 +218,7 @@ def test_numbers_follow_the_graph_too(small):
 def test_a_spring_lies_between(small):
     labels = few(SIDE, 20)
     features = RBFFeatures(60, width=0.5, random_state=0)
-    graph = KNNGraph(10, width="local")
+    graph = KNNGraph(10, width="local").laplacian(MOONS)
     given = {"features": features, "graph": graph, "C": 10.0, "lam": 1.0, "class_weight": None}
     tight = SemiSupervisedELMClassifier(coupling="tight", **given).fit(MOONS, labels)
     model = SemiSupervisedELMClassifier(coupling=1e4, max_iter=20_000, tol=1e-8, **given)
