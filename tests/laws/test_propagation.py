@@ -138,9 +138,16 @@ def test_a_local_width_is_a_quarter_of_the_way_to_the_last_neighbour():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rows", ["apart", "repeated", "far from the origin"])
+@pytest.mark.parametrize("rows", ["apart", "repeated", "far from the origin", "nearly flat"])
 def test_neighbours_by_products_are_the_nearest(monkeypatch, dtype, rows):
     Z = np.random.default_rng(1).normal(size=(700, 5))
+    if rows == "nearly flat":  # most of the variance in three of thirty directions
+        monkeypatch.setattr(neighbors, "_NARROW", 20)
+        Z = (
+            np.random.default_rng(1).normal(size=(700, 30))
+            * np.r_[np.full(3, 5.0), np.full(27, 0.1)]
+        )
+        assert neighbors._projected(Z - Z.mean(axis=0)).shape == (700, 3)
     if rows == "repeated":
         Z = np.round(Z)
     if rows == "far from the origin":

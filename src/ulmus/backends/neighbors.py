@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.exceptions import MissingExtraError
 from ulmus.typing import Array, Rows, Seed
 
@@ -15,8 +15,12 @@ __all__ = ["approximate_neighbors", "exact_neighbors"]
 _ENTRIES = 2**25
 # Of every so many rows the nearest is looked for first.
 _GROUP = 32
-# Candidates beyond those asked for, so that rounding in a product does not leave one out.
+# Candidates beyond twice those asked for: a projection brings some too near.
 _SPARE = 6
+# Columns past which projecting pays, and past which finding the directions does not.
+_NARROW, _WIDE = 100, 4000
+# With this part of the variance a few candidates settle nearly every row.
+_VARIANCE = 0.98
 
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
@@ -43,30 +47,57 @@ def exact_neighbors(X: Array, k: int) -> Any:
     """Euclidean distances to the k nearest other rows of each row, zeros stored, as a CSR array.
 
     ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy comes from one product, of which only the nearest few of each
-    row are kept and measured again, exactly. Rows whose order the product cannot tell are
-    searched once more without it.
+    row are kept and measured again, exactly. The product is first made of the rows' projections
+    onto the directions they vary most in: rows that are far apart there are so altogether. Rows
+    for which that, or rounding, leaves a doubt are searched once more without it.
     """
     n = X.shape[0]
     X = X - X.mean(axis=0)
-    squares = np.einsum("ij,ij->i", X, X)
-    wanted = min(k + _SPARE, n - 1)
-    left = np.column_stack([-2.0 * X, np.ones(n, X.dtype)]).astype(X.dtype)
-    right = _padded(X, squares)
-    doubt = 4.0 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1]) * np.sqrt(squares * squares.max())
     distances, columns = np.empty((n, k), X.dtype), np.empty((n, k), np.int64)
-    step = max(1, _ENTRIES // right.shape[0])
-    for start in range(0, n, step):
-        rows = np.arange(start, min(start + step, n))
-        near, bound = _candidates(left[rows], right, rows, wanted)
-        D, J = _measured(X, rows, near, k)
-        # All others are at least as far as the last candidate, give or take the rounding.
-        unsure = np.flatnonzero(D[:, -1] ** 2 - squares[rows] > bound - doubt[rows])
-        for one in unsure if wanted < n - 1 else ():
-            D[one], J[one] = _searched(X, rows[one], k)
-        distances[rows], columns[rows] = D, J
+    rows = np.arange(n)
+    for shadow in (_projected(X), X):
+        if shadow is not None and len(rows):
+            rows = _settle(X, shadow, rows, distances, columns)
+    for row in rows:
+        distances[row], columns[row] = _searched(X, row, k)
     return sp.csr_array(
         (distances.ravel(), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
     )
+
+
+def _projected(X: Array) -> Array | None:
+    """X on the few directions that hold nearly all of its variance, where they are few."""
+    _n, d = X.shape
+    if not _NARROW < d <= _WIDE:
+        return None
+    energy, basis = eigh(column_major(matmul(X.T, X).astype(float)))
+    share = np.cumsum(energy[::-1]) / max(float(energy.sum()), np.finfo(float).tiny)
+    few = int(np.searchsorted(share, _VARIANCE)) + 1
+    if few > d // 2:
+        return None
+    return matmul(X, np.ascontiguousarray(basis[:, -few:]).astype(X.dtype))
+
+
+def _settle(X: Array, shadow: Array, rows: Array, distances: Array, columns: Array) -> Array:
+    """Find the neighbours of some rows by products of the shadow; give back those in doubt."""
+    n, k = distances.shape
+    squares = np.einsum("ij,ij->i", shadow, shadow)
+    wanted = min(2 * k + _SPARE, n - 1)
+    left = np.column_stack([-2.0 * shadow[rows], np.ones(len(rows))]).astype(X.dtype)
+    right = _padded(shadow, squares)
+    rounding = 4.0 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
+    doubt = rounding * np.sqrt(squares[rows] * squares.max())
+    step = max(1, _ENTRIES // right.shape[0])
+    unsure = []
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        some = rows[part]
+        near, bound = _candidates(left[part], right, some, wanted)
+        distances[some], columns[some] = _measured(X, some, near, k)
+        # All others are at least as far as the last candidate, give or take the rounding.
+        last = distances[some, -1] ** 2 - squares[some]
+        unsure.append(some[last > bound - doubt[part]])
+    return np.concatenate(unsure) if wanted < n - 1 else rows[:0]
 
 
 def _padded(X: Array, squares: Array) -> Array:
