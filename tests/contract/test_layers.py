@@ -10,6 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "files", "progress", "typing", "version", "backends"],
+    ["pairs"],
     ["batches", "targets", "calibration", "datasets", "graphs", "kernels", "metrics", "validation"],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
     ["features", "solvers"],
