@@ -52,5 +52,8 @@ bench: $(VENV)/.installed-bench  ## Measure against floors and peers (make bench
 docs: $(VENV)/.installed-docs  ## Build the site into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+links: $(VENV)/.installed-docs  ## Check that every link of the site leads somewhere (ULMUS_LINKS=all for other sites too)
+	@$(BIN)/python -m sphinx -W --keep-going -b linkcheck docs docs/_build/links
+
 clean:  ## Remove .venv and everything built
 	rm -rf $(VENV) docs/_build docs/examples docs/reference/generated build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
