@@ -95,8 +95,8 @@ html_theme_options = {
 # Pages without others below them have nothing to show at the left.
 html_sidebars = {name: [] for name in ("index", "start", "which", "extend", "coming_from")}
 
-# `make links` asks for every page of this site. A page elsewhere may be slow, forbid robots, or be out
-# of reach of the machine that builds, and is left alone unless ULMUS_LINKS=all asks for it.
+# `make links` asks for every page of this site. A page elsewhere may be slow, forbid robots, or be
+# out of reach of the machine that builds; it is left alone unless ULMUS_LINKS=all asks for it.
 linkcheck_ignore = [] if os.environ.get("ULMUS_LINKS") == "all" else [r"https?://"]
 linkcheck_timeout = 20
 
