@@ -39,9 +39,8 @@ def verdict(packages: list[dict]) -> int:
         for known in one["vulns"]:
             fixed = ", ".join(known["fix_versions"]) or "no release yet"
             say(f"{one['name']} {one['version']}: {known['id']}, mended in {fixed}.")
-    say(
-        f"{len(packages) - len(silent)} of {len(packages)} packages checked, {len(bad)} with flaws."
-    )
+    checked = len(packages) - len(silent)
+    say(f"{checked} of {len(packages)} packages checked, {len(bad)} with known vulnerabilities.")
     if silent:
         say(f"Not checked, for the service does not answer for them: {', '.join(silent[:9])}, …")
     return 1 if bad else 2 if silent else 0
