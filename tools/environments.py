@@ -49,10 +49,13 @@ class Environment:
         self.run("-m", "pip", "install", "--quiet", "--constraint", str(file), *what)
 
     def run(self, *arguments: str, cwd: Path | None = None, **environ: str) -> None:
-        """Run Python; an exit status other than 0 is an error."""
+        """Run Python; end with its exit status where that is not 0."""
         own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | environ
         command = [str(self.python), *arguments]
-        subprocess.run(command, cwd=cwd or self.folder, env=own, check=True)
+        status = subprocess.run(command, cwd=cwd or self.folder, env=own, check=False).returncode
+        if status:
+            say(f"Failed: {' '.join(command)}")
+            sys.exit(status)
 
 
 @contextmanager

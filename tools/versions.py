@@ -38,8 +38,11 @@ def main(which: str) -> None:
         environment.install(f"{ROOT}[test]", constraints=constraints + pins())
         environment.run("-m", "pip", "list", "--format=freeze")
         skipped = [f"--ignore={path}" for path in SKIPPED]
-        marks = ["-m", "not slow and not data", "-p", "no:cacheprovider"]
-        environment.run("-m", "pytest", "-q", *marks, *skipped, cwd=ROOT, SCIPY_ARRAY_API="1")
+        options = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not data"]
+        if which == "oldest":
+            # Old packages call what new ones beside them will drop; that is not ours to mend.
+            options += ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]
+        environment.run("-m", "pytest", *options, *skipped, cwd=ROOT, SCIPY_ARRAY_API="1")
     say(f"The tests pass with the {which} versions.")
 
 
