@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs torch clean
+.PHONY: help demo test check format bench docs links torch dist extras oldest newest sbom audit clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,5 +52,27 @@ bench: $(VENV)/.installed-bench  ## Measure against floors and peers (make bench
 docs: $(VENV)/.installed-docs  ## Build the site into docs/_build/html
 	@$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+dist: $(VENV)/.installed-release  ## Build the wheel and the sdist, and use each in an empty environment
+	@$(BIN)/python -m tools.dist
+
+extras: $(VENV)/.installed-release  ## Use every optional extra alone (after make dist; EXTRAS="dask plot" for some)
+	@$(BIN)/python -m tools.extras $(EXTRAS)
+
+oldest: $(BIN)/python  ## Test with the oldest versions that pyproject.toml allows
+	@$(BIN)/python -m tools.versions oldest
+
+newest: $(BIN)/python  ## Test with the newest versions of everything
+	@$(BIN)/python -m tools.versions newest
+
+sbom: $(VENV)/.installed-release  ## Write the bill of materials into dist (after make dist)
+	@$(BIN)/python -m tools.sbom
+
+audit: $(VENV)/.installed-release  ## Look for known vulnerabilities; exit status 2 where that cannot be asked
+	@$(BIN)/python -m tools.audit
+
+links: docs  ## Follow every link of the site (make links ALL=1 for other sites too, which needs the network)
+	@$(BIN)/python -m tools.links
+	@if [ -n "$(ALL)" ]; then $(BIN)/python -m sphinx -b linkcheck docs docs/_build/links; fi
+
 clean:  ## Remove .venv and everything built
-	rm -rf $(VENV) docs/_build docs/examples docs/reference/generated build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/examples docs/reference/generated docs/papers/tables build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -40,7 +40,7 @@ def _load(folder, n_rows):
 
 def _small(folder):
     """5000 float64 rows, their ±1 targets, and the γ of their mean distance."""
-    from ulmus.kernels import mean_distance
+    from ulmus.pairs import mean_distance
 
     X, y, X_test, y_test = _load(folder, SMALL)
     X, X_test = X.astype(float), X_test.astype(float)

@@ -20,9 +20,11 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
+    "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
 myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 # The tables are included by the pages that speak of them, and are no pages themselves.
 TABLES = [p.name for p in (Path(__file__).parent / "benchmarks").glob("*.md") if p.stem != "index"]
@@ -78,6 +80,29 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
-html_css_files = ["papers.css"]
+html_css_files = ["site.css", "papers.css"]
 html_title = f"Ulmus {version}"
-html_theme_options = {"show_prev_next": False, "navigation_with_keys": False}
+html_favicon = "_static/logo.svg"
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "Ulmus"},
+    "header_links_before_dropdown": 5,
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+# Pages without others below them have nothing to show at the left.
+html_sidebars = {name: [] for name in ("index", "start", "which", "extend", "coming_from")}
+
+# `make links` follows the links that stay on this site. Pages elsewhere may be slow, forbid robots,
+# or be out of reach of the machine that builds; only `make links ALL=1` asks for them.
+linkcheck_timeout = 20
+
+
+def setup(app):
+    """Doctests end in an empty line before the fence; readers need not see it."""
+    app.connect("source-read", lambda app, name, text: text.append(_closed(text.pop())))
+
+
+def _closed(text: str) -> str:
+    return text.replace("\n\n```\n", "\n```\n")

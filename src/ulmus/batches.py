@@ -28,7 +28,30 @@ _BYTES = 32 * 2**20
 
 
 class Batches:
-    """Batches that can be read as often as one likes; they have a length where it is known."""
+    """Batches that can be read as often as one likes; they have a length where it is known.
+
+    Parameters
+    ----------
+    make : callable
+        Without arguments; gives an iterator over pairs (X, y) or triples (X, y, sample_weight).
+    length : int, default=None
+        How many there are, where that is known.
+
+    Examples
+    --------
+    >>> from ulmus import ELMRegressor
+    >>> from ulmus.batches import Batches
+    >>> def make():
+    ...     for seed in range(3):
+    ...         X = np.random.default_rng(seed).uniform(size=(100, 2))
+    ...         yield X, X.sum(axis=1)
+    >>> parts = Batches(make, length=3)
+    >>> len(parts)
+    3
+    >>> model = ELMRegressor(n_hidden=20, random_state=0).fit(parts)
+    >>> model.predict([[0.25, 0.5]]).round(2)
+    array([0.75])
+    """
 
     def __init__(self, make: Callable[[], Iterator[Any]], length: int | None = None) -> None:
         self._make = make
@@ -125,6 +148,18 @@ def from_parquet(
     -------
     batches : Batches
         For `fit` in place of X and y.
+
+    Examples
+    --------
+    >>> import pyarrow, pyarrow.parquet, tempfile
+    >>> from ulmus import batches
+    >>> table = pyarrow.table({"a": [0.0, 1.0, 2.0], "b": [1.0, 0.0, 1.0], "y": [1, 0, 1]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pyarrow.parquet.write_table(table, f"{folder}/rows.parquet")
+    ...     for X, y in batches.from_parquet(f"{folder}/rows.parquet", "y", rows=2):
+    ...         print(X.shape, y)
+    (2, 2) [1 0]
+    (1, 2) [1]
     """
     dataset = arrow_dataset(source)
     targets = [target] if isinstance(target, str) else list(target)
@@ -166,6 +201,17 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     -------
     batches : Batches
         For `fit` in place of X and y.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ulmus import batches
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sp.save_npz(f"{folder}/rows.npz", sp.csr_array(np.eye(5)))
+    ...     for X, y in batches.from_csr(f"{folder}/rows.npz", np.arange(5), rows=3):
+    ...         print(X.shape, y)
+    (3, 5) [0 1 2]
+    (2, 5) [3 4]
     """
     with np.load(path, allow_pickle=False) as file:
         kind = file["format"].item().decode() if "format" in file else "nothing"
@@ -225,6 +271,16 @@ def from_svmlight(
     -------
     batches : Batches
         For `fit` in place of X and y.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ulmus import batches
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "rows.txt").write_text("1 1:0.5 3:2.0\\n-1 2:1.0\\n")
+    ...     for X, y in batches.from_svmlight(f"{folder}/rows.txt", n_features=3):
+    ...         print(X.toarray().tolist(), y)
+    [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [ 1. -1.]
     """
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     opened = openers.get(Path(path).suffix, open)

@@ -45,6 +45,14 @@ class Laplacian:
         D − W or I − D^(−½) W D^(−½).
     power : int
         How often the matrix is applied.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from ulmus.graphs import Laplacian
+    >>> path = sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]]))
+    >>> Laplacian(path, power=2) @ np.array([1.0, 2.0, 4.0])
+    array([ 0., -3.,  3.])
     """
 
     matrix: Any
@@ -256,7 +264,33 @@ class KNNGraph(BaseEstimator):
 
 
 def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mean") -> Any:
-    """W from a graph of neighbours' distances, whose zeros are stored, not left out."""
+    """W from a graph of neighbours' distances, whose zeros are stored, not left out.
+
+    Parameters
+    ----------
+    distances : sparse matrix of shape (n, n)
+        Row i holds the distances to the neighbours of row i.
+    weights : {"heat", "binary"}, default="heat"
+        exp(−dist² / 2t²), or 1 for every neighbour.
+    width : "mean" or float, default="mean"
+        t; "mean" is the mean of the distances.
+
+    Returns
+    -------
+    W : sparse array of shape (n, n)
+        Symmetric: one of two rows need only name the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import kneighbors_graph
+    >>> from ulmus.graphs import affinity_of
+    >>> D = kneighbors_graph(np.array([[0.0], [1.0], [3.0]]), 1, mode="distance")
+    >>> affinity_of(D, width=1.0).toarray().round(3)
+    array([[0.   , 0.607, 0.   ],
+           [0.607, 0.   , 0.135],
+           [0.   , 0.135, 0.   ]])
+    """
     D = sp.coo_array(distances)
     away = D.row != D.col
     row, column, distance = D.row[away], D.col[away], D.data[away].astype(float)
@@ -287,9 +321,29 @@ def _widths(
 def as_laplacian(graph: Any, X: Rows) -> Laplacian:
     """The Laplacian that ``graph`` states for the rows X.
 
-    ``graph`` is None (a default `KNNGraph`), a `KNNGraph`, a `Laplacian`, a sparse
-    affinity, a sparse graph of distances in scikit-learn's format (its diagonal is
-    stored, and zero), or one of scikit-learn's neighbours transformers.
+    Parameters
+    ----------
+    graph : None, KNNGraph, Laplacian, sparse matrix or transformer
+        What estimators take as ``graph=``: None is a default `KNNGraph`; a matrix is an affinity,
+        or a graph of distances in scikit-learn's format (its diagonal is stored, and zero); a
+        transformer is one of scikit-learn's neighbours transformers.
+    X : array-like or sparse matrix of shape (n, n_features)
+        The rows.
+
+    Returns
+    -------
+    laplacian : Laplacian
+        Of n rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.neighbors import KNeighborsTransformer
+    >>> from ulmus.graphs import as_laplacian
+    >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> L = as_laplacian(KNeighborsTransformer(n_neighbors=2), X)
+    >>> len(L), L.matrix.diagonal()
+    (4, array([1., 1., 1., 1.]))
     """
     graph = KNNGraph() if graph is None else graph
     if isinstance(graph, KNNGraph):

@@ -13,7 +13,8 @@ import numpy as np
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, contiguous, doubles, is_numpy, namespace, take, zeros
 from ulmus.hidden import Hidden, block_rows, row_blocks
-from ulmus.kernels import Kernel, Shifted, some_rows
+from ulmus.kernels import Kernel
+from ulmus.pairs import Shifted, some_rows
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["EvaluatedKernel", "GivenKernel", "HiddenKernel", "KernelMatrix"]

@@ -10,6 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     ["arguments", "exceptions", "files", "progress", "summary", "typing", "version", "backends"],
+    ["pairs"],
     [
         "batches",
         "targets",

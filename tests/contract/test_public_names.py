@@ -2,7 +2,9 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +12,10 @@ from pathlib import Path
 import pytest
 
 import ulmus
+import ulmus.exceptions
 
 ROOT = Path(__file__).parents[2]
+REFERENCE = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
 MODULES = [
     module.name
     for module in pkgutil.walk_packages(ulmus.__path__, "ulmus.")
@@ -76,6 +80,41 @@ def test_examples_in_pages_run(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
+def public_names():
+    """The names of ``ulmus`` and of every module that the reference names, each in full.
+
+    A module of which the reference has one name is public, and all that it offers with it.
+    """
+    listed = re.findall(r"^   ([a-z]+)\.\w+$", REFERENCE, flags=re.MULTILINE)
+    modules = ["ulmus", *(f"ulmus.{name}" for name in sorted(set(listed)))]
+    assert {"batches", "datasets", "graphs", "kernels", "metrics"} <= set(listed)
+    return [f"{name}.{one}" for name in modules for one in importlib.import_module(name).__all__]
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_every_public_name_has_a_page_and_an_example_that_runs(name):
+    short = name.removeprefix("ulmus.")
+    thing = pkgutil.resolve_name(name)
+    if not callable(thing):
+        assert short.split(".")[-1] in REFERENCE, f"{name} is not in docs/reference/index.md"
+        return
+    # What ``ulmus`` offers of a public module is listed once, with that module.
+    names = {short, f"{thing.__module__.removeprefix('ulmus.')}.{thing.__name__}"}
+    listed = any(f"\n   {one}\n" in REFERENCE for one in names)
+    assert listed, f"{name} has no line in docs/reference/index.md"
+    assert "Examples\n--------\n>>> " in inspect.getdoc(thing), f"{name} has no example"
+    # What `test_examples_in_docstrings_run` runs is what the module that defines it shows.
+    assert thing.__module__ in MODULES
+
+
+@pytest.mark.parametrize("name", ulmus.exceptions.__all__)
+def test_every_error_is_in_the_tree_and_has_an_example(name):
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
+    assert f" {name}" in ulmus.exceptions.__doc__ or f"\n{name}" in ulmus.exceptions.__doc__
+    examples = "\n".join(re.findall(r"^```python\n(.*?)^```", page, flags=re.M | re.S))
+    assert name in examples, f"docs/reference/errors.md does not show when {name} comes"
+
+
 @pytest.mark.parametrize("name", [n for n in ulmus.__all__ if n[0].isupper()])
 def test_every_public_class_documents_its_parameters(name):
     cls = getattr(ulmus, name)
@@ -95,7 +134,3 @@ def test_importing_brings_no_optional_package():
     )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "[]", seen.stdout + seen.stderr
-
-
-def test_the_version_is_in_one_place():
-    assert ulmus.__version__ == importlib.import_module("importlib.metadata").version("ulmus")

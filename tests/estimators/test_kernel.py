@@ -319,7 +319,7 @@ def test_precomputed_rows_of_the_wrong_length():
 
 def test_sparse_text_is_never_made_dense():
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 20_000), density=1e-3, rng=rng, format="csr")
+    X = sp.random_array((300, 20_000), density=1e-3, random_state=rng, format="csr")
     y = (
         np.asarray(X[:, :10_000].sum(axis=1)).ravel()
         > np.asarray(X[:, 10_000:].sum(axis=1)).ravel()

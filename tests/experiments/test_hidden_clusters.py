@@ -129,7 +129,7 @@ def test_a_run_repeats_itself():
 
 
 def test_components_are_the_singular_vectors():
-    X = sp.random_array((30, 80), density=0.2, rng=np.random.default_rng(0)).tocsr()
+    X = sp.random_array((30, 80), density=0.2, random_state=np.random.default_rng(0)).tocsr()
     found = hidden_clusters._components(X, 5)
     U, values, _ = np.linalg.svd(X.toarray(), full_matrices=False)
     assert_allclose(np.abs(found), np.abs(U[:, :5] * values[:5]), atol=1e-10)

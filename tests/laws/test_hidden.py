@@ -105,7 +105,9 @@ def test_a_memory_map_is_read_by_blocks(tmp_path):
 
 
 def test_sparse_rows_are_never_densified(monkeypatch):
-    X = sp.random_array((300, 50), density=0.05, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array(
+        (300, 50), density=0.05, format="csr", random_state=np.random.default_rng(0)
+    )
     y = np.arange(300) % 3
     for name in ("toarray", "todense"):
         original = getattr(sp.csr_array, name)

@@ -21,10 +21,8 @@ from ulmus.kernels import (
     Linear,
     Pairwise,
     Polynomial,
-    Shifted,
-    mean_distance,
-    mean_square,
 )
+from ulmus.pairs import Shifted, mean_distance, mean_square
 
 KERNELS = {
     "linear": Linear(),

@@ -182,7 +182,9 @@ def test_without_a_graph_and_with_every_label_it_is_elm(h):
 def test_a_graph_of_noise_only_adds_smoothness():
     # Sparse graphs of any origin go in; an isolated row has no say in the penalty.
     X, y = load_iris(return_X_y=True)
-    W = sp.random_array((150, 150), density=0.02, rng=np.random.default_rng(0), format="csr")
+    W = sp.random_array(
+        (150, 150), density=0.02, random_state=np.random.default_rng(0), format="csr"
+    )
     few = np.where(np.arange(150) % 10 == 0, y, -1)
     model = SemiSupervisedELMClassifier(graph=laplacian(W.maximum(W.T)), random_state=0)
     assert model.fit(X, few).score(X, y) > 0.75

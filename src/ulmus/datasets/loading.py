@@ -52,7 +52,26 @@ _REDRAWN = ("g50c", "synthetic_control", "waveform")
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the catalogue; ``source`` is where the data would come from now."""
+    """A line of the catalogue; ``source`` is where the data would come from now.
+
+    Parameters
+    ----------
+    name : str
+        What `load` knows it by.
+    rows, columns, classes : int
+        Its shape; 0 classes are numbers to predict.
+    source : str
+        "ULMUS_DATA", "cache", "bundled", "generated", "network" or "absent".
+    licence : str
+        Under what terms it may be used.
+
+    Examples
+    --------
+    >>> from ulmus.datasets import catalogue
+    >>> entry = next(entry for entry in catalogue() if entry.name == "wine")
+    >>> entry.rows, entry.columns, entry.classes
+    (178, 13, 3)
+    """
 
     name: str
     rows: int

@@ -3,6 +3,7 @@
 from numbers import Integral, Real
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -353,9 +354,10 @@ class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
                 **shared,
             )
             (E,) = computed(self.embedding_.fit(X, client=client).transform(X))
-            self.kmeans_ = KMeans(
-                self.n_clusters, n_init=self.n_init, random_state=self.random_state
-            ).fit(to_numpy(E))
+            means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+            # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
+            with config_context(array_api_dispatch=False):
+                self.kmeans_ = means.fit(to_numpy(E))
             self.labels_ = placed(self.kmeans_.labels_, E)
             return self
 
@@ -382,7 +384,8 @@ class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
         E = to_numpy(self.embedding_.transform(X))
         # k-means takes rows in the precision of its centres alone.
         E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
-        return from_numpy(self.kmeans_.predict(E), X)
+        with config_context(array_api_dispatch=False):
+            return from_numpy(self.kmeans_.predict(E), X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

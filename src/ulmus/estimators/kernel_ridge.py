@@ -34,8 +34,8 @@ from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_
 from ulmus.features.kernel_choice import has_gamma, landmarks_like
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
-from ulmus.kernels import some_rows
 from ulmus.lowrank import METHODS, low_rank
+from ulmus.pairs import some_rows
 from ulmus.problem import Problem
 from ulmus.progress import columns
 from ulmus.solvers.auto import solve

@@ -35,8 +35,9 @@ from ulmus.features.kernel_choice import (
 from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.hidden import fits
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels import Kernel, Precomputed, some_rows
+from ulmus.kernels import Kernel, Precomputed
 from ulmus.lowrank import METHODS, LowRank, low_rank
+from ulmus.pairs import some_rows
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = [

@@ -27,11 +27,8 @@ from ulmus.kernels import (
     Pairwise,
     Polynomial,
     Precomputed,
-    Shifted,
-    mean_distance,
-    mean_square,
-    some_rows,
 )
+from ulmus.pairs import Shifted, mean_distance, mean_square, some_rows
 from ulmus.typing import Array, DType, Rows
 
 __all__ = [

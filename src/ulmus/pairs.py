@@ -1,0 +1,174 @@
+"""Products and distances of all pairs of rows: what a kernel needs to know of them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from ulmus.backends.linalg import elementwise, matmul, zero_diagonal
+from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, take
+from ulmus.typing import Array, Rows
+
+__all__ = [
+    "Shifted",
+    "affine",
+    "at_most_zero",
+    "city_blocks",
+    "few",
+    "into",
+    "mean_distance",
+    "mean_square",
+    "ones",
+    "products",
+    "some_rows",
+    "squares",
+]
+
+# Rows at a time where more of each pair is made than one number.
+_FEW_ROWS = 64
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """Sparse rows less a constant row, which is never subtracted: the products take it in."""
+
+    rows: Rows
+    shift: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n, d = self.rows.shape
+        return int(n), int(d)
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the rows."""
+        return self.rows.dtype
+
+    def astype(self, dtype: Any) -> "Shifted":
+        """The same rows in another precision."""
+        return Shifted(self.rows.astype(dtype), self.shift.astype(dtype))
+
+    def __getitem__(self, rows: Any) -> "Shifted":
+        return Shifted(self.rows[rows], self.shift)
+
+
+def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
+    """The mean distance, or city-block distance, between two rows drawn; 1 where all are equal."""
+    X = X.rows if isinstance(X, Shifted) else X
+    n = X.shape[0]
+    if city:
+        D = city_blocks(X, X)
+    else:
+        D = affine(X, X, 2.0, -1.0, 0.0, None)
+        D = elementwise("sqrt", -at_most_zero(D))
+        D = zero_diagonal(D)  # but for rounding it was
+    share = from_numpy(_share(n, weight), D)
+    mean = float(share @ doubles(D) @ share)
+    return mean if mean > 0 else 1.0
+
+
+def mean_square(X: Rows, weight: np.ndarray | None = None) -> float:
+    """The mean squared length of the rows; 1 where all are zero."""
+    lengths = doubles(squares(X))
+    mean = float(from_numpy(_share(X.shape[0], weight), lengths) @ lengths)
+    return mean if mean > 0 else 1.0
+
+
+def some_rows(X: Rows, rows: Any) -> Rows:
+    """Rows of X, whatever kind they are of, by a slice or by their numbers."""
+    return X[rows] if isinstance(X, Shifted) else take(X, rows)
+
+
+def _share(n: int, weight: np.ndarray | None) -> np.ndarray:
+    return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+
+
+def products(X: Rows, Z: Rows, out: Array | None) -> Array:
+    """xᵀz for every pair."""
+    if isinstance(X, Shifted) and isinstance(Z, Shifted):
+        P = products(X.rows, Z.rows, out)
+        P -= np.asarray(X.rows @ X.shift)[:, None]
+        P -= np.asarray(Z.rows @ Z.shift)[None, :] - float(X.shift @ X.shift)
+        return P
+    if is_sparse(X) or is_sparse(Z):
+        return into(out, np.asarray(safe_sparse_dot(X, Z.T, dense_output=True)))
+    return matmul(X, Z.T, out)
+
+
+def squares(X: Rows) -> Array:
+    """‖x‖² of every row."""
+    if isinstance(X, Shifted):
+        cross = np.asarray(X.rows @ X.shift)
+        return squares(X.rows) - 2.0 * cross + float(X.shift @ X.shift)
+    if is_numpy(X):
+        return row_norms(X, squared=True)
+    xp = namespace(X)
+    return xp.sum(X * X, axis=1)
+
+
+def affine(
+    X: Rows, Z: Rows, product: float, square: float, level: float, out: Array | None
+) -> Array:
+    """product · xᵀz + square · (‖x‖² + ‖z‖²) + level, for every pair."""
+    x, z = squares(X), squares(Z)
+    if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
+        # [x, ‖x‖², 1] [product · z, square, square · ‖z‖² + level]ᵀ: one product, no further pass.
+        left = np.ones((X.shape[0], X.shape[1] + 2), X.dtype)
+        left[:, :-2], left[:, -2] = X, x
+        right = np.empty((Z.shape[0], Z.shape[1] + 2), X.dtype)
+        right[:, :-2], right[:, -2], right[:, -1] = product * Z, square, square * z + level
+        return matmul(left, right.T, out)
+    P = products(X, Z, out)
+    P *= product
+    P += square * x[:, None]
+    P += (square * z + level)[None, :]
+    return P
+
+
+def city_blocks(X: Rows, Z: Rows) -> Array:
+    """‖x − z‖₁ for every pair."""
+    if is_numpy(X):
+        X, Z = (_short_indices(A) for A in (X, Z))
+        return manhattan_distances(X, Z).astype(X.dtype, copy=False)
+    xp = namespace(X)
+    parts = [xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2) for rows in few(X.shape[0])]
+    return xp.concat(parts)
+
+
+def few(n: int) -> list[slice]:
+    """The numbers of n rows, a few at a time."""
+    return [slice(i, min(i + _FEW_ROWS, n)) for i in range(0, n, _FEW_ROWS)]
+
+
+def at_most_zero(P: Array) -> Array:
+    """P without what is above zero, in place where that is possible."""
+    if isinstance(P, np.ndarray):
+        return np.minimum(P, 0, out=P)
+    return namespace(P).clip(P, max=0.0)
+
+
+def _short_indices(X: Rows) -> Rows:
+    """Sparse rows whose indices have 32 bits, which is all that scikit-learn reads here."""
+    if not is_sparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
+        return X
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(parts, shape=X.shape)
+
+
+def ones(X: Rows) -> Array:
+    """A one for every row."""
+    if isinstance(X, Shifted) or is_numpy(X):
+        return np.ones(X.shape[0], X.dtype)
+    return namespace(X).ones(X.shape[0], dtype=X.dtype, device=X.device)
+
+
+def into(out: Array | None, block: Array) -> Array:
+    """The block, written into ``out`` where one is given."""
+    if out is None or block is out:
+        return block
+    out[...] = block
+    return out
