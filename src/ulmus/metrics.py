@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-__all__ = ["clustering_accuracy", "matched", "purity"]
+__all__ = ["clustering_accuracy", "purity"]
 
 
 def clustering_accuracy(labels_true, labels_pred):

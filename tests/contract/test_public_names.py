@@ -100,6 +100,8 @@ def test_every_public_name_has_a_page_and_an_example_that_runs(name):
         return
     # What ``ulmus`` offers of a public module is listed once, with that module.
     names = {short, f"{thing.__module__.removeprefix('ulmus.')}.{thing.__name__}"}
+    if thing.__name__ in ulmus.__all__:
+        names.add(thing.__name__)
     listed = any(f"\n   {one}\n" in REFERENCE for one in names)
     assert listed, f"{name} has no line in docs/reference/index.md"
     assert "Examples\n--------\n>>> " in inspect.getdoc(thing), f"{name} has no example"

@@ -75,6 +75,7 @@ def test_a_fit_says_what_it_chose_to_the_log(name, words, caplog):
 
 
 def test_approximations_are_logged(caplog, monkeypatch):
+    monkeypatch.setattr("ulmus.graphs._PRODUCT_ROWS", 10)
     monkeypatch.setattr("ulmus.graphs._EXACT_ROWS", 10)
     with caplog.at_level(logging.INFO, "ulmus"):
         ulmus.KNNGraph().search(np.zeros((20, 2)))

@@ -275,5 +275,5 @@ def test_a_sketch_needs_all_rows_at_once():
     with pytest.raises(InvalidParameterError, match="needs all rows at once"):
         ELMClassifier(solver="halko").fit(iter([(X, y)]))
     model = ELMClassifier(solver="halko", rank=50, random_state=0).fit(X, y)
-    with pytest.raises(InvalidInputError, match="keeps no sums"):
+    with pytest.raises(InvalidInputError, match="no sums to go on from"):
         model.set_params(solver="auto", rank=None).partial_fit(X, y)

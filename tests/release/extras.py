@@ -60,7 +60,22 @@ def torch():
     assert np.mean(ELMClassifier(n_hidden=50).fit(rows, y).predict(X) == y) > 0.9
 
 
-USES = {use.__name__: use for use in (dask, neighbors, parquet, plot, sparse, torch)}
+def onnx():
+    from ulmus import to_onnx
+
+    assert to_onnx(ELMClassifier(n_hidden=50).fit(X, y)).graph.node
+
+
+def cli():
+    from ulmus.tables import read_table
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        path.write_text("a,b\n1,x\n2,y\n")
+        assert len(read_table(path)) == 2
+
+
+USES = {use.__name__: use for use in (cli, dask, neighbors, onnx, parquet, plot, sparse, torch)}
 
 if __name__ == "__main__":
     name, state = sys.argv[1:]
