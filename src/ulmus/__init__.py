@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.clustering import ELMKMeans
     from ulmus.estimators.discriminative import ManifoldELMClassifier
-    from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.embedding import ELMEmbedding
     from ulmus.estimators.factorisation import ELMNMF
     from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SemiSupervisedELMRegressor,
     )
     from ulmus.estimators.sparse import SparseELMClassifier
+    from ulmus.estimators.spectral import ELMSpectralClustering
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
 
@@ -65,7 +66,7 @@ _HOMES = {
     "ELMKMeans": "ulmus.estimators.clustering",
     "ELMNMF": "ulmus.estimators.factorisation",
     "ELMRegressor": "ulmus.estimators.regressor",
-    "ELMSpectralClustering": "ulmus.estimators.embedding",
+    "ELMSpectralClustering": "ulmus.estimators.spectral",
     "GraphELMClassifier": "ulmus.estimators.graph",
     "KNNGraph": "ulmus.graphs",
     "KernelELMClassifier": "ulmus.estimators.kernel",

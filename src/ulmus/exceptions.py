@@ -4,6 +4,7 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── BatchError                       one batch or block does not fit the others
+    │   ├── GraphError                       a graph does not tell what is asked of it
     │   └── CheckpointError                  a file of sums is no use to this fit
     ├── DatasetError                         a data set cannot be had
     │   ├── UnknownDatasetError (ValueError) no data set has this name
@@ -19,7 +20,7 @@
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
     ├── IndefiniteWarning                    an answer was found, and it minimises nothing
     ├── LowRankWarning                       a kernel has fewer directions than were asked for
-    └── UnreachedRowsWarning                 a graph joins some rows to no label
+    └── UnreachedRowsWarning                 a graph does not tell of some rows
 
 A message says what was wrong, then what to do.
 """
@@ -31,6 +32,7 @@ __all__ = [
     "CheckpointWarning",
     "CorruptFileError",
     "DatasetError",
+    "GraphError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
@@ -61,6 +63,10 @@ class InvalidParameterError(InvalidInputError):
 
 class BatchError(InvalidInputError):
     """One batch of a stream, or one block of a Dask collection, does not fit the others."""
+
+
+class GraphError(InvalidInputError):
+    """A graph has too many parts, or too little else, to tell what is asked of it."""
 
 
 class CheckpointError(InvalidInputError):
@@ -120,4 +126,4 @@ class IndefiniteWarning(UlmusWarning):
 
 
 class UnreachedRowsWarning(UlmusWarning):
-    """A graph joins some rows to no labelled one, and the model alone names them."""
+    """A graph joins some rows to no label, or to few others; the model alone tells of them."""
