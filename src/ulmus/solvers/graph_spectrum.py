@@ -62,10 +62,7 @@ def graph_spectrum(laplacian: Laplacian, k: int) -> GraphSpectrum:
             values.append(value)
             columns.append(_spread_out(f, rows, n))
     if len(values) < k:
-        raise GraphError(
-            f"The graph has {len(values)} coordinates to give, and {k} are asked for; lower "
-            "n_components."
-        )
+        raise GraphError(f"n_components={k} is too many: the graph gives at most {len(values)}.")
     order = np.argsort(values, kind="stable")[:k]
     E = np.column_stack([columns[i] for i in order])
     reached = np.zeros(n, dtype=bool)
