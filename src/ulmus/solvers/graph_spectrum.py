@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
@@ -50,14 +51,14 @@ def graph_spectrum(laplacian: Laplacian, k: int) -> GraphSpectrum:
     In a graph of p large parts the first p − 1 are constant on each: every part against the
     larger ones together. The others are zero on all parts but one.
     """
-    members = _large_parts(laplacian)
-    n = len(laplacian)
+    matrix, n = sp.csr_array(laplacian.matrix, dtype=float), len(laplacian)
+    members = _large_parts(matrix)
     values, columns = [], []
     for column in _contrasts(members, n)[: k + 1]:
         values.append(0.0)
         columns.append(column)
     for rows in members:
-        found, F = _functions(laplacian.matrix[rows][:, rows], min(k + 1, len(rows)))
+        found, F = _functions(matrix[rows][:, rows], min(k + 1, len(rows)))
         for value, f in zip(found, F.T, strict=True):
             values.append(value)
             columns.append(_spread_out(f, rows, n))
@@ -89,10 +90,10 @@ def smallest_eigenpairs(A: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     return _largest_of(_chebyshev(A, cut, top), A, k, V.sum(axis=1), _TOL)
 
 
-def _large_parts(laplacian: Laplacian) -> list[np.ndarray]:
+def _large_parts(matrix: Any) -> list[np.ndarray]:
     """The rows of every part that is large enough, the largest first."""
-    n = len(laplacian)
-    count, part = connected_components(laplacian.matrix, directed=False)
+    n = matrix.shape[0]
+    count, part = connected_components(matrix, directed=False)
     sizes = np.bincount(part, minlength=count)
     large = [p for p in np.argsort(-sizes, kind="stable") if sizes[p] >= max(2, _SHARE * n)]
     if 2 * sizes[large].sum() < n:
