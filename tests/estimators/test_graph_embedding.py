@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
@@ -76,9 +77,9 @@ def test_clusters_beat_those_of_the_hidden_layer(clusters):
 
 
 def test_the_shape_chooses(few_rows_are_many):
-    many, few = (
-        ELMSpectralClustering(10, n_hidden=50, random_state=0).fit(X[:n]) for n in (600, 499)
-    )
+    model = ELMSpectralClustering(10, n_hidden=50, n_components=12, random_state=0)
+    many, few = clone(model).fit(X[:600]), clone(model).fit(X[:499])
+    assert many.embedding_.n_components == few.embedding_.n_components == 12
     assert (many.coupling_, few.coupling_) == ("free", "tight")
     assert many.coupling_reason_ == "600 rows are more than 50 units can follow"
     assert few.coupling_reason_ == "50 units suffice for 499 rows"
@@ -152,9 +153,12 @@ def test_the_same_seed_gives_the_same_model(clusters):
 def test_a_second_fit_leaves_nothing_of_the_first(clusters):
     model = pickle.loads(pickle.dumps(clusters))
     assert_array_equal(model.predict(NEW), clusters.predict(NEW))
-    model.set_params(coupling="tight").fit(OLD)
+    plane = clone(model.embedding_).fit(OLD)
+    for estimator in (model, plane):
+        estimator.set_params(coupling="tight").fit(OLD)
+        assert not hasattr(estimator, "C_")
     assert not hasattr(model, "coef_")
-    assert not hasattr(model.embedding_, "embedding_")
+    assert not hasattr(plane, "embedding_")
     assert_array_equal(model.predict(OLD), model.labels_)
 
 

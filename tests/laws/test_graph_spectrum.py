@@ -82,8 +82,9 @@ def test_large_parts_come_first_and_each_is_one_place():
         assert sum(np.abs(column[truth == c]).max() > 1e-9 for c in range(3)) == 1
 
 
-def test_an_edge_too_faint_to_count_still_leaves_sound_functions():
-    X, truth = make_blobs([300, 290], centers=[[0, 0], [99, 0]], random_state=0)
+@pytest.mark.parametrize("sizes", [(300, 290), (230, 220)])
+def test_an_edge_too_faint_to_count_still_leaves_sound_functions(sizes):
+    X, truth = make_blobs(sizes, centers=[[0, 0], [99, 0]], random_state=0)
     W = KNNGraph(5).affinity(X).tolil()
     a, b = np.flatnonzero(truth == 0)[0], np.flatnonzero(truth == 1)[0]
     W[a, b] = W[b, a] = 1e-18

@@ -25,7 +25,7 @@ _SHARE = 0.01
 # Up to this many rows all eigenvectors are sooner found than a few.
 _DENSE_ROWS = 500
 # The least share of the largest γ that Chebyshev's polynomial is small from.
-_CUT = 0.02
+_CUT = 0.004
 _ROUGH, _TOL, _RESTARTS = 1e-2, 1e-7, 1000
 # γ/γ_max that is zero up to rounding.
 _ZERO = 1e-9
