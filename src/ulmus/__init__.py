@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.clustering import ELMKMeans
     from ulmus.estimators.discriminative import ManifoldELMClassifier
-    from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+    from ulmus.estimators.embedding import ELMEmbedding
     from ulmus.estimators.factorisation import ELMNMF
     from ulmus.estimators.graph import GraphELMClassifier
     from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
     from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
     from ulmus.estimators.sparse import SparseELMClassifier
+    from ulmus.estimators.spectral import ELMSpectralClustering
     from ulmus.exporting.model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
@@ -69,7 +70,7 @@ _HOMES = {
     "ELMKMeans": "ulmus.estimators.clustering",
     "ELMNMF": "ulmus.estimators.factorisation",
     "ELMRegressor": "ulmus.estimators.regressor",
-    "ELMSpectralClustering": "ulmus.estimators.embedding",
+    "ELMSpectralClustering": "ulmus.estimators.spectral",
     "GraphELMClassifier": "ulmus.estimators.graph",
     "KNNGraph": "ulmus.graphs",
     "KernelELMClassifier": "ulmus.estimators.kernel",

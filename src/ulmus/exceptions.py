@@ -4,6 +4,7 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── BatchError                       one batch or block does not fit the others
+    │   ├── GraphError                       a graph does not tell what is asked of it
     │   ├── CheckpointError                  a file of sums is no use to this fit
     │   └── TableError                       a file is no table that can be read
     ├── ExportError (ValueError)             a model has no form in the format asked for
@@ -23,7 +24,7 @@
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
     ├── IndefiniteWarning                    an answer was found, and it minimises nothing
     ├── LowRankWarning                       a kernel has fewer directions than were asked for
-    └── UnreachedRowsWarning                 a graph joins some rows to no label
+    └── UnreachedRowsWarning                 a graph does not tell of some rows
 
 A message says what was wrong, then what to do.
 """
@@ -36,6 +37,7 @@ __all__ = [
     "CorruptFileError",
     "DatasetError",
     "ExportError",
+    "GraphError",
     "IllConditionedWarning",
     "IndefiniteWarning",
     "InvalidInputError",
@@ -69,6 +71,10 @@ class InvalidParameterError(InvalidInputError):
 
 class BatchError(InvalidInputError):
     """One batch of a stream, or one block of a Dask collection, does not fit the others."""
+
+
+class GraphError(InvalidInputError):
+    """A graph has too many parts, or too little else, to tell what is asked of it."""
 
 
 class CheckpointError(InvalidInputError):
@@ -144,4 +150,4 @@ class IndefiniteWarning(UlmusWarning):
 
 
 class UnreachedRowsWarning(UlmusWarning):
-    """A graph joins some rows to no labelled one, and the model alone names them."""
+    """A graph joins some rows to no label, or to few others; the model alone tells of them."""

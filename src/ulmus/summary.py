@@ -47,11 +47,12 @@ def facts(model: Any) -> list[tuple[str, str]]:
         "classes": _classes(model),
         "hidden units": _units(model),
         "kernel": _kernel(model),
+        "coupling": _reasoned(model, "coupling"),
         "clusters": str(getattr(model, "n_clusters", "")) if hasattr(model, "labels_") else "",
         "C": _number(model, "C_"),
         "lam": _number(model, "lam_"),
         "rank": _rank(model),
-        "solver": _solver(model),
+        "solver": _reasoned(model, "solver"),
         "support": _support(model),
         "score": _score(model),
     }
@@ -113,10 +114,10 @@ def _rank(model: Any) -> str:
     return f"{model.rank_} by {method}, {model.approximation_error_:.2g} of the trace missing"
 
 
-def _solver(model: Any) -> str:
-    if not hasattr(model, "solver_"):
+def _reasoned(model: Any, name: str) -> str:
+    if not hasattr(model, f"{name}_"):
         return ""
-    return f"{model.solver_} ({model.solver_reason_})"
+    return f"{getattr(model, f'{name}_')} ({getattr(model, f'{name}_reason_')})"
 
 
 def _support(model: Any) -> str:

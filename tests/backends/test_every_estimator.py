@@ -192,15 +192,20 @@ def test_kernel_units(library, method):
 
 @pytest.mark.parametrize("width", [40, 200])
 @pytest.mark.parametrize("normalize", [False, True])
-def test_embedding(library, width, normalize):
-    model = ELMEmbedding(n_hidden=width, row_normalize=normalize, random_state=0)
+@pytest.mark.parametrize("coupling", ["tight", "free"])
+def test_embedding(library, width, normalize, coupling):
+    model = ELMEmbedding(n_hidden=width, coupling=coupling, row_normalize=normalize, random_state=0)
     here, there, A, B = pair(model, library, Y)
+    if coupling == "free":
+        assert_same(there.embedding_, here.embedding_, B)
     assert_same(there.transform(B), here.transform(A), B)
     assert_same(there.eigenvalues_, here.eigenvalues_, B, atol=1e-6 * here.eigenvalues_[-1])
 
 
-def test_clusters(library):
-    here, there, A, B = pair(ELMSpectralClustering(4, n_hidden=40, random_state=0), library, Y)
+@pytest.mark.parametrize("coupling", ["tight", "free"])
+def test_clusters(library, coupling):
+    model = ELMSpectralClustering(4, n_hidden=40, coupling=coupling, random_state=0)
+    here, there, A, B = pair(model, library, Y)
     assert_same(there.labels_, here.labels_, B)
     assert_same(there.predict(B), here.predict(A), B)
 

@@ -76,7 +76,10 @@ VALUED = [
 UNLABELLED = [
     ELMEmbedding(**NARROW),
     ELMEmbedding(n_components=3, row_normalize=True, **NARROW),
+    ELMEmbedding(coupling="free", **NARROW),
     ELMSpectralClustering(3, **NARROW),
+    ELMSpectralClustering(2, coupling="free", **NARROW),
+    ELMSpectralClustering(3, coupling="free", **NARROW),
     ELMSpectralClustering(4, row_normalize=False, **NARROW),
     ELMKMeans(3, **NARROW),
     ELMNMF(3, **NARROW),

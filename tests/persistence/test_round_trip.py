@@ -137,6 +137,8 @@ CASES = {
     "SS-ELM values": (SemiSupervisedELMRegressor(**few), X, VALUES),
     "SS-ELM values, free": (SemiSupervisedELMRegressor(coupling="free", **few), X, VALUES),
     "embedding": (ELMEmbedding(n_components=2, **few), X, None),
+    "embedding, free": (ELMEmbedding(n_components=2, coupling="free", **few), X, None),
+    "spectral, free": (ELMSpectralClustering(3, coupling="free", **few), X, None),
     "spectral": (ELMSpectralClustering(3, **few), X, None),
     "k-means": (ELMKMeans(3, **few), X, None),
     "NMF": (ELMNMF(3, **few), X, None),

@@ -11,7 +11,7 @@ from ulmus.cli.printing import csv_text, facts, note, print_json, say, table, wi
 from ulmus.cli.rows import read_rows
 from ulmus.cli.watching import watching
 from ulmus.estimators.clustering import ELMKMeans
-from ulmus.estimators.embedding import ELMSpectralClustering
+from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import InvalidInputError
 from ulmus.metrics import clustering_accuracy
 

@@ -156,8 +156,11 @@ def without_training_rows(estimator: Any) -> Any:
         "_graph_labels",
         "_pseudo",
         "_sums",
+        "_places",
     ):
         vars(estimator).pop(name, None)
+    if hasattr(vars(estimator).get("embedding_"), "get_params"):
+        estimator.embedding_ = without_training_rows(estimator.embedding_)
     return estimator
 
 

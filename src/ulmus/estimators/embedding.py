@@ -1,45 +1,57 @@
-"""US-ELM: a map of the rows when none has a label, and clusters on it."""
+"""US-ELM: a map of the rows when none has a label."""
 
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn import config_context
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
-from sklearn.cluster import KMeans
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.backends.namespace import from_numpy, gathered, namespace, placed, to_numpy, zeros
-from ulmus.distributed.blocks import computed, is_collection
+from ulmus.arguments import check_known
+from ulmus.backends.namespace import gathered, zeros
+from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.atomic import atomic
+from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.estimators.graph_embedding import (
+    COUPLINGS,
+    GRAPHS,
+    GraphEmbedding,
+    of_unit_length,
+)
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import fitted_map, layer_of, map_over_blocks, scaled_rows
+from ulmus.estimators.stage import (
+    comparable_rows,
+    fitted_map,
+    layer_of,
+    map_over_blocks,
+    scaled_rows,
+)
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.graphs import KNNGraph, as_laplacian
+from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.embedding import embedding, embedding_of, hidden_gram
 from ulmus.summary import Summary
 from ulmus.validation import valid_rows
 
-__all__ = ["ELMEmbedding", "ELMSpectralClustering"]
+__all__ = ["ELMEmbedding"]
 
 
 class ELMEmbedding(
-    Summary, HiddenOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    GraphEmbedding,
+    Summary,
+    HiddenOutputs,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """US-ELM: an embedding that keeps neighbours together and takes new rows.
 
     The columns of the embedding Hβ are orthonormal over the training rows and minimise
     ‖β‖² + λ tr (Hβ)ᵀΛ(Hβ): they solve (I + λHᵀΛH) v = γ HᵀH v for the smallest γ, of which the
-    first is all but constant and is left out.
+    first is all but constant and is left out. With many more rows than units Hβ cannot follow
+    the graph; the rows are then placed by the graph alone, and β is fitted to that.
 
     Parameters
     ----------
@@ -50,9 +62,16 @@ class ELMEmbedding(
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``. Rows are compared as the map scales them.
+        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
+        the coupling is free. Rows are compared as the map scales them; where the coupling is
+        free and the columns share a unit, as pixels do, in that unit.
+    coupling : {"auto", "tight", "free"}, default="auto"
+        "tight" is the published form: every place is Hβ. "free" places the training rows by the
+        smoothest functions on the graph, and fits β and an intercept to them by leave-one-out for
+        new rows. "auto" is tight below 10 000 rows or five rows a unit, and free past that unless
+        most of the graph lies in small parts.
     lam : float, default=10.0
-        How far to trust the graph against ‖β‖².
+        How far to trust the graph against ‖β‖², where the coupling is tight.
     row_normalize : bool, default=False
         Whether every row of the embedding is divided by its length.
     dtype : dtype, default=None
@@ -63,9 +82,20 @@ class ELMEmbedding(
     Attributes
     ----------
     coef_ : ndarray of shape (n_hidden, n_components)
-        The output weights β; each column's largest entry is positive.
+        The output weights β. Each column's largest entry is positive, or that of ``embedding_``
+        where there is one.
     eigenvalues_ : ndarray of shape (n_components,)
-        γ of each column, ascending.
+        γ of each column, ascending; of the Laplacian itself where the coupling is free.
+    coupling_, coupling_reason_ : str
+        The coupling in use, and why.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Where the coupling is free: the training rows' places on the graph, which ``fit_transform``
+        gives and ``transform`` comes near to.
+    intercept_ : ndarray of shape (n_components,)
+        What is added to Hβ; zero where the coupling is tight.
+    C_, loo_score_ : float
+        Where the coupling is free: how far β trusts the graph's places, and the R² of Hβ + b on
+        rows left out.
     features_ : transformer
         The fitted map.
     n_hidden_ : int
@@ -89,6 +119,8 @@ class ELMEmbedding(
     (75, 2)
     """
 
+    _on_device = ("coef_", "intercept_", "_places")
+
     def __init__(
         self,
         features=None,
@@ -96,6 +128,7 @@ class ELMEmbedding(
         n_components=2,
         n_hidden=None,
         graph=None,
+        coupling="auto",
         lam=10.0,
         row_normalize=False,
         dtype=None,
@@ -105,6 +138,7 @@ class ELMEmbedding(
         self.n_components = n_components
         self.n_hidden = n_hidden
         self.graph = graph
+        self.coupling = coupling
         self.lam = lam
         self.row_normalize = row_normalize
         self.dtype = dtype
@@ -127,12 +161,17 @@ class ELMEmbedding(
         self : object
             The fitted estimator.
         """
+        return self._fit_columns(X, client, self.n_components, self.n_components)
+
+    def _fit_columns(self, X, client, tight, free):
+        """Fit so many columns, according to the coupling."""
         with atomic(self):
+            forget_fit(self, "_places")
             self._check_parameters()
             if is_collection(X):
-                self._fit_blocks(X, client)
+                self._fit_blocks(X, client, tight)
             else:
-                self._fit(X)
+                self._fit(X, {"tight": tight, "free": free})
             return self
 
     def fit_transform(self, X, y=None):
@@ -148,9 +187,10 @@ class ELMEmbedding(
         Returns
         -------
         E : ndarray of shape (n_samples, n_components)
-            The embedding.
+            The embedding; the graph's own, ``embedding_``, where the coupling is free.
         """
-        return self.fit(X).transform(X)
+        self.fit(X)
+        return self._places if self.coupling_ == "free" else self.transform(X)
 
     @by_blocks
     def transform(self, X):
@@ -166,32 +206,43 @@ class ELMEmbedding(
         E : ndarray of shape (n_samples, n_components)
             The embedding.
         """
-        E = self._outputs(X)
-        if self.row_normalize:
-            xp = namespace(E)
-            lengths = xp.linalg.vector_norm(E, axis=1, keepdims=True)
-            E /= xp.where(lengths > 0, lengths, 0.0 * lengths + 1.0)
-        return E
+        check_is_fitted(self)
+        return self._embedded(valid_rows(self, X, reset=False))
 
-    def _fit(self, X):
+    def _embedded(self, X):
+        """The embedding of rows that are checked."""
+        E = self._map(X)
+        return of_unit_length(E) if self.row_normalize else E
+
+    def _fit(self, X, columns):
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        self._check_components(len(H), H.width)
-        graph = KNNGraph(5) if self.graph is None else self.graph
-        laplacian = as_laplacian(graph, scaled_rows(self.features_, X))
-        self._accept(embedding(H, laplacian, float(self.lam), self.n_components))
+        self.coupling_, self.coupling_reason_ = self._coupled(H)
+        self._check_components(columns["tight"], len(H), H.width)
+        graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
+        compared = scaled_rows if self.coupling_ == "tight" else comparable_rows
+        laplacian = as_laplacian(graph, compared(self.features_, X))
+        if self.coupling_ == "free" and self._fit_free(H, laplacian, columns["free"]):
+            return
+        self._accept(embedding(H, laplacian, float(self.lam), columns["tight"]))
 
-    def _fit_blocks(self, X, client):
+    def _fit_blocks(self, X, client, n_components):
         """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
+        if self.coupling == "free":
+            raise InvalidParameterError(
+                "coupling='free' needs all rows at once, not a Dask collection; use 'tight'."
+            )
+        self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
         rows = BlockRows(self, X, client=client)
         columns = merged(rows.survey(column_statistics))
         self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
-        self._check_components(len(rows), layer_of(self.features_, rows.example, self.dtype).width)
+        width = layer_of(self.features_, rows.example, self.dtype).width
+        self._check_components(n_components, len(rows), width)
         laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
         M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
         (B,) = rows.compute(rows.total(_hidden_gram))
-        self._accept(embedding_of(M, B, float(self.lam), self.n_components))
+        self._accept(embedding_of(M, B, float(self.lam), n_components))
 
     def _checked_rows(self, X, y, weight, reset):
         """A block's rows, for `BlockRows`."""
@@ -202,11 +253,11 @@ class ELMEmbedding(
         self.intercept_ = zeros(found.coef.shape[1], found.coef)
         self.n_hidden_ = int(found.coef.shape[0])
 
-    def _check_components(self, n_rows, width):
+    def _check_components(self, n_components, n_rows, width):
         most = min(n_rows, width) - 1
-        if self.n_components > most:
+        if n_components > most:
             raise InvalidInputError(
-                f"n_components={self.n_components} is too many: {n_rows} rows and {width} hidden "
+                f"n_components={n_components} is too many: {n_rows} rows and {width} hidden "
                 f"units give at most {most}."
             )
 
@@ -217,6 +268,7 @@ class ELMEmbedding(
             )
         if not isinstance(self.lam, Real) or not 0 <= self.lam < np.inf:
             raise InvalidParameterError(f"lam={self.lam!r} must be a number that is zero or more.")
+        check_known("coupling", self.coupling, COUPLINGS)
 
     @property
     def _n_features_out(self):
@@ -228,176 +280,6 @@ class ELMEmbedding(
         return tags
 
 
-class ELMSpectralClustering(Summary, ClusterMixin, BaseEstimator):
-    """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
-
-    The embedding is found where the rows are; k-means is scikit-learn's and runs on the host.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
-    n_components : int or None, default=None
-        Columns of the embedding (None: ``n_clusters``).
-    n_hidden : int or None, default=None
-        Width of the default map (None: 2000).
-    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``.
-    lam : float, default=10.0
-        How far to trust the graph against ‖β‖².
-    row_normalize : bool, default=True
-        Whether every row of the embedding is divided by its length first.
-    n_init : int, default=10
-        How often k-means starts; the tightest clustering is kept.
-    dtype : dtype, default=None
-        Precision of the hidden rows; None follows the input.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the default map and k-means.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of every training row.
-    embedding_ : ELMEmbedding
-        The fitted embedding.
-    kmeans_ : KMeans
-        The fitted k-means.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
-
-    See Also
-    --------
-    ELMEmbedding : The embedding alone.
-    SemiSupervisedELMClassifier : When a few rows have a label.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from ulmus import ELMSpectralClustering
-    >>> from ulmus.metrics import clustering_accuracy
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = ELMSpectralClustering(3, random_state=0).fit(X)
-    >>> bool(clustering_accuracy(y, model.labels_) > 0.8)
-    True
-    """
-
-    _on_device = ("labels_",)
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        features=None,
-        n_components=None,
-        n_hidden=None,
-        graph=None,
-        lam=10.0,
-        row_normalize=True,
-        n_init=10,
-        dtype=None,
-        random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.features = features
-        self.n_components = n_components
-        self.n_hidden = n_hidden
-        self.graph = graph
-        self.lam = lam
-        self.row_normalize = row_normalize
-        self.n_init = n_init
-        self.dtype = dtype
-        self.random_state = random_state
-
-    def fit(self, X, y=None, *, client=None):
-        """Find clusters of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows. The embedding of a Dask collection, a few columns, is brought together.
-        y : None
-            Not used; here for pipelines.
-        client : distributed.Client or None, default=None
-            Who works on a Dask collection; None is whoever Dask would ask.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        with atomic(self):
-            if is_collection(X):
-                rows = BlockRows(self, X, client=client)
-                rows.survey(_nothing)
-                n_rows = len(rows)
-            else:
-                X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-                n_rows = X.shape[0]
-            if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
-                raise InvalidParameterError(
-                    f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
-                    f"of rows, {n_rows}."
-                )
-            wanted = self.n_clusters if self.n_components is None else self.n_components
-            shared = {
-                name: getattr(self, name)
-                for name in ("features", "n_hidden", "graph", "lam", "row_normalize", "dtype")
-            }
-            # As many clusters as rows: no more columns than there are directions.
-            self.embedding_ = ELMEmbedding(
-                n_components=min(wanted, n_rows - 1),
-                random_state=self.random_state,
-                **shared,
-            )
-            (E,) = computed(self.embedding_.fit(X, client=client).transform(X))
-            means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
-            # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
-            with config_context(array_api_dispatch=False):
-                self.kmeans_ = means.fit(to_numpy(E))
-            self.labels_ = placed(self.kmeans_.labels_, E)
-            return self
-
-    def _checked_rows(self, X, y, weight, reset):
-        """A block's rows, for `BlockRows`."""
-        return valid_rows(self, X, reset), None, None
-
-    @by_blocks
-    def predict(self, X):
-        """The cluster of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The nearest cluster in the embedding.
-        """
-        check_is_fitted(self)
-        X = valid_rows(self, X, reset=False)
-        E = to_numpy(self.embedding_.transform(X))
-        # k-means takes rows in the precision of its centres alone.
-        E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
-        with config_context(array_api_dispatch=False):
-            return from_numpy(self.kmeans_.predict(E), X)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags = None
-        return tags
-
-
 def _hidden_gram(X, y, weight, estimator):
     """A block's part of HᵀH."""
     return hidden_gram(Hidden(layer_of(estimator.features_, X, estimator.dtype), X))
-
-
-def _nothing(X, y, weight, estimator):
-    """What is wanted to know of a block but its rows."""

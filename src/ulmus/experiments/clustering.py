@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.estimators.embedding import ELMEmbedding, ELMSpectralClustering
+from ulmus.estimators.embedding import ELMEmbedding
+from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import MissingExtraError
 from ulmus.experiments.autoencoder import autoencoder_codes
 from ulmus.experiments.eigenmaps import laplacian_eigenmap, spectral_rows

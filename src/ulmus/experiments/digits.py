@@ -16,8 +16,8 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 from ulmus.estimators.classifier import ELMClassifier
-from ulmus.estimators.embedding import ELMSpectralClustering
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
+from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.features import RBFFeatures
 from ulmus.metrics import clustering_accuracy
 

@@ -16,13 +16,13 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.clustering import ELMKMeans
-from ulmus.estimators.embedding import ELMSpectralClustering
 from ulmus.estimators.factorisation import ELMNMF
 from ulmus.estimators.kernel_ridge import KernelELM
 from ulmus.estimators.labels import ValueLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.estimators.sparse import SparseELMClassifier
+from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import ExportError
 from ulmus.exporting.functions import nearest, scaled
 from ulmus.exporting.graph import Value
@@ -64,13 +64,16 @@ def outputs(model, x, dtype):
 @outputs.register
 def _(model: LabelOutputs, x, dtype):
     F = _decision(model, x)
-    return {"label": _label(model, _chosen(model, F)), "scores": _scores(model, F, dtype)}
+    return {
+        "label": _label(model, _chosen(len(model.classes_), F)),
+        "scores": _scores(model, F, dtype),
+    }
 
 
 @outputs.register
 def _(model: ClassOutputs, x, dtype):
     F = _decision(model, x)
-    codes = _chosen(model, F)
+    codes = _chosen(len(model.classes_), F)
     return {
         "label": _label(model, codes),
         "probabilities": _probabilities(model, F, codes, dtype),
@@ -107,6 +110,8 @@ def _(model: ELMNMF, x, dtype):
 
 @outputs.register
 def _(model: ELMSpectralClustering, x, dtype):
+    if hasattr(model, "coef_"):
+        return {"label": Output(_chosen(model.n_clusters, linear_outputs(model, x)), np.int64)}
     E = transformed(model.embedding_, x)
     return {"label": Output(nearest(E, model.kmeans_.cluster_centers_), np.int64)}
 
@@ -187,9 +192,9 @@ def _kernel_outputs(model, x, landmarks, coef):
     return K @ coef + model.intercept_
 
 
-def _chosen(model, F):
-    """The number of the class that decision values name."""
-    if len(model.classes_) == 2:
+def _chosen(classes, F):
+    """The number of the class, of so many, that decision values name."""
+    if classes == 2:
         return F.column(0).op("Greater", 0.0).cast(np.int64)
     return F.op("ArgMax", axis=1, keepdims=0)
 

@@ -1,0 +1,236 @@
+"""US-ELM's clusters: k-means on its embedding."""
+
+from numbers import Integral
+
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from ulmus.backends.namespace import from_numpy, gathered, placed, to_numpy
+from ulmus.distributed.blocks import computed, is_collection
+from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.embedding import ELMEmbedding
+from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.stage import layer_of
+from ulmus.exceptions import InvalidParameterError
+from ulmus.hidden import Hidden
+from ulmus.problem import Problem
+from ulmus.solvers.auto import DEFAULT_GRID, solve
+from ulmus.summary import Summary
+from ulmus.targets import ClassTargets, chosen
+from ulmus.validation import valid_rows
+
+__all__ = ["ELMSpectralClustering"]
+
+# A free graph's first functions tell small groups from the rest as readily as clusters; the
+# clusters lie open in twice as many.
+_TIMES = 2
+
+
+class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator):
+    """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
+
+    The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
+    host.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    features : feature map, transformer or None, default=None
+        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+    n_components : int or None, default=None
+        Columns of the embedding (None: ``n_clusters``, or twice as many where the coupling is
+        free).
+    n_hidden : int or None, default=None
+        Width of the default map (None: 2000).
+    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
+        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
+        the coupling is free.
+    coupling : {"auto", "tight", "free"}, default="auto"
+        Whether the embedding is that of the hidden layer, as published, or the graph's own, which
+        serves where rows are many more than units; see `ELMEmbedding`.
+    lam : float, default=10.0
+        How far to trust the graph against ‖β‖², where the coupling is tight.
+    row_normalize : bool, default=True
+        Whether every row of the embedding is divided by its length first.
+    n_init : int, default=10
+        How often k-means starts; the tightest clustering is kept.
+    dtype : dtype, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of every training row; by the graph's own embedding where the coupling is
+        free, so that ``predict``, which asks the hidden layer, may differ for some.
+    coupling_, coupling_reason_ : str
+        The coupling in use, and why.
+    embedding_ : ELMEmbedding
+        The fitted embedding.
+    kmeans_ : KMeans
+        The fitted k-means.
+    features_, coef_, n_hidden_, C_ : transformer, ndarray, int, float
+        Where the coupling is free: the fitted map, the output weights of the clusters (one column
+        for two of them), the number of units, and how far the clusters are trusted against ‖β‖².
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMEmbedding : The embedding alone.
+    SemiSupervisedELMClassifier : When a few rows have a label.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ELMSpectralClustering
+    >>> from ulmus.metrics import clustering_accuracy
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ELMSpectralClustering(3, random_state=0).fit(X)
+    >>> bool(clustering_accuracy(y, model.labels_) > 0.8)
+    True
+    """
+
+    _on_device = ("labels_", "coef_", "intercept_")
+
+    def __init__(
+        self,
+        n_clusters=8,
+        *,
+        features=None,
+        n_components=None,
+        n_hidden=None,
+        graph=None,
+        coupling="auto",
+        lam=10.0,
+        row_normalize=True,
+        n_init=10,
+        dtype=None,
+        random_state=None,
+    ):
+        self.n_clusters = n_clusters
+        self.features = features
+        self.n_components = n_components
+        self.n_hidden = n_hidden
+        self.graph = graph
+        self.coupling = coupling
+        self.lam = lam
+        self.row_normalize = row_normalize
+        self.n_init = n_init
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, client=None):
+        """Find clusters of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows. The embedding of a Dask collection, a few columns, is brought together.
+        y : None
+            Not used; here for pipelines.
+        client : distributed.Client or None, default=None
+            Who works on a Dask collection; None is whoever Dask would ask.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        with atomic(self):
+            forget_fit(self)
+            if is_collection(X):
+                rows = BlockRows(self, X, client=client)
+                rows.survey(_nothing)
+                n_rows = len(rows)
+            else:
+                X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
+                n_rows = X.shape[0]
+            if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
+                raise InvalidParameterError(
+                    f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
+                    f"of rows, {n_rows}."
+                )
+            self.embedding_ = self._fitted_embedding(X, n_rows, client)
+            self.coupling_ = self.embedding_.coupling_
+            self.coupling_reason_ = self.embedding_.coupling_reason_
+            free = self.coupling_ == "free"
+            E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
+            (E,) = computed(E)
+            means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+            # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
+            with config_context(array_api_dispatch=False):
+                self.kmeans_ = means.fit(to_numpy(E))
+            self.labels_ = placed(self.kmeans_.labels_, E)
+            if free and self.n_clusters > 1:
+                self._learn_clusters(X)
+            return self
+
+    def _fitted_embedding(self, X, n_rows, client):
+        """The embedding, with as many columns as serve the coupling."""
+        columns = self.n_clusters, _TIMES * self.n_clusters
+        if self.n_components is not None:
+            columns = self.n_components, self.n_components
+        # As many clusters as rows: no more columns than there are directions.
+        tight, free = (min(wanted, n_rows - 1) for wanted in columns)
+        names = ("features", "n_hidden", "graph", "coupling", "lam", "row_normalize", "dtype")
+        shared = {name: getattr(self, name) for name in names}
+        model = ELMEmbedding(n_components=tight, random_state=self.random_state, **shared)
+        model._fit_columns(X, client, tight, free)
+        return model.set_params(n_components=int(model.coef_.shape[1]))
+
+    def _learn_clusters(self, X):
+        """β for the clusters as classes, which finds them again more often than Hβ's centres do."""
+        self.features_ = self.embedding_.features_
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        clusters = ClassTargets(self.labels_, self.n_clusters).placed(H.X)
+        solution = solve(Problem(H, clusters), DEFAULT_GRID, seed=0)
+        self.coef_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
+        self.n_hidden_ = int(solution.coef.shape[0])
+        self.selection_ = "loo" if solution.path.rows == len(H) else "loo-sample"
+
+    def _checked_rows(self, X, y, weight, reset):
+        """A block's rows, for `BlockRows`."""
+        return valid_rows(self, X, reset), None, None
+
+    @by_blocks
+    def predict(self, X):
+        """The cluster of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows, seen before or not.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The nearest cluster in the embedding, or where the coupling is free the one with the
+            largest output.
+        """
+        check_is_fitted(self)
+        X = valid_rows(self, X, reset=False)
+        if hasattr(self, "coef_"):
+            return chosen(self._map(X))
+        E = to_numpy(self.embedding_.transform(X))
+        # k-means takes rows in the precision of its centres alone.
+        E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
+        with config_context(array_api_dispatch=False):
+            return from_numpy(self.kmeans_.predict(E), X)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = None
+        return tags
+
+
+def _nothing(X, y, weight, estimator):
+    """What is wanted to know of a block but its rows."""
