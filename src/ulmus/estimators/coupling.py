@@ -93,8 +93,29 @@ class FreeCoupling:
         if self.coupling == "auto" and said.error is not None:
             alone = self._labelled_alone(H, known, targets, weight)
             if alone.path is not None and said.error > _error(alone.path):
-                return self._accept_alone(y, H, targets, weight, said, alone)
+                return self._fit_wary(H, y, targets, weight, said, alone)
         return self._follow(y, H, known, targets, weight, said)
+
+    def _fit_wary(self, H, y, targets, weight, said, alone):
+        """Where the graph alone does worse than the labelled rows alone: a little of it, or none.
+
+        The tight form's λ may be as small as leaving rows out says.
+        """
+        self.spread_path_ = said.path
+        self._said = self._graph_labels = self._sums = None
+        reason = f"left-out labelled rows: error {_error(alone.path):.3g} without the graph"
+        self.coupling_reason_ = f"{reason}, {said.error:.3g} by the graph alone"
+        self.coupling_ = "tight"
+        self._fit_surface(H, y)
+        if self._surface_error() <= _error(alone.path):
+            return self
+        self.coupling_reason_ += f", {self._surface_error():.3g} with a little of it"
+        self.coupling_ = "none"
+        self._basis = None
+        vars(self).pop("surface_", None)
+        self.C_, self.lam_, self.selection_ = alone.C, 0.0, "loo"
+        self.loo_score_ = self._score_of_error(_error(alone.path), targets, weight)
+        return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
 
     def _spread(self, known, targets, weight, lams, before=None):
         """What the graph says of all rows; warn of those that it is silent about."""
@@ -118,17 +139,6 @@ class FreeCoupling:
         problem = Problem(part, targets.placed(part.X), placed(weight, part.X))
         return solve(problem, self._grid(), seed=0)
 
-    def _accept_alone(self, y, H, targets, weight, said, alone):
-        self.coupling_ = "none"
-        self.coupling_reason_ = (
-            f"left-out labelled rows have an error of {_error(alone.path):.3g} without the graph "
-            f"and of {said.error:.3g} with it"
-        )
-        self.C_, self.lam_, self.selection_ = alone.C, 0.0, "loo"
-        self.spread_path_ = said.path
-        self._said = self._graph_labels = self._sums = None
-        return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
-
     def _follow(self, y, H, known, targets, weight, said):
         """β for the classes or values that the graph gave."""
         pseudo, rows = said.pseudo_targets(known), np.flatnonzero(said.reached)
@@ -144,6 +154,7 @@ class FreeCoupling:
         vars(self).pop("spread_path_", None)
         if said.path is not None:
             self.spread_path_ = said.path
+            self.loo_score_ = self._score_of_error(said.error, targets, weight)
         self._graph_labels, self._pseudo = said, pseudo
         # The labelled rows are few among those fitted, so that their own weight tells little.
         own = doubles(H.take(np.flatnonzero(known)).all())
@@ -195,6 +206,13 @@ class FreeCoupling:
             self._sums.summed(), problem, self.C_, calibration_rows(len(H), 0)[:0]
         )
         return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
+
+    def _score_of_error(self, error, targets, weight):
+        """What `score` would be on left-out labelled rows with this error."""
+        if isinstance(targets, ClassTargets):
+            return 1.0 - error
+        spread = float(np.average((targets.values**2).sum(axis=1), weights=weight))
+        return 1.0 - error / spread if spread else None
 
     def _grid(self):
         """C, or the values to choose it from."""

@@ -22,6 +22,8 @@ _USUAL = 99.0
 # Columns of the kernel that are in memory at once, times rows.
 _ENTRIES = 2**25
 _HIDDEN_SHARE = 0.2
+# Which class is named is settled long before the last digits are.
+_ROUGH = 1e-2
 _FEW = 50
 
 
@@ -134,7 +136,7 @@ def _left_out(laplacian, rows, targets, weight, lams, tol, max_iter):
     """
     n, l = len(laplacian), len(rows)
     if n * l <= _ENTRIES:
-        K = kernel_blocks(laplacian, rows, rows, lams, max(tol, 1e-3), max_iter)
+        K = kernel_blocks(laplacian, rows, rows, lams, max(tol, _ROUGH), max_iter)
         K[:, np.arange(l), np.arange(l)] = 0.0
         mass = K @ _sources(targets, weight).astype(float)
         return _errors(mass, targets, np.arange(l), weight)
@@ -144,7 +146,7 @@ def _left_out(laplacian, rows, targets, weight, lams, tol, max_iter):
     Y[rows[others]] = _sources(targets, weight)[others]
     start, mass = None, []
     for lam in lams:
-        start = spread(laplacian, Y, lam, start, max(tol, 1e-3), max_iter).values
+        start = spread(laplacian, Y, lam, start, max(tol, _ROUGH), max_iter).values
         mass.append(start[rows[hidden]])
     return _errors(np.stack(mass), targets, hidden, weight)
 

@@ -101,7 +101,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             The fitted estimator.
         """
         with atomic(self):
-            forget_fit(self, *_FOR_UPDATE, "_mean", "_flat")
+            forget_fit(self, *_FOR_UPDATE, "_mean", "_flat", "_at_scale")
             if is_collection(X):
                 return self._fit_blocks(X, y, validation, client)
             return self._fit(X, y, validation)
@@ -153,6 +153,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         self.coupling_, self.coupling_reason_ = self._coupled(H, validation)
         tight = self.coupling_ == "tight"
+        self._at_scale = not tight
         if self.coupling_ == "free":
             grid_of("lam", self.lam)  # zero would spread nothing
         graph = (_TIGHT if tight else _FREE) if self.graph is None else self.graph
@@ -166,11 +167,22 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             return self._fit_free(H, y)
         self.solver_, self.solver_reason_ = self._choose(H, Cs, lams, validation)
         if self.solver_ == "spectral":
-            with watched(self, "Graph", units) as update:
-                self._basis = manifold_basis(H, self._laplacian, update)
-            return self._learn(y, validation)
+            return self._fit_surface(H, y, validation)
         self._basis = None
         return self._solve_one(H, y, float(Cs[0]), float(lams[0]))
+
+    def _fit_surface(self, H, y, validation=None):
+        """Decompose what depends on the rows alone, and choose C and λ."""
+        with watched(self, "Graph", units) as update:
+            self._basis = manifold_basis(H, self._laplacian, update)
+        return self._learn(y, validation)
+
+    def _surface_error(self):
+        """The left-out error at the point that was chosen."""
+        surface = self.surface_
+        errors = surface.get("error_rate", surface["squared_error"])
+        row = np.flatnonzero(surface["lam"] == self.lam_)[0]
+        return float(errors[row, np.flatnonzero(surface["C"] == self.C_)[0]])
 
     def _fit_blocks(self, X, y, validation, client):
         """Fit the rows of Dask collections; y and the labelled rows come home, and M does."""
@@ -233,7 +245,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         rows = self._coordinates(take(self._rows, np.flatnonzero(known)))
         labelled = Labelled(self._basis, rows, targets.placed(rows), placed(weight, rows))
         row = column = 0
-        for name in ("surface_", "selection_"):
+        for name in ("surface_", "selection_", "loo_score_"):
             vars(self).pop(name, None)
         self.selection_ = "fixed"
         if len(Cs) * len(lams) > 1:
@@ -242,6 +254,8 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             row, column = found.best
             self.surface_, self.selection_ = found.table(), found.kind
         self.C_, self.lam_ = float(Cs[column]), float(lams[row])
+        if self.selection_ == "loo":
+            self.loo_score_ = self._score_of_error(self._surface_error(), targets, weight)
         solved = point(labelled, self.lam_, self.C_)
         return self._accept(y, targets, weight, solved.coef, solved.loo, solved.rows)
 

@@ -44,9 +44,10 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
         come of it, which serves where rows are many more than units. "auto" is tight below 10 000
-        rows or five rows a unit; past that it is free, or ``coupling_`` is "none" and β is fitted
-        to the labelled rows alone where leaving them out says that the graph does not help. A
-        number μ ties outputs F to Hβ by (μ/2)‖F − Hβ‖², for one C and one lam.
+        rows or five rows a unit. Past that it is free, unless leaving out labelled rows goes
+        better without the graph; then it is tight, or ``coupling_`` is "none" and β is fitted to
+        the labelled rows alone, whichever goes better. A number μ ties outputs F to Hβ by
+        (μ/2)‖F − Hβ‖², for one C and one lam.
     C : "loo", float or array-like, default="loo"
         How far to trust the labels against ‖β‖².
     lam : "loo", float or array-like, default="loo"
@@ -54,7 +55,8 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         by leaving out each labelled row once.
     class_weight : "auto", dict, "balanced" or None, default="auto"
         A factor for the labelled rows of each class. "auto" balances them, as the paper does,
-        where the coupling is tight, and counts every label once where it is not.
+        and counts every label once where "auto" or "free" coupling finds rows that are many more
+        than units.
     solver : {"auto", "spectral", "direct", "cg"}, default="auto"
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
         Cholesky for one C and lam, "cg" never forms an h × h matrix.
@@ -91,6 +93,8 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         they were chosen. Among the least error rates the smoothest solution wins.
     selection_ : {"fixed", "loo", "validation"}
         How C and lam were chosen.
+    loo_score_ : float
+        The part of left-out labelled rows that is right, where they chose.
     solver_, solver_reason_ : str
         How β was found, and why so.
     n_iter_ : int
@@ -178,7 +182,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     def _class_weight(self):
         """The published weights are balanced; on a free graph labels count as they are spread."""
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
-            return "balanced" if getattr(self, "coupling_", "tight") == "tight" else None
+            return None if getattr(self, "_at_scale", False) else "balanced"
         return self.class_weight
 
     def _check_target(self, X, y):

@@ -65,6 +65,8 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
     selection_ : {"fixed", "loo", "validation"}
         How C and lam were chosen.
+    loo_score_ : float
+        R² of left-out labelled rows, where they chose.
     solver_, solver_reason_ : str
         How β was found, and why so.
     features_ : transformer

@@ -140,21 +140,7 @@ def _few_targets(X, values, known, *, classify, seed, watch, verbose):
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
-    error, score = _left_out(estimator, values[known], classify)
-    return Choice(view, estimator, error), score
-
-
-def _left_out(estimator, values, classify):
-    """The mean squared error and the score of left-out rows, where C and lam were chosen."""
-    surface = estimator.surface_
-    spot = (
-        int(np.flatnonzero(surface["lam"] == estimator.lam_)[0]),
-        int(np.flatnonzero(surface["C"] == estimator.C_)[0]),
-    )
-    error = float(surface["squared_error"][spot])
-    if classify:
-        return error, 1.0 - float(surface["error_rate"][spot])
-    return error, 1.0 - error / float(np.var(values))
+    return Choice(view, estimator, np.nan), getattr(estimator, "loo_score_", None)
 
 
 def _plain(values):
