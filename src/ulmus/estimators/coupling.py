@@ -107,7 +107,7 @@ class FreeCoupling:
         self.coupling_reason_ = f"{reason}, {said.error:.3g} by the graph alone"
         self.coupling_ = "tight"
         self._fit_surface(H, y)
-        if self._surface_error() <= _error(alone.path):
+        if self._surface_error() < _error(alone.path):
             return self
         self.coupling_reason_ += f", {self._surface_error():.3g} with a little of it"
         self.coupling_ = "none"

@@ -34,15 +34,16 @@ class Choice:
     error: float
 
 
-def choose(X, y, *, classify, seed, watch, verbose=0):
+def choose(X, y, *, classify, seed, watch, verbose=0, seen=None):
     """The best of a few candidates, fitted to all rows.
 
+    ``seen`` are rows without a target too, which say how far the columns reach.
     Random units on the columns as they are, and on the columns with steps; a kernel where there
     are few rows; more units where there is time. None of them sees a row that it is judged by.
     """
     watch("random units")
     steps = steps_help(X, y, classify, seed, watch)
-    view = View(steps=steps).fit(X)
+    view = View(steps=steps).fit(X if seen is None else seen)
     Z = view.transform(X)
     units = partial(_units, classify, seed, verbose)
     best = Choice(view, *_fitted(units(_UNITS), Z, y))

@@ -140,6 +140,11 @@ def _few_targets(X, values, known, *, classify, seed, watch, verbose):
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
+    if estimator.coupling_ == "none":
+        # The graph says nothing: what else there is to choose from is better than one model.
+        how = {"classify": classify, "seed": seed, "watch": watch, "verbose": verbose}
+        choice = choose(X[known], _plain(values[known]), seen=X, **how)
+        return choice, choice.estimator.loo_score_
     return Choice(view, estimator, np.nan), getattr(estimator, "loo_score_", None)
 
 
