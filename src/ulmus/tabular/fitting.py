@@ -89,6 +89,11 @@ def fit_table(
         score = choice.estimator.loo_score_
     else:
         choice, score = _few_targets(X, values, known, **how)
+        if not hasattr(choice.estimator, "coupling_"):
+            notes.append(
+                "Rows' neighbours tell less about the target than the rows that have one: those "
+                "alone were fitted, on columns as all rows show them."
+            )
     choice.estimator.set_params(verbose=0)
     summary = {
         "rows": len(rows),
