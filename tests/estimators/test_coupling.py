@@ -196,6 +196,19 @@ def test_other_labels_cost_a_warm_start_and_give_the_same_model(more):
         assert warm.n_iter_ < cold.n_iter_
 
 
+def test_other_labels_where_units_outnumber_the_rows():
+    X, y = make_blobs(60, centers=3, random_state=0)
+    labels = few(y, 20)
+    model = SemiSupervisedELMClassifier(n_hidden=100, coupling="free", random_state=0)
+    model.fit(X, labels)
+    labels[:10] = y[:10]
+    cold = SemiSupervisedELMClassifier(
+        n_hidden=100, coupling="free", C=model.C_, lam=model.lam_, random_state=0
+    )
+    warm = model.relabel(labels)
+    assert_array_equal(warm.transduction_, cold.fit(X, labels).transduction_)
+
+
 def test_a_new_class_among_other_labels():
     X, y = make_blobs(600, centers=3, random_state=0)
     labels = few(y, 30)

@@ -18,7 +18,7 @@ from ulmus.estimators.free import graph_lams, spread_labels
 from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.hidden import Hidden
-from ulmus.problem import Problem
+from ulmus.problem import Moments, Problem
 from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
 from ulmus.solvers.coupled import coupled
 from ulmus.solvers.primal import solve_moments
@@ -145,7 +145,8 @@ class FreeCoupling:
         part = H if len(rows) == len(H) else H.take(rows)
         problem = Problem(part, _taken(pseudo, rows).placed(H.X))
         solution = solve(problem, self._grid(), seed=0)
-        self._sums = solution.moments
+        # Of fewer rows than units there are no sums, and no need of them.
+        self._sums = solution.moments if isinstance(solution.moments, Moments) else None
         self.C_ = solution.C
         return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
 
@@ -187,6 +188,8 @@ class FreeCoupling:
         if self._graph_labels is None:
             alone = self._labelled_alone(H, known, targets, weight)
             self.C_ = alone.C
+            if alone.path is not None:
+                self.loo_score_ = self._score_of_error(_error(alone.path), targets, weight)
             return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
         before, old = self._graph_labels, self._pseudo
         said = self._spread(known, targets, weight, graph_lams(self.lam), before)
@@ -202,9 +205,7 @@ class FreeCoupling:
             )
             self._sums = self._sums + (new - gone)
         problem = Problem(H, pseudo.placed(H.X))
-        solution = solve_moments(
-            self._sums.summed(), problem, self.C_, calibration_rows(len(H), 0)[:0]
-        )
+        solution = solve_moments(self._sums, problem, self.C_, calibration_rows(len(H), 0)[:0])
         return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
 
     def _score_of_error(self, error, targets, weight):
