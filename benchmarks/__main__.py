@@ -453,7 +453,7 @@ def run_hundred(folder, rounds):
         for name, text in names.items()
     ]
     rows += [
-        (f"β fitted to: {name}, four draws", "", mean(rates))
+        (f"β fitted to: {name}, two draws", "", mean(rates))
         for name, rates in best["beta_targets"]["new"].items()
     ]
     noise, covtype = best["noise"], best["covtype"]

@@ -31,7 +31,9 @@ _COUPLINGS = ("auto", "tight", "free")
 _ROWS, _TIMES = 10_000, 5
 # Labels that leave more rows' classes as they were cost a sum over the others alone.
 _CHANGED = 0.25
-_TOL = 1e-3
+# Far from its label a row hears little, and that little names its class.
+_TOL = 1e-5
+_SPRING_TOL = 1e-3
 
 
 class FreeCoupling:
@@ -75,7 +77,7 @@ class FreeCoupling:
         c, T = np.zeros(len(H)), np.zeros((len(H), targets.coding.shape[1]))
         c[rows] = C * weight
         T[rows] = coded(targets, slice(0, len(targets)), np.dtype(float))
-        tol, steps = min(self.tol, _TOL), self.max_iter
+        tol, steps = min(self.tol, _SPRING_TOL), self.max_iter
         mu = self.coupling_
         found = coupled(H, self._laplacian, placed(c, H.X), placed(T, H.X), lam, mu, tol, steps)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
