@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_numpy
 from ulmus.distributed.blocks import without_training_rows
 from ulmus.estimators import graph_embedding
-from ulmus.estimators.stage import scaled_rows
+from ulmus.estimators.stage import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.metrics import clustering_accuracy
 from ulmus.solvers.graph_spectrum import graph_spectrum
@@ -41,7 +41,7 @@ def few_rows_are_many(monkeypatch):
 
 
 def test_training_rows_lie_where_the_graph_puts_them(model):
-    laplacian = KNNGraph(10, width="local").laplacian(scaled_rows(model.features_, OLD))
+    laplacian = KNNGraph(10, width="local").laplacian(comparable_rows(model.features_, OLD))
     expected = graph_spectrum(laplacian, 10)
     assert_allclose(model.embedding_, expected.coordinates, atol=1e-6)
     assert_allclose(model.eigenvalues_, expected.values, atol=1e-8)
