@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import skops.io as skops
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
 from sklearn.datasets import load_iris
@@ -215,7 +216,6 @@ def test_pickle_and_joblib_work_too(name, fitted):
 
 
 def test_skops_works_as_the_guide_says(fitted):
-    skops = pytest.importorskip("skops.io")
     content = skops.dumps(fitted("elm"))
     trusted = skops.get_untrusted_types(data=content)
     assert all(name.startswith("ulmus.") for name in trusted)
