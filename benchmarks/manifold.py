@@ -163,7 +163,9 @@ def _relabel(predict):
     from ulmus import SemiSupervisedELMClassifier
 
     X, y, few, laplacian = _world(50_000)
-    model = SemiSupervisedELMClassifier(n_hidden=1000, graph=laplacian, random_state=0).fit(X, few)
+    model = SemiSupervisedELMClassifier(
+        n_hidden=1000, graph=laplacian, coupling="tight", random_state=0
+    ).fit(X, few)
     other = np.full(len(y), -1)
     chosen = np.random.default_rng(2).choice(len(y), LABELS, replace=False)
     other[chosen] = y[chosen]
@@ -189,7 +191,9 @@ def fit_70000_rows(folder):
     from ulmus import SemiSupervisedELMClassifier
 
     X, y, few, laplacian = _world(70_000)
-    model = SemiSupervisedELMClassifier(n_hidden=2000, graph=laplacian, random_state=0)
+    model = SemiSupervisedELMClassifier(
+        n_hidden=2000, graph=laplacian, coupling="tight", random_state=0
+    )
 
     def work():
         model.fit(X, few)

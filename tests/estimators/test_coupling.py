@@ -15,7 +15,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
-from ulmus.estimators import coupling
+from ulmus.estimators import shape
 from ulmus.estimators.stage import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 
@@ -33,8 +33,8 @@ def few(y, count, seed=0, unknown=-1):
 @pytest.fixture
 def small(monkeypatch):
     """Treat a few hundred rows as many."""
-    monkeypatch.setattr(coupling, "_ROWS", 100)
-    monkeypatch.setattr(coupling, "_TIMES", 2)
+    monkeypatch.setattr(shape, "_ROWS", 100)
+    monkeypatch.setattr(shape, "_TIMES", 2)
 
 
 def free(**parameters):
@@ -59,7 +59,11 @@ def test_few_rows_are_solved_as_published():
     assert_array_equal(auto.coef_, tight.fit(MOONS, labels).coef_)
 
 
-@pytest.mark.parametrize("given", [{"lam": 0.1}, {"solver": "spectral"}], ids=["lam", "solver"])
+@pytest.mark.parametrize(
+    "given",
+    [{"lam": 0.1}, {"lam": np.logspace(-2, 2, 3)}, {"solver": "spectral"}],
+    ids=["lam", "several lam", "solver"],
+)
 def test_what_belongs_to_the_tight_form_asks_for_it(small, given):
     model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0, **given)
     assert model.fit(MOONS, few(SIDE, 30)).coupling_ == "tight"
@@ -103,6 +107,7 @@ def test_a_graph_of_noise_does_no_harm(small, monkeypatch, little):
     model = SemiSupervisedELMClassifier(n_hidden=100, graph=graph, random_state=0).fit(X, labels)
     assert model.coupling_ == ("tight" if little else "none")
     assert "without the graph" in model.coupling_reason_
+    assert ("alone" in model.solver_reason_) != little
     known = labels >= 0
     alone = ELMClassifier(n_hidden=100, random_state=0).fit(X[known], y[known])
     assert model.score(X[~known], y[~known]) > alone.score(X[~known], y[~known]) - 0.01
@@ -192,6 +197,7 @@ def test_other_labels_cost_a_warm_start_and_give_the_same_model(more):
     assert_array_equal(warm.transduction_, cold.transduction_)
     assert_allclose(warm.coef_, cold.coef_, rtol=1e-6, atol=1e-8)
     assert_array_equal(model.coef_, before)
+    assert not hasattr(warm, "loo_score_")  # that of the old labels says nothing of these
     if more == 1:
         assert warm.n_iter_ < cold.n_iter_
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_numpy
 from ulmus.distributed.blocks import without_training_rows
-from ulmus.estimators import graph_embedding
+from ulmus.estimators import shape
 from ulmus.estimators.stage import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.metrics import clustering_accuracy
@@ -37,7 +37,7 @@ def clusters():
 @pytest.fixture
 def few_rows_are_many(monkeypatch):
     """Shapes that take no time to fit are past the thresholds."""
-    monkeypatch.setattr(graph_embedding, "_ROWS", 500)
+    monkeypatch.setattr(shape, "_ROWS", 500)
 
 
 def test_training_rows_lie_where_the_graph_puts_them(model):

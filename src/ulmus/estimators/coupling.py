@@ -6,29 +6,29 @@ labelled rows alone tell more than their neighbours do, the graph is left out.
 """
 
 import warnings
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, placed, take, to_numpy
+from ulmus.backends.namespace import doubles, namespace, placed, take, to_numpy
 from ulmus.calibration import probabilities
 from ulmus.estimators.free import graph_lams, spread_labels
+from ulmus.estimators.ridge import ridge_grid
+from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.hidden import Hidden
 from ulmus.problem import Moments, Problem
-from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
+from ulmus.solvers.auto import solve
 from ulmus.solvers.coupled import coupled
 from ulmus.solvers.primal import solve_moments
 from ulmus.targets import ClassTargets, coded
 
 __all__ = ["FreeCoupling"]
 
-_COUPLINGS = ("auto", "tight", "free")
-# Hβ is not short of room for this many rows, nor for this many times its units.
-_ROWS, _TIMES = 10_000, 5
 # Labels that leave more rows' classes as they were cost a sum over the others alone.
 _CHANGED = 0.25
 # Far from its label a row hears little, and that little names its class.
@@ -43,7 +43,7 @@ class FreeCoupling:
         """Which coupling the shape asks for, and why."""
         if isinstance(self.coupling, Real) and not isinstance(self.coupling, bool):
             return self._sprung(validation)
-        check_known("coupling", self.coupling, _COUPLINGS)
+        check_known("coupling", self.coupling, COUPLINGS)
         if self.coupling == "free" and validation is not None:
             raise InvalidParameterError(
                 "validation chooses C and lam of coupling='tight'; leave it out with "
@@ -51,11 +51,9 @@ class FreeCoupling:
             )
         if self.coupling != "auto":
             return self.coupling, "asked for"
-        if len(H) < max(_ROWS, _TIMES * H.width):
-            return "tight", f"{H.width} units suffice for {len(H)} rows"
-        if self.lam != "loo" or self.solver != "auto" or validation is not None:
+        if not isinstance(self.lam, str) or self.solver != "auto" or validation is not None:
             return "tight", "lam, solver or validation was given"
-        return "free", f"{len(H)} rows are more than {H.width} units can follow"
+        return coupling_for(H)
 
     def _sprung(self, validation):
         """A coupling of finite strength."""
@@ -107,12 +105,14 @@ class FreeCoupling:
         self._said = self._graph_labels = self._sums = None
         reason = f"left-out labelled rows: error {_error(alone.path):.3g} without the graph"
         self.coupling_reason_ = f"{reason}, {said.error:.3g} by the graph alone"
-        self.coupling_ = "tight"
+        self.coupling_, self.solver_ = "tight", "spectral"
+        self.solver_reason_ = "one eigendecomposition serves every C and lam"
         self._fit_surface(H, y)
         if self._surface_error() < _error(alone.path):
             return self
         self.coupling_reason_ += f", {self._surface_error():.3g} with a little of it"
-        self.coupling_ = "none"
+        self.coupling_, self.solver_ = "none", alone.method
+        self.solver_reason_ = "the labelled rows are solved for alone"
         self._basis = None
         vars(self).pop("surface_", None)
         self.C_, self.lam_, self.selection_ = alone.C, 0.0, "loo"
@@ -139,14 +139,14 @@ class FreeCoupling:
         """The supervised fit to the labelled rows."""
         part = H.take(np.flatnonzero(known))
         problem = Problem(part, targets.placed(part.X), placed(weight, part.X))
-        return solve(problem, self._grid(), seed=0)
+        return solve(problem, ridge_grid(self.C), seed=0)
 
     def _follow(self, y, H, known, targets, weight, said):
         """β for the classes or values that the graph gave."""
         pseudo, rows = said.pseudo_targets(known), np.flatnonzero(said.reached)
         part = H if len(rows) == len(H) else H.take(rows)
         problem = Problem(part, _taken(pseudo, rows).placed(H.X))
-        solution = solve(problem, self._grid(), seed=0)
+        solution = solve(problem, ridge_grid(self.C), seed=0)
         # Of fewer rows than units there are no sums, and no need of them.
         self._sums = solution.moments if isinstance(solution.moments, Moments) else None
         self.C_ = solution.C
@@ -154,7 +154,8 @@ class FreeCoupling:
 
     def _adopt(self, y, H, known, targets, weight, said, pseudo, coef):
         self.lam_, self.selection_ = said.lam, "fixed" if said.path is None else "loo"
-        vars(self).pop("spread_path_", None)
+        for name in ("spread_path_", "loo_score_"):
+            vars(self).pop(name, None)
         if said.path is not None:
             self.spread_path_ = said.path
             self.loo_score_ = self._score_of_error(said.error, targets, weight)
@@ -201,13 +202,9 @@ class FreeCoupling:
         if not same or self._sums is None or len(changed) > _CHANGED * len(H):
             return self._follow(y, H, known, targets, weight, said)
         if len(changed):
-            part = H.take(changed)
-            new, gone = (
-                Problem(part, _taken(each, changed).placed(H.X)).moments() for each in (pseudo, old)
-            )
-            self._sums = self._sums + (new - gone)
+            self._sums = _retargeted(self._sums, H, changed, old, pseudo)
         problem = Problem(H, pseudo.placed(H.X))
-        solution = solve_moments(self._sums, problem, self.C_, calibration_rows(len(H), 0)[:0])
+        solution = solve_moments(self._sums, problem, self.C_, changed[:0])
         return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
 
     def _score_of_error(self, error, targets, weight):
@@ -217,20 +214,26 @@ class FreeCoupling:
         spread = float(np.average((targets.values**2).sum(axis=1), weights=weight))
         return 1.0 - error / spread if spread else None
 
-    def _grid(self):
-        """C, or the values to choose it from."""
-        return DEFAULT_GRID if isinstance(self.C, str) else _plain(self.C)
-
-
-def _plain(C):
-    values = np.atleast_1d(np.asarray(C, dtype=float))
-    return float(values[0]) if len(values) == 1 else values
-
 
 def _error(path):
     """The left-out error of classes, or else of numbers, at the best C."""
     errors = path.squared_error if path.error_rate is None else path.error_rate
     return float(errors[path.best])
+
+
+def _retargeted(sums, H, rows, old, new):
+    """The sums once these rows' targets are others: HᵀH stays as it is."""
+    every = np.dtype(float)
+    gone, come = (placed(each.block(rows, every), H.X) for each in (old, new))
+    part, cross = H.take(rows), 0.0 * sums.cross
+    for some, block in part.blocks():
+        cross += matmul(doubles(block).T + H.offset, (come - gone)[some, :])
+    return replace(
+        sums,
+        cross=sums.cross + cross,
+        energy=sums.energy + matmul(come.T, come) - matmul(gone.T, gone),
+        target=sums.target + namespace(cross).sum(come - gone, axis=0),
+    )
 
 
 def _taken(targets, rows):

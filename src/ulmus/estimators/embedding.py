@@ -13,13 +13,9 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.graph_embedding import (
-    COUPLINGS,
-    GRAPHS,
-    GraphEmbedding,
-    of_unit_length,
-)
+from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
 from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.shape import COUPLINGS, GRAPHS
 from ulmus.estimators.stage import (
     comparable_rows,
     fitted_map,

@@ -10,20 +10,14 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import from_numpy, namespace, placed, take, to_numpy
+from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
-from ulmus.graphs import KNNGraph
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, solve
 from ulmus.solvers.graph_spectrum import graph_spectrum
 from ulmus.targets import ValueTargets
 
-__all__ = ["COUPLINGS", "GRAPHS", "GraphEmbedding", "of_unit_length"]
-
-COUPLINGS = ("auto", "tight", "free")
-# Firm ties to the nearest keep clusters apart that a free graph would else run together.
-GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
-# Hβ is not short of room for this many rows, nor for this many times its units.
-_ROWS, _TIMES = 10_000, 5
+__all__ = ["GraphEmbedding", "of_unit_length"]
 
 
 class GraphEmbedding:
@@ -44,9 +38,7 @@ class GraphEmbedding:
         check_known("coupling", self.coupling, COUPLINGS)
         if self.coupling != "auto":
             return self.coupling, "asked for"
-        if len(H) < max(_ROWS, _TIMES * H.width):
-            return "tight", f"{H.width} units suffice for {len(H)} rows"
-        return "free", f"{len(H)} rows are more than {H.width} units can follow"
+        return coupling_for(H)
 
     def _fit_free(self, H, laplacian, n_components):
         """Place the rows on the graph, and fit β to that; whether the graph allowed it."""

@@ -18,6 +18,7 @@ from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.shape import GRAPHS
 from ulmus.estimators.stage import (
     comparable_rows,
     fitted_map,
@@ -28,7 +29,7 @@ from ulmus.estimators.stage import (
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.graphs import KNNGraph, as_laplacian
+from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.problem import Problem
 from ulmus.progress import units
@@ -50,8 +51,6 @@ _LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
-# Labels travel far on a free graph; firm ties to the nearest keep them from straying.
-_TIGHT, _FREE = KNNGraph(5), KNNGraph(10, width="local")
 # What predictions do without.
 _FOR_UPDATE = ("_rows", "_laplacian", "_basis", "_given")
 _FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
@@ -156,7 +155,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         self._at_scale = not tight
         if self.coupling_ == "free":
             grid_of("lam", self.lam)  # zero would spread nothing
-        graph = (_TIGHT if tight else _FREE) if self.graph is None else self.graph
+        graph = GRAPHS["tight" if tight else "free"] if self.graph is None else self.graph
         compared = (scaled_rows if tight else comparable_rows)(self.features_, X)
         self._laplacian = as_laplacian(graph, compared)
         if not tight and self.coupling_ != "free":
