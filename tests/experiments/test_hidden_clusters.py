@@ -16,7 +16,7 @@ SETTINGS = {"classes": 3, "nodes": 60, "sigma": 0.5, "starts": 3, "precision": "
 ELM = [
     {"clusterer": clusterer, "units": units}
     for clusterer in ("ELM k-means", "ELM NMF")
-    for units in ("default", "local", "sigmoid", "printed")
+    for units in ("cited", "default", "printed")
 ]
 PLAIN = [{"clusterer": c} for c in hidden_clusters.CLUSTERERS if c[:3] not in ("ELM", "UMA")]
 
@@ -80,7 +80,7 @@ def test_every_case_names_what_its_clusterer_needs(name):
 def wine():
     X, y = load_wine(return_X_y=True)
     unit = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    return hidden_clusters.Inputs(unit, unit, X, False, y)
+    return hidden_clusters.Inputs(unit, unit, 2 * unit - 1, y)
 
 
 @pytest.mark.parametrize("method", ELM + PLAIN, ids=lambda m: " ".join(m.values()))
@@ -90,18 +90,26 @@ def test_every_clusterer_finds_the_wines(method, wine):
     assert purity(wine.y, labels) > 0.75
 
 
-def test_columns_that_share_a_unit_are_left_as_they_are():
-    # One column tells the groups apart and the others are faint: scaled, they would drown it.
+def test_units_are_those_of_the_cited_program():
     rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 40)
-    X = np.column_stack([y - 0.5, 0.02 * rng.normal(size=(80, 30))])
-    s = SETTINGS | {"classes": 2, "clusterer": "ELM k-means", "units": "sigmoid"}
-    right = [
-        purity(y, hidden_clusters.labels_of(hidden_clusters.Inputs(X, X, X, shared, y), s, 0))
-        for shared in (True, False)
-    ]
-    assert right[0] == 1.0
-    assert right[1] < 1.0
+    X = rng.uniform(-1, 1, (50, 4))
+    units = hidden_clusters.CitedUnits(3000, random_state=0).fit(X)
+    a, b = units.weights_, units.biases_
+    assert_allclose(units.transform(X), np.exp(-((X @ a.T + b) ** 2)), rtol=1e-12)
+    assert -1 <= a.min() < -0.99
+    assert 0.99 < a.max() <= 1
+    assert 0 <= b.min() < 0.01
+    assert 0.99 < b.max() <= 1
+
+
+@pytest.mark.data
+def test_the_cited_units_give_the_papers_figures(benchmark_data):
+    rows = hidden_clusters.inputs("synthetic_control", 5)
+    s = SETTINGS | {"classes": 5, "clusterer": "ELM k-means", "units": "cited", "nodes": 1000}
+    labels = hidden_clusters.labels_of(rows, s | {"starts": 10}, seed=0)
+    assert abs(100 * purity(rows.y, labels) - 93.3) < 2.5
+    printed = hidden_clusters.labels_of(rows, s | {"units": "printed", "starts": 10}, seed=0)
+    assert purity(rows.y, printed) < 0.8
 
 
 def test_a_run_scores_and_takes_the_axis_value(monkeypatch):
@@ -128,10 +136,11 @@ def test_a_run_repeats_itself():
     assert first["nmi"] == again["nmi"] != other["nmi"]
 
 
-def test_components_are_the_singular_vectors():
+def test_components_are_the_principal_ones():
     X = sp.random_array((30, 80), density=0.2, random_state=np.random.default_rng(0)).tocsr()
     found = hidden_clusters._components(X, 5)
-    U, values, _ = np.linalg.svd(X.toarray(), full_matrices=False)
+    dense = X.toarray()
+    U, values, _ = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
     assert_allclose(np.abs(found), np.abs(U[:, :5] * values[:5]), atol=1e-10)
 
 

@@ -146,6 +146,23 @@ def test_every_C_of_a_list_is_tried(flowers):
         assert len(set(rates)) > 1
 
 
+@pytest.mark.filterwarnings("ignore::ulmus.exceptions.LowRankWarning")
+def test_pairs_of_classes_vote(flowers):
+    fold = next(low_rank_space._folds("iris", 0, 1))
+    H, H_test, _ = low_rank_space._hidden("low-rank", 5, fold)
+    settings = one("3-table-2", "S-ELM, low-rank", "Libras, 50", width=5, C=10.0).settings
+    votes = np.zeros((len(H_test), 3))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        two = np.isin(fold.y, (i, j))
+        model = SparseELMClassifier(FunctionTransformer(), C=10.0, random_state=0)
+        model.fit(H[two], fold.y[two])
+        votes[np.arange(len(votes)), model.predict(H_test)] += 1
+    clear = votes.max(axis=1) == 2
+    rate = low_rank_space._curve(settings, fold)[0][0] / 100
+    right = np.sum((votes.argmax(axis=1) == fold.y_test)[clear])
+    assert right <= round(rate * len(votes)) <= right + np.sum(~clear)
+
+
 def test_turned_rows_have_the_same_sparse_solution(flowers):
     fold = next(low_rank_space._folds("iris", 0, 1))
     H, H_test, _ = low_rank_space._hidden("random", 200, fold)
@@ -194,6 +211,20 @@ def test_support_vectors_see_standardised_columns():
 def test_the_linear_kernel_gives_the_papers_last_digit(row, printed, benchmark_data):
     found = one("2-table-4", "sketch", row).run()
     assert round(found["rate"], 2) == printed
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("row", "printed"), [("optdigits", 98.33), ("svmguide1", 96.88)])
+def test_the_gaussian_kernel_gives_the_papers_last_digit(row, printed, benchmark_data):
+    found = one("2-table-3", "KELM", row).run()
+    assert round(found["rate"], 2) == printed
+
+
+@pytest.mark.data
+def test_the_error_of_the_sketches_is_the_papers(benchmark_data):
+    for row in ("dna", "svmguide1"):
+        found = one("2-table-3", "sketch, 0.05 n", row).run()["gap"]
+        assert_allclose(found, cell("2-table-3", row, "sketch, 0.05 n", "gap"), rtol=0.02)
 
 
 @pytest.mark.data

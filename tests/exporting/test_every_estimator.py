@@ -41,7 +41,7 @@ NARROW = {"n_hidden": 30, "random_state": 0}
 MAPS = [
     *(
         RandomFeatures(30, activation=g, gain=4.0, random_state=0)
-        for g in ("sigmoid", "tanh", "relu", "sin", "erf", *FUNCTIONS)
+        for g in ("sigmoid", "tanh", "relu", "sin", "erf", "gaussian", *FUNCTIONS)
     ),
     RandomFeatures(30, scaling=None, weights="orthogonal", bias=False, random_state=0),
     *(

@@ -16,6 +16,7 @@ MAPS = [
     RandomFeatures(9, random_state=0),
     RandomFeatures(9, activation="erf", weights="normal", bias=False, random_state=0),
     RandomFeatures(9, activation="relu", weights="orthogonal", scaling=None, random_state=0),
+    RandomFeatures(9, activation="gaussian", gain=2.0, random_state=0),
     RBFFeatures(9, random_state=0),
     RBFFeatures(9, node="random_gaussian", centers="uniform", random_state=0),
     RBFFeatures(9, node="exponential", centers="normal", scaling=None, random_state=0),
@@ -126,3 +127,13 @@ def test_hidden_takes_some_of_the_rows():
     X = blank_half(0, 20, 4)
     layer = RandomFeatures(6, random_state=0).fit(X).layer(X)
     assert_allclose(Hidden(layer, X).take(np.array([3, 1])).all(), Hidden(layer, X).all()[[3, 1]])
+
+
+def test_gaussian_units_fall_off_from_a_ridge():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    units = RandomFeatures(500, activation="gaussian", gain=9.0, scaling=None, random_state=0)
+    H = units.fit_transform(X)
+    Z = X @ units.weights_.T + units.biases_
+    expected = np.exp(-(Z**2))
+    assert_allclose(H, np.where(expected < np.finfo(float).eps ** 2, 0.0, expected), rtol=1e-9)
+    assert (H == 0).any()

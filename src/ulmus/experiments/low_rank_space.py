@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
+from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 from ulmus.estimators.classifier import ELMClassifier
@@ -96,16 +97,18 @@ def _in_space(settings, fold):
     H, H_test, seconds = _hidden(settings["space"], settings["width"], fold)
     if settings["model"] == "elm":
         model = ELMClassifier(FunctionTransformer())
-    else:  # every C starts from where the one before ended
+    else:
         model = SparseELMClassifier(FunctionTransformer(), warm_start=True, random_state=0)
+        if settings.get("pairs"):
+            model = OneVsOneClassifier(model)
         start = time.process_time()
         H, H_test = _turned(H, H_test)
         seconds += time.process_time() - start
     values = settings["C"] if isinstance(settings["C"], list) else [settings["C"]]
     rates, start = [], time.process_time()
-    for C in values:
-        model.set_params(C=C).fit(H, fold.y)
-        rates.append(100.0 * model.score(H_test, fold.y_test))
+    for C in values:  # where it can be, every solve starts from where the one before ended
+        getattr(model, "estimator", model).set_params(C=C)
+        rates.append(100.0 * model.fit(H, fold.y).score(H_test, fold.y_test))
     return rates, seconds + (time.process_time() - start) / len(values)
 
 

@@ -3,6 +3,11 @@
 The settings and the paper's figures are in ``protocols/2-table-*.toml``. C and γ are powers of two
 there, or "loo". A run is one draw of the units and of the sketch, and of the rows to test where the
 paper does not name them.
+
+Two things that the paper does not state are in its ‖K − K̃‖, which depends on no label and no test
+row: its Gaussian kernel is exp(−γ‖x − z‖²/2), and twenty columns are added to each sketch. So the
+norms on optdigits are 66.4, 63.4 and 60.5 where the paper has 66.1, 63.3 and 60.5; with γ as it is
+usually meant, and ten columns, 61.8, 60.5 and 58.8.
 """
 
 import time
@@ -49,6 +54,8 @@ def evaluate(settings, seed, X, y, X_test, y_test):
 def _model(settings, seed, n, d):
     kind, scaling = settings["model"], settings.get("scaling")
     rank = _columns(settings.get("rank"), n, d)
+    if "added" in settings:  # the estimators add ten of them by themselves
+        rank += settings["added"] - 10
     if kind in ALTERNATIVES:
         return ALTERNATIVES[kind](rank, seed)
     if kind == "units":
@@ -58,7 +65,7 @@ def _model(settings, seed, n, d):
         return ELMClassifier(units, C=C, solver=solver, rank=rank, random_state=seed)
     return KernelELMClassifier(
         settings["kernel"],
-        gamma=_power(settings.get("gamma", "mean")),  # the linear kernel has none
+        gamma=_gamma(settings),
         C=_power(settings["C"]),
         method=settings["method"],
         rank=rank,
@@ -71,7 +78,15 @@ def _model(settings, seed, n, d):
 
 def _columns(part, n, d):
     """A part of the rows as a number of columns; "inputs" is as many as the data have."""
-    return part if part is None else d if part == "inputs" else max(1, round(part * n))
+    if part is None or part == "inputs":
+        return part and d
+    return max(1, round(part * n))
+
+
+def _gamma(settings):
+    """γ; the linear kernel has none."""
+    gamma = _power(settings.get("gamma", "mean"))
+    return gamma / settings.get("divisor", 1) if isinstance(gamma, float) else gamma
 
 
 def _power(exponent):

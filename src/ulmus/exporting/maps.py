@@ -25,6 +25,7 @@ _ACTIVATIONS = {
     "relu": lambda z: z.op("Relu"),
     "sin": lambda z: z.op("Sin"),
     "erf": error_function,
+    "gaussian": lambda z: (-(z * z)).op("Exp"),
 }
 # Functions that a caller may have given in place of a name, and that graphs have too.
 _FUNCTIONS = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ulmus.backends.linalg import elementwise, positive_part
+from ulmus.backends.linalg import decay, elementwise, positive_part
 from ulmus.backends.namespace import is_numpy
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array
@@ -48,12 +48,19 @@ def _sigmoid(Z: Array) -> Array:
     return Z
 
 
+def _gaussian(Z: Array) -> Array:
+    Z *= Z
+    Z *= -1.0
+    return decay(Z)
+
+
 ACTIVATIONS: dict[str, Activation] = {
     "sigmoid": Activation(_sigmoid, gain=0.5, offset=0.5),
     "tanh": Activation(lambda Z: elementwise("tanh", Z)),
     "relu": Activation(positive_part),
     "sin": Activation(lambda Z: elementwise("sin", Z)),
     "erf": Activation(lambda Z: elementwise("erf", Z)),
+    "gaussian": Activation(_gaussian),
 }
 
 

@@ -75,8 +75,9 @@ class RandomFeatures(FeatureMap):
     ----------
     n_hidden : int, default=1000
         Number of hidden units.
-    activation : {"sigmoid", "tanh", "relu", "sin", "erf"} or callable, default="sigmoid"
-        g, applied to each element.
+    activation : str or callable, default="sigmoid"
+        g, applied to each element: "sigmoid", "tanh", "relu", "sin", "erf", "gaussian", which is
+        exp(−z²), or a function.
     weights : {"uniform", "normal", "orthogonal"}, default="uniform"
         How a is drawn: U(−1, 1), N(0, 1), or orthogonal in groups of ``n_features``.
         b is U(−1, 1), or N(0, 1) beside normal and orthogonal weights.

@@ -146,8 +146,13 @@ def hinge(
         _descend(columns[j], max_iter, seed + j, shrinking)
 
     # Compiled loops run side by side; matrix products have threads of their own.
-    with ThreadPoolExecutor(max(1, min(m, compiled.threads()))) as pool:
-        list(pool.map(descend, range(m)))
+    threads = min(m, compiled.threads())
+    if threads > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(descend, range(m)))
+    else:  # two hundred rows are solved sooner than a thread has started
+        for j in range(m):
+            descend(j)
     for column in columns:
         if not column.settled:
             _settle(column, max_iter, seed, shrinking)
