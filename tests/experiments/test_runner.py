@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,15 @@ def test_figures_have_a_run_for_every_point():
     assert [case.x for case in cases(toy)] == [1, 2, 3, 4]
     short = Protocol(**{**vars(toy), "quick": {"repetitions": 1, "every": 2}})
     assert [case.x for case in cases(short, quick=True)] == [1, 3, 4], "the last point stays"
+
+
+def test_a_row_may_have_runs_of_its_own():
+    table = protocol(rows=("one", "two"), repetitions=2)
+    more = replace(table, rows=(table.rows[0], replace(table.rows[1], repetitions=5)))
+    assert [case.row for case in cases(more)].count("one") == 2
+    assert [case.row for case in cases(more)].count("two") == 5
+    short = replace(more, quick={"repetitions": 1})
+    assert [case.row for case in cases(short, quick=True)] == ["one", "two"]
 
 
 def test_two_runs_in_one_folder(tmp_path):

@@ -73,11 +73,13 @@ class Row:
 
     ``paper`` holds, for a method and a measure, mean and deviation, or the mean alone. ``x``
     replaces the axis' values in a figure, ``skip`` names methods that have no cell here.
+    ``repetitions`` is how many runs there are, where the table's number does not settle the row.
     """
 
     name: str
     data: str = ""
     absent: str = ""
+    repetitions: int | None = None
     quick: bool = True
     skip: tuple[str, ...] = ()
     x: tuple[float, ...] = ()
@@ -223,9 +225,11 @@ def _part(cls: type, stated: dict[str, Any]) -> Any:
 def cases(protocol: Protocol, quick: bool = False, seed: int = 0) -> Iterator[Case]:
     """Every run of a protocol, or those of its short form."""
     short = protocol.quick if quick else {}
-    for repetition in range(short.get("repetitions", protocol.repetitions)):
+    few = short.get("repetitions")
+    times = {row.name: few or row.repetitions or protocol.repetitions for row in protocol.rows}
+    for repetition in range(max(times.values())):
         for row in protocol.rows:
-            if row.absent or (quick and not row.quick):
+            if row.absent or (quick and not row.quick) or repetition >= times[row.name]:
                 continue
             for method in protocol.methods:
                 if method.name in row.skip or (quick and not method.quick):
