@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import erf
 from sklearn.neighbors import KNeighborsClassifier
 
-from ulmus import KernelELMClassifier, KernelFeatures
+from ulmus import KernelELMClassifier, KernelFeatures, kernel_matrix
 from ulmus.experiments import low_rank_space, protocol, randomized
 from ulmus.experiments.files import benchmark_rows
-from ulmus.kernels import Arcsine, InfiniteRBF
+from ulmus.kernels import RBF, Arcsine, InfiniteRBF
 
 # Of USPS: with all of them a fit that keeps every value takes minutes.
 ROWS = 2000
@@ -99,7 +99,7 @@ def projections(trials=4):
         if row.name not in ("segment", "svmguide1"):
             continue
         X, y, X_test, y_test = randomized.split(row.data)
-        options = {name: 2.0 ** row.settings[name] for name in ("C", "gamma")}
+        options = {"C": 2.0 ** row.settings["C"], "gamma": 2.0 ** row.settings["gamma"] / 2}
         for project in (False, True):
             model = KernelELMClassifier(method="halko", project=project, scaling=None, **options)
             for part in (0.01, 0.05, 0.1):
@@ -111,12 +111,48 @@ def projections(trials=4):
     return found
 
 
+def sketch_norms():
+    """‖K − K̃‖ of sketches of 0.01, 0.05 and 0.1 n columns, by the kernel and the columns added."""
+    found = {}
+    for row in protocol.load("2-table-3").rows:
+        if row.name not in ("dna", "optdigits", "svmguide1"):
+            continue
+        X, *_ = randomized.split(row.data)
+        for part in (0.01, 0.05, 0.1):
+            paper = row.paper[f"sketch, {part} n"]["gap"]
+            for divisor in (1, 2):
+                for added in (10, 20):
+                    kernel = RBF(2.0 ** row.settings["gamma"] / divisor)
+                    rank = round(part * len(X)) + added - 10  # ten come by themselves
+                    name = f"{row.name}, {part} n (paper {paper}), γ/{divisor}, {added} added"
+                    found[name] = randomized.sketch_error(kernel, X, rank, 0)
+    return found
+
+
+def random_units():
+    """Rate (%) of one experiment of ELM with random units, by how the columns are scaled."""
+    table, found = protocol.load("3-table-2"), {}
+    for row in table.rows:
+        width = row.settings.get("width")
+        if width not in (50, 250, 500) or "ELM, random" not in row.paper:
+            continue
+        paper = row.paper["ELM, random"]["rate"][0]
+        X, y = low_rank_space.inputs(row.data)
+        for name in ("[−1, 1]", "standardised"):
+            center, scale = SCALINGS[name](X)
+            scaled = (X - center) / scale
+            with patch.object(low_rank_space, "inputs", lambda _, found=(scaled, y): found):
+                rate = _experiment(row.data, width, "elm", "random")
+            found[f"{row.name} units (paper {paper}), {name}"] = rate
+    return found
+
+
 def boards():
     """Rate (%) of one experiment with fifty columns, by how boards are coded."""
     found = {}
     codings = {
         "x, o, blank = 1, 2, 3": low_rank_space.inputs,
-        "x, o, blank = 1, −1, 0": benchmark_rows,
+        "x, o, blank = 1, −1, 0": _standardised,
     }
     for coding, rows in codings.items():
         with patch.object(low_rank_space, "inputs", rows):
@@ -126,18 +162,33 @@ def boards():
     return found
 
 
-def segmentation():
-    """Rate (%) of one experiment in the low-rank space, ELM and S-ELM."""
-    return {
-        f"{width} columns, {name}": _experiment("segment", width, model, "low-rank")
-        for width in (50, 250)
-        for name, model in (("ELM", "elm"), ("S-ELM", "s-elm"))
+def _standardised(name):
+    X, y = benchmark_rows(name)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def sparse_machines():
+    """Rate (%) of one experiment in the low-rank space: ELM, and S-ELM by how classes are told."""
+    machines = {
+        "ELM": ("elm", False),
+        "S-ELM, one against the rest": ("s-elm", False),
+        "S-ELM, pairs": ("s-elm", True),
     }
+    table, found = protocol.load("3-table-2"), {}
+    for row in table.rows:
+        if row.name not in ("Libras, 50", "Segmentation, 50", "Synth. Control, 50"):
+            continue
+        for name, (model, pairs) in machines.items():
+            method = "ELM, low-rank" if model == "elm" else "S-ELM, low-rank"
+            paper = row.paper[method]["rate"][0]
+            case = f"{row.name} columns, {name} (paper {paper})"
+            found[case] = _experiment(row.data, 50, model, "low-rank", pairs)
+    return found
 
 
-def _experiment(data, width, model, space):
+def _experiment(data, width, model, space, pairs=False):
     table = protocol.load("3-table-2")
-    settings = table.settings | {"width": width, "model": model, "space": space}
+    settings = table.settings | {"width": width, "model": model, "space": space, "pairs": pairs}
     case = protocol.Case(table.name, table.evaluator, "", data, "", None, 0, 0, settings)
     return low_rank_space.run(case)["rate"]
 
@@ -155,14 +206,24 @@ def ranks():
 
 
 def vanishing_values():
-    """Test rate (%) and CPU seconds of a fit on USPS at γ = 2, by the least kernel value kept."""
+    """Test rate (%) and CPU seconds of a fit on USPS at γ = 2, by the least kernel value kept.
+
+    "all, in K too" keeps what is lost beside K's diagonal, which the fit leaves out otherwise.
+    """
     X, y, X_test, y_test = randomized.split("usps")
     X, y = X[:ROWS], y[:ROWS]
     eps, tiny = (np.log(getattr(np.finfo(float), name)) for name in ("eps", "tiny"))
-    cases = {"eps²": 2 * eps, "tiny^0.2": 0.2 * tiny, "tiny^0.5": 0.5 * tiny, "all": -np.inf}
+    lost = kernel_matrix._LOST
+    cases = {
+        "eps²": (2 * eps, lost),
+        "tiny^0.5, as built": (0.5 * tiny, lost),
+        "all": (-np.inf, lost),
+        "all, in K too": (-np.inf, 0.0),
+    }
     found = {}
-    for case, least in cases.items():
-        with patch("ulmus.kernels.decay", _cut(least)):
+    for case, (least, lost) in cases.items():
+        cut = patch("ulmus.kernels.decay", _cut(least))
+        with cut, patch.object(kernel_matrix, "_LOST", lost):
             model = KernelELMClassifier(gamma=2.0, C=1.0, scaling=None, method="exact")
             start = time.process_time()
             model.fit(X, y)
@@ -189,8 +250,10 @@ def measure():
         "kernels of infinitely many units": infinite_kernels(),
         "linear kernel by scaling": linear_scalings(),
         "sketches": projections(),
+        "‖K − K̃‖": sketch_norms(),
+        "random units by scaling": random_units(),
         "boards, ELM, 50 columns": boards(),
-        "Segmentation, low-rank": segmentation(),
+        "low-rank space": sparse_machines(),
         "columns by tol": ranks(),
         f"USPS, γ = 2, {ROWS} rows": vanishing_values(),
     }

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import erf
 from sklearn import config_context
+from sklearn.neighbors import KNeighborsClassifier
 
 import oracles
 from laws.problems import make_problem, make_rows
+from ulmus import KernelELMClassifier
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
 from ulmus.kernels import (
@@ -204,11 +206,33 @@ def test_a_function_must_give_one_finite_number_per_pair():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_far_rows_have_nothing_in_common(dtype):
-    # Products of numbers near the smallest there is would take a hundred times as long.
-    X = np.linspace(0, 60, 40, dtype=dtype)[:, None]
+def test_products_of_kernel_values_are_normal_numbers(dtype):
+    # With numbers below the smallest normal one they would take a hundred times as long.
+    X = np.linspace(0, 200, 900, dtype=dtype)[:, None]
     for kernel in (RBF(1.0), Laplacian(2.0), InfiniteRBF(1.0, 3.0)):
         K = kernel(X, X)
         assert (K[0] == 0).any()
-        assert K[K > 0].min() > np.finfo(dtype).eps ** 2 / 2
+        least = K[K > 0].min()
+        assert np.finfo(dtype).tiny * 0.99 < least * least
+        assert least < np.finfo(dtype).eps ** 2
         np.testing.assert_allclose(K, kernel(X, X.copy()), atol=1e-30)
+
+
+def test_the_nearest_row_tells_where_all_are_far():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 40)) + 3 * np.repeat(np.eye(3, 40), 20, axis=0)
+    y = np.repeat([0, 1, 2], 20)
+    new = X + 0.9 * rng.normal(size=X.shape)
+    nearest = KNeighborsClassifier(1).fit(X, y).predict(new)
+    # Kernel values between exp(−40) and exp(−300): the largest of a row is all there is.
+    model = KernelELMClassifier("rbf", gamma=3.0, C=1.0, scaling=None, method="exact")
+    assert np.array_equal(model.fit(X, y).predict(new), nearest)
+
+
+def test_the_whole_of_K_leaves_out_what_no_digit_shows():
+    X = np.linspace(0, 9, 30)[:, None]
+    K, whole = RBF(1.0)(X, X), EvaluatedKernel(RBF(1.0), X).all()
+    assert (whole[K < 1e-20] == 0).all()
+    np.testing.assert_allclose(whole[K >= 1e-20], K[K >= 1e-20], rtol=1e-12)
+    alpha = np.linalg.solve(K + np.eye(30), X)
+    np.testing.assert_allclose(np.linalg.solve(whole + np.eye(30), X), alpha, rtol=1e-12)

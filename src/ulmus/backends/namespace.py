@@ -35,6 +35,7 @@ __all__ = [
     "place",
     "placed",
     "same_place",
+    "smallest",
     "take",
     "to_numpy",
     "zeros",
@@ -150,6 +151,11 @@ def same_place(**arrays: Any) -> None:
     if len(set(places.values())) > 1:
         stated = ", ".join(f"{name} is {where}" for name, where in places.items())
         raise InvalidInputError(f"Arrays are not in one place: {stated}. Move one to the other.")
+
+
+def smallest(dtype: DType) -> float:
+    """The smallest normal number of a precision."""
+    return float(np.finfo(np.float32 if str(dtype).endswith("32") else np.float64).tiny)
 
 
 def eps(dtype: DType) -> float:
