@@ -40,6 +40,19 @@ def found(protocol, lines, why=None, quick=False):
     return results([protocol], {protocol.name: lines}, why or {}, quick=quick, jobs=2)
 
 
+def test_a_split_that_is_drawn_here_alone_widens_the_deviation():
+    def said(drawn, paper):
+        row = Row("a", drawn=drawn, paper={"new": {"rate": [paper, 0.0]}})
+        lines = [line("0-table-9", "a", "new", rate, i) for i, rate in enumerate((90.0, 92.0))]
+        return found(table((row,)), lines)["tables"][0]["rows"][0]["cells"]["new"]["rate"][
+            "verdict"
+        ]
+
+    assert said(False, 91.5) == "worse"
+    assert said(True, 91.5) == "match"
+    assert said(True, 92.5) == "worse", "ours is 1"
+
+
 def test_cells():
     paper = {"new": {"rate": [90.0, 1.0]}, "old": {"rate": 80.0}}
     rows = (Row("a", paper=paper), Row("b", paper=paper), Row("c", absent="licensed", paper=paper))

@@ -74,12 +74,15 @@ class Row:
     ``paper`` holds, for a method and a measure, mean and deviation, or the mean alone. ``x``
     replaces the axis' values in a figure, ``skip`` names methods that have no cell here.
     ``repetitions`` is how many runs there are, where the table's number does not settle the row.
+    ``drawn`` says that every run splits the rows anew where the paper has one split of its own: its
+    deviation leaves out what a split does, and ours takes its place where it is larger.
     """
 
     name: str
     data: str = ""
     absent: str = ""
     repetitions: int | None = None
+    drawn: bool = False
     quick: bool = True
     skip: tuple[str, ...] = ()
     x: tuple[float, ...] = ()

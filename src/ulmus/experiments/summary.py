@@ -141,7 +141,7 @@ def _row(
         found["cells"] = {}
         for method, lines in runs.items():
             cells = {
-                measure.name: _cell(measure, lines, row.paper.get(method, {}))
+                measure.name: _cell(measure, lines, row.paper.get(method, {}), row.drawn)
                 for measure in protocol.measures
             }
             if kept := {name: cell for name, cell in cells.items() if cell}:
@@ -165,7 +165,9 @@ def _reason(protocol: Protocol, row: Row, method: str, why: dict, quick: bool) -
     return ""
 
 
-def _cell(measure: Measure, lines: list, paper: dict[str, Any]) -> dict[str, Any] | None:
+def _cell(
+    measure: Measure, lines: list, paper: dict[str, Any], drawn: bool
+) -> dict[str, Any] | None:
     stated = paper.get(measure.name)
     if stated is not None and not isinstance(stated, list):
         stated = [stated, None]
@@ -183,8 +185,8 @@ def _cell(measure: Measure, lines: list, paper: dict[str, Any]) -> dict[str, Any
         if spread is None and measure.of:  # the best of runs whose mean has a deviation
             whole = paper.get(measure.of)
             spread = whole[1] if isinstance(whole, list) else None
-        if spread is None and len(values) > 1:
-            spread = statistics.pstdev(values)
+        if (spread is None or drawn) and len(values) > 1:
+            spread = max(spread or 0.0, statistics.pstdev(values))
         if spread is not None:
             cell["verdict"] = verdict(mean, stated[0], spread, measure)
     return cell

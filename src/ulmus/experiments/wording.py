@@ -13,7 +13,7 @@ __all__ = [
 NOTHING = "–"
 SYMBOLS = {"match": "✓", "better": "▲", "worse": "▼"}
 VERDICTS = {
-    "match": "as the paper, within its deviation, or ours where it prints none",
+    "match": "as the paper, within its deviation, or ours where it prints none or has one split",
     "better": "better than the paper by more than that",
     "worse": "worse than the paper by more than that",
 }
