@@ -20,7 +20,7 @@ from ulmus.typing import Array, DType, Rows
 __all__ = ["EvaluatedKernel", "GivenKernel", "HiddenKernel", "KernelMatrix"]
 
 # A hundred thousand so small beside the diagonal move no digit of a solution. A factorisation
-# multiplies them on until they are below the smallest normal number, and is 25 times as slow.
+# multiplies them on until they are below the smallest normal number, and is twenty times as slow.
 _LOST = 1e-20
 
 
