@@ -60,7 +60,7 @@ class CitedUnits(RandomFeatures):
 
 @lru_cache(maxsize=32)
 def inputs(file, classes, seed=0):
-    """The rows of the first so many classes; ``seed`` draws the stories."""
+    """The rows of the first so many classes; ``seed`` draws the stories, and nothing else."""
     if file == "tdt2":
         X, y = _stories(classes, seed)
         small = _components(X, 200)
@@ -184,9 +184,11 @@ def run(case):
     s = case.settings
     if case.x is not None:
         s = s | {s["varied"]: case.x}
-    rows = inputs(case.data, s["classes"], case.seed)
+    seed = 1000 * case.seed + case.repetition
+    # The paper draws its stories too, and which is not known; other data are always the same.
+    rows = inputs(case.data, s["classes"], seed if case.data == "tdt2" else 0)
     start = time.perf_counter()
-    labels = labels_of(rows, s, 1000 * case.seed + case.repetition)
+    labels = labels_of(rows, s, seed)
     seconds = time.perf_counter() - start
     return {
         "purity": 100 * float(purity(rows.y, labels)),
