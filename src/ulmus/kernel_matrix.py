@@ -67,16 +67,14 @@ class KernelMatrix(ABC):
 
     def all(self) -> Array:
         """The whole of K in float64; on the host without what is lost beside its diagonal."""
-        n = len(self)
-        if not is_numpy(self.array):
-            K = zeros((n, n), self.array)
-            for part, block in self.rows():
-                K[:, part] = doubles(block).T  # K is symmetric
-            return K
-        K = np.empty((n, n), order="F")
-        lost = _LOST * np.max(np.abs(self.diagonal()), initial=0.0)
+        n, host = len(self), is_numpy(self.array)
+        K = np.empty((n, n), order="F") if host else zeros((n, n), self.array)
+        # Beside the entry's own two: where rows differ much in length, small ones count too.
+        lost = np.sqrt(_LOST * np.abs(self.diagonal())) if host else None
         for part, block in self.rows():
-            K[:, part] = np.where(np.abs(block) < lost, 0.0, block).T
+            if lost is not None:
+                block = np.where(np.abs(block) < lost[part, None] * lost, 0.0, block)
+            K[:, part] = doubles(block).T  # K is symmetric
         return K
 
     def times(self, V: Array) -> Array:

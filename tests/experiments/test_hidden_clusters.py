@@ -136,6 +136,18 @@ def test_a_run_repeats_itself():
     assert first["nmi"] == again["nmi"] != other["nmi"]
 
 
+def test_stories_are_drawn_anew_and_other_data_are_not(monkeypatch):
+    seen = []
+    rows = hidden_clusters.Inputs(None, None, None, np.array([0, 1]))
+    monkeypatch.setattr(hidden_clusters, "inputs", lambda *asked: seen.append(asked) or rows)
+    monkeypatch.setattr(hidden_clusters, "labels_of", lambda rows, s, seed: rows.y)
+    for data in ("tdt2", "libras"):
+        for repetition in (0, 3):
+            evaluator = "ulmus.experiments.hidden_clusters"
+            Case("t", evaluator, "r", data, "m", None, repetition, 2, {"classes": 5}).run()
+    assert seen == [("tdt2", 5, 2000), ("tdt2", 5, 2003), ("libras", 5, 0), ("libras", 5, 0)]
+
+
 def test_components_are_the_principal_ones():
     X = sp.random_array((30, 80), density=0.2, random_state=np.random.default_rng(0)).tocsr()
     found = hidden_clusters._components(X, 5)

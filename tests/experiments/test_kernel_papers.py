@@ -107,6 +107,15 @@ def test_every_column_of_the_randomized_paper_runs(table, flowers):
         assert again["rate"] == found["rate"]
 
 
+def test_sketches_have_twenty_columns_more_and_the_kernel_its_half():
+    settings = one("2-table-3", "sketch, 0.05 n", "dna").settings
+    model = randomized._model(settings, 0, 1400, 180)
+    assert model.rank + model.oversampling == 70 + 20
+    assert model.gamma == 2.0**-6 / 2
+    units = one("2-table-2", "sketch, 0.05 n", "dna").settings
+    assert randomized._model(units, 0, 1400, 180).rank == 70 + 20 - 10
+
+
 def test_a_sketch_of_every_column_is_the_kernel(flowers):
     X, _ = flowers
     assert randomized.sketch_error(Linear(), X, X.shape[1], 0) < 1e-9

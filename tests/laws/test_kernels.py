@@ -236,3 +236,9 @@ def test_the_whole_of_K_leaves_out_what_no_digit_shows():
     np.testing.assert_allclose(whole[K >= 1e-20], K[K >= 1e-20], rtol=1e-12)
     alpha = np.linalg.solve(K + np.eye(30), X)
     np.testing.assert_allclose(np.linalg.solve(whole + np.eye(30), X), alpha, rtol=1e-12)
+
+
+def test_small_rows_beside_a_huge_one_are_all_there():
+    X = make_rows(0, 9)
+    X[0] *= 1e12
+    np.testing.assert_allclose(EvaluatedKernel(Linear(), X).all(), X @ X.T, rtol=1e-9)

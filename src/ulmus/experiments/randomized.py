@@ -78,9 +78,7 @@ def _model(settings, seed, n, d):
 
 def _columns(part, n, d):
     """A part of the rows as a number of columns; "inputs" is as many as the data have."""
-    if part is None or part == "inputs":
-        return part and d
-    return max(1, round(part * n))
+    return part if part is None else d if part == "inputs" else max(1, round(part * n))
 
 
 def _gamma(settings):
