@@ -39,7 +39,7 @@ def _one_process(folder, dtype):
 
     def work():
         model.fit(X, y)
-        return lambda: np.save(folder / f"beta-{dtype}.npy", model.coef_)
+        return lambda: np.save(folder / f"beta-{dtype}.npy", model.beta_)
 
     return work
 
@@ -82,7 +82,7 @@ def _two_workers(folder, dtype):
         client.close()
         cluster.close()
         beta = np.load(folder / f"beta-{dtype}.npy")
-        difference = float(np.max(np.abs(model.coef_ - beta)) / np.max(np.abs(beta)))
+        difference = float(np.max(np.abs(model.beta_ - beta)) / np.max(np.abs(beta)))
         return {"cpu_seconds": spent, "difference": difference}
 
     return work

@@ -53,7 +53,7 @@ def _contender(folder, write, read):
 
     # The first time also imports what it needs.
     same = there_and_back()
-    assert type(same) is dict or (same.coef_ == model.coef_).all()
+    assert type(same) is dict or (same.beta_ == model.beta_).all()
 
     def work():
         best = {"seconds": np.inf, "cpu_seconds": np.inf}

@@ -121,7 +121,7 @@ def ridge(n=65_536, d=2048):
     ours, model = seconds(lambda: model.fit(X, host))
     peer = Ridge(alpha=1.0, solver="svd")
     theirs, peer = seconds(lambda: peer.fit(X, y), 1)
-    apart = np.abs(to_numpy(model.coef_)[:, 0] - to_numpy(peer.coef_)).max()
+    apart = np.abs(to_numpy(model.beta_)[:, 0] - to_numpy(peer.coef_)).max()
     return {
         "n": n, "d": d, "ulmus_s": ours, "scikit_learn_ridge_s": theirs, "ratio": theirs / ours,
         "largest_difference": float(apart),

@@ -19,7 +19,7 @@ scores = {"every row alike": [], "decay = 0.7": []}
 for angle in np.linspace(0, np.pi, 40):
     X = rng.standard_normal((200, 2))
     y = X @ [np.cos(angle), np.sin(angle)] > 0
-    if hasattr(steady, "coef_"):  # judged before it has seen the batch
+    if hasattr(steady, "beta_"):  # judged before it has seen the batch
         scores["every row alike"].append(steady.score(X, y))
         scores["decay = 0.7"].append(fading.score(X, y))
     steady.partial_fit(X, y)

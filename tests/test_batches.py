@@ -60,7 +60,7 @@ def test_a_csr_file_is_read_once_through(rows, compressed, tmp_path):
         assert_array_equal(seen, expected)
     assert len(parts) == len(list(parts))
     model = ELMClassifier(n_hidden=15, C=1.0, random_state=0)
-    assert_allclose(model.fit(parts).coef_, model.fit(SPARSE, y, WEIGHT).coef_, rtol=1e-6)
+    assert_allclose(model.fit(parts).beta_, model.fit(SPARSE, y, WEIGHT).beta_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 60, 333, 5000, 10**6])
@@ -77,7 +77,7 @@ def test_an_svmlight_file_is_read_once_through(size, pack, tmp_path):
     assert_allclose(found[0], SPARSE.toarray(), rtol=1e-12)
     assert_array_equal(found[1], y)
     model = ELMClassifier(n_hidden=15, C=1.0, random_state=0)
-    assert_allclose(model.fit(parts).coef_, model.fit(SPARSE, y).coef_, rtol=1e-6)
+    assert_allclose(model.fit(parts).beta_, model.fit(SPARSE, y).beta_, rtol=1e-6)
 
 
 def test_a_line_of_text_that_is_no_row_names_the_batch(tmp_path):
@@ -122,12 +122,12 @@ def test_a_parquet_file_is_fitted_as_its_rows_are(table):
     labels = batches.from_parquet(table, "label", columns=NAMES, rows=32)
     model = ELMClassifier(n_hidden=15, C=1.0, random_state=0).fit(labels)
     whole = ELMClassifier(n_hidden=15, C=1.0, random_state=0).fit(X, np.array(["no", "yes"])[y])
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6)
     values = batches.from_parquet(table, ["value", "x1"], columns=["x0", "x2"], rows=32)
     model = ELMRegressor(n_hidden=15, C=1.0, random_state=0).fit(values)
     two = np.column_stack([2 * X[:, 0], X[:, 1]])
     whole = ELMRegressor(n_hidden=15, C=1.0, random_state=0).fit(X[:, [0, 2]], two)
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6)
 
 
 def test_a_folder_of_parquet_files_is_one_data_set(table):

@@ -41,10 +41,10 @@ MODELS = {
 def test_same_answers(library, name, n, weighted):
     more = {"sample_weight": WEIGHT[:n]} if weighted else {}
     here, there, A, B = fitted(MODELS[name], library, n, **more)
-    assert type(there.coef_) is type(B)
+    assert type(there.beta_) is type(B)
     assert there.C_ == here.C_
     assert there.solver_ == here.solver_
-    np.testing.assert_allclose(to_numpy(there.coef_), here.coef_, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(to_numpy(there.beta_), here.beta_, rtol=1e-6, atol=1e-7)
     found = there.predict(B)
     assert type(found) is type(B)
     np.testing.assert_allclose(to_numpy(found), here.predict(A), rtol=1e-7)
@@ -76,7 +76,7 @@ def test_streams(library):
         with sklearn.config_context(array_api_dispatch=False):
             here.partial_fit(X[rows], Y[rows])
         there.partial_fit(library(X[rows]), library(Y[rows]))
-    np.testing.assert_allclose(to_numpy(there.coef_), here.coef_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(to_numpy(there.beta_), here.beta_, rtol=1e-7, atol=1e-9)
 
 
 def test_labels_may_stay_on_the_host(library):

@@ -94,7 +94,7 @@ def test_rows_are_added_where_the_model_is(library):
     there = to_device(model, library(X))
     there.partial_fit(library(X[100:]), library(Y[100:]))
     model.partial_fit(X[100:], Y[100:])
-    np.testing.assert_allclose(to_numpy(there.coef_), model.coef_, atol=1e-8)
+    np.testing.assert_allclose(to_numpy(there.beta_), model.beta_, atol=1e-8)
 
 
 def test_an_array_moves_too(library):
@@ -158,7 +158,7 @@ def test_a_model_follows_once_it_is_moved(two_devices):
 def test_a_device_by_name():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra 'torch')")
     model = to_device(ELMClassifier(n_hidden=40, random_state=0).fit(X, Y), "cpu")
-    assert isinstance(model.coef_, torch.Tensor)
+    assert isinstance(model.beta_, torch.Tensor)
     with pytest.raises(InvalidInputError, match="none that PyTorch knows"):
         to_device(model, "gpu")
 

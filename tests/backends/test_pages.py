@@ -34,8 +34,8 @@ def test_a_map_is_fitted_as_its_rows_are(cls, C, order, tmp_path):
     np.save(tmp_path / "X.npy", X)
     rows = np.load(tmp_path / "X.npy", mmap_mode="r")
     model = cls(n_hidden=20, C=C, random_state=0)
-    whole = model.fit(X, y).coef_
-    assert_array_equal(model.fit(rows, y).coef_, whole)
+    whole = model.fit(X, y).beta_
+    assert_array_equal(model.fit(rows, y).beta_, whole)
     assert_array_equal(model.predict(rows), model.predict(X))
 
 

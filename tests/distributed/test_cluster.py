@@ -40,7 +40,7 @@ def lazy(A):
 
 def assert_same_fit(a, b):
     assert a.C_ == b.C_
-    assert_allclose(b.coef_, a.coef_, atol=1e-8 * np.abs(a.coef_).max())
+    assert_allclose(b.beta_, a.beta_, atol=1e-8 * np.abs(a.beta_).max())
 
 
 def test_two_workers_find_what_one_process_finds(client):
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_in_the_middle_changes_nothing(client, tmp_path, read
     )
     disturbed = model().fit(rows, lazy(Y), client=client)
     assert int(dead.read_text()) not in client.run(os.getpid).values()
-    assert_array_equal(disturbed.coef_, undisturbed.coef_)
+    assert_array_equal(disturbed.beta_, undisturbed.beta_)
     assert disturbed.C_ == undisturbed.C_
     assert disturbed.temperature_ == undisturbed.temperature_
 
@@ -87,7 +87,7 @@ def test_a_worker_that_dies_with_rows_in_its_memory_changes_nothing(client):
     assert client.has_what()[address], "the worker should hold some of the rows"
     os.kill(pid, signal.SIGKILL)
     disturbed = model().fit(rows, lazy(Y), client=client)
-    assert_array_equal(disturbed.coef_, undisturbed.coef_)
+    assert_array_equal(disturbed.beta_, undisturbed.beta_)
 
 
 def test_an_error_on_a_worker_names_its_block(client):

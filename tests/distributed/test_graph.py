@@ -79,7 +79,7 @@ def test_a_classifier_is_the_one_fitted_in_memory(arguments):
     a = SemiSupervisedELMClassifier(solver="spectral", **arguments).fit(X, CODES)
     b = SemiSupervisedELMClassifier(**arguments).fit(blocks(X), blocks(CODES))
     assert (a.C_, a.lam_, a.selection_) == (b.C_, b.lam_, b.selection_)
-    assert_allclose(b.coef_, a.coef_, atol=1e-8 * np.abs(a.coef_).max())
+    assert_allclose(b.beta_, a.beta_, atol=1e-8 * np.abs(a.beta_).max())
     assert_array_equal(b.predict(blocks(X)).compute(), a.predict(X))
     assert_array_equal(b.transduction_, a.transduction_)
     assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-6)

@@ -53,7 +53,7 @@ def assert_same_fit(a, b):
     assert a.C_ == b.C_
     assert a.selection_ == b.selection_
     assert a.n_hidden_ == b.n_hidden_
-    assert_allclose(b.coef_, a.coef_, atol=1e-8 * np.abs(a.coef_).max())
+    assert_allclose(b.beta_, a.beta_, atol=1e-8 * np.abs(a.beta_).max())
     assert_allclose(b.intercept_, a.intercept_, atol=1e-8)
 
 
@@ -78,8 +78,8 @@ def test_however_the_rows_are_cut(cut, weighted, balanced):
             blocks(X[rows], tuple(cut)),
             blocks(LABELS[rows], tuple(cut)),
             None if w is None else blocks(w, tuple(cut)),
-        ).coef_
-    a = model.fit(X[rows], LABELS[rows], w).coef_
+        ).beta_
+    a = model.fit(X[rows], LABELS[rows], w).beta_
     assert_allclose(b, a, atol=1e-8 * np.abs(a).max())
 
 
@@ -224,7 +224,7 @@ def test_frames_from_parquet_have_unknown_lengths(parquet):
     assert b.score(lazy[columns], lazy["label"]) == a.score(frame[columns], frame["label"])
     weighted = b.fit(lazy[columns], lazy["label"], lazy["weight"])
     assert_allclose(
-        weighted.coef_, a.fit(frame[columns], frame["label"], frame["weight"]).coef_, atol=1e-8
+        weighted.beta_, a.fit(frame[columns], frame["label"], frame["weight"]).beta_, atol=1e-8
     )
 
 

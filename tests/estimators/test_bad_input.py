@@ -114,7 +114,7 @@ def test_only_rows_with_a_weight_count():
     noisy = np.where(np.arange(60) < 40, y, 1 - y)
     a = ELMClassifier(n_hidden=15, random_state=0).fit(X, noisy, sample_weight=weight)
     b = ELMClassifier(n_hidden=15, random_state=0).fit(X[:40], y[:40])
-    assert_allclose(a.coef_, b.coef_, rtol=1e-8)
+    assert_allclose(a.beta_, b.beta_, rtol=1e-8)
 
 
 # ---------------------------------------------------------------- what can, though odd
@@ -179,7 +179,7 @@ def test_other_types_of_number(dtype):
     whole = np.abs(3 * X).astype(dtype)
     a = ELMClassifier(n_hidden=15, C=1.0, random_state=0).fit(whole, y)
     b = ELMClassifier(n_hidden=15, C=1.0, random_state=0).fit(whole.astype(float), y)
-    assert_allclose(a.coef_, b.coef_, rtol=1e-6)
+    assert_allclose(a.beta_, b.beta_, rtol=1e-6)
 
 
 # ---------------------------------------------------------------- streams

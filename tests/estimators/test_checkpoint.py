@@ -72,10 +72,10 @@ def test_a_killed_fit_goes_on_to_the_same_model(model, again, stop, tmp_path):
         model.fit(source(stop), checkpoint=path)
     assert path.exists()
     resumed = model.fit(source(None), checkpoint=path)
-    coef, intercept, C = resumed.coef_, resumed.intercept_, resumed.C_
+    coef, intercept, C = resumed.beta_, resumed.intercept_, resumed.C_
     assert not path.exists()
     whole = model.fit(source(None))
-    assert_array_equal(coef, whole.coef_)
+    assert_array_equal(coef, whole.beta_)
     assert_array_equal(intercept, whole.intercept_)
     assert whole.C_ == C
     assert list(tmp_path.iterdir()) == []
@@ -106,8 +106,8 @@ def test_a_fit_that_was_killed_in_the_solve_goes_on_from_the_sums(tmp_path, monk
         patch.setattr(ELMClassifier, "_solve_sums", killed)
         with pytest.raises(Killed):
             model.fit(until(None), checkpoint=path)
-    coef = model.fit(until(None), checkpoint=path).coef_
-    assert_array_equal(coef, model.fit(until(None)).coef_)
+    coef = model.fit(until(None), checkpoint=path).beta_
+    assert_array_equal(coef, model.fit(until(None)).beta_)
 
 
 def test_a_process_that_is_killed_leaves_a_file_to_go_on_from(tmp_path):
@@ -129,8 +129,8 @@ ELMClassifier(n_hidden=12, C=1.0, random_state=0).fit(parts(), checkpoint={str(p
     )
     assert killed.returncode < 0
     model = ELMClassifier(n_hidden=12, C=1.0, random_state=0)
-    coef = model.fit(until(None), checkpoint=path).coef_
-    assert_array_equal(coef, model.fit(until(None)).coef_)
+    coef = model.fit(until(None), checkpoint=path).beta_
+    assert_array_equal(coef, model.fit(until(None)).beta_)
 
 
 def test_a_kill_while_the_file_is_written_leaves_the_one_before(tmp_path, monkeypatch, at_once):
@@ -149,8 +149,8 @@ def test_a_kill_while_the_file_is_written_leaves_the_one_before(tmp_path, monkey
         with pytest.raises(Killed):
             model.fit(until(None), checkpoint=path)
     assert int(np.load(path)["rows"]) == 120
-    coef = model.fit(until(None), checkpoint=path).coef_
-    assert_array_equal(coef, model.fit(until(None)).coef_)
+    coef = model.fit(until(None), checkpoint=path).beta_
+    assert_array_equal(coef, model.fit(until(None)).beta_)
 
 
 def test_classes_may_turn_up_after_the_cut(tmp_path):
@@ -164,11 +164,11 @@ def test_classes_may_turn_up_after_the_cut(tmp_path):
             yield part
 
     model = ELMClassifier(n_hidden=12, C=1.0, random_state=0)
-    whole = model.fit(stream(None)).coef_
+    whole = model.fit(stream(None)).beta_
     for stop in range(1, 6):
         with pytest.raises(Killed):
             model.fit(stream(stop), checkpoint=tmp_path / "sums.npz")
-        assert_array_equal(model.fit(stream(None), checkpoint=tmp_path / "sums.npz").coef_, whole)
+        assert_array_equal(model.fit(stream(None), checkpoint=tmp_path / "sums.npz").beta_, whole)
         assert model.classes_.tolist() == ["a", "b", "c"]
 
 
@@ -197,13 +197,13 @@ def test_the_sums_of_another_model_are_refused(model, why, cut):
     with pytest.raises(CheckpointError, match=why):
         model.fit(until(None), checkpoint=cut)
     assert cut.read_bytes() == before
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "beta_")
 
 
 def test_another_C_may_go_on_from_the_same_sums(cut):
     model = ELMClassifier(n_hidden=12, C=7.0, random_state=0)
-    coef = model.fit(until(None), checkpoint=cut).coef_
-    assert_array_equal(coef, model.fit(until(None)).coef_)
+    coef = model.fit(until(None), checkpoint=cut).beta_
+    assert_array_equal(coef, model.fit(until(None)).beta_)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 10, 100, 1000, -1])
@@ -267,13 +267,13 @@ def test_a_source_that_fails_leaves_a_model_of_what_it_gave(tmp_path):
     with pytest.raises(BatchError, match="Batch 4 cannot be read.*disk.*120 rows before") as seen:
         model.fit(until(3, OSError))
     assert isinstance(seen.value.__cause__, OSError)
-    kept = model.coef_
-    assert_array_equal(kept, ELMClassifier(**model.get_params()).fit(iter(PARTS[:3])).coef_)
+    kept = model.beta_
+    assert_array_equal(kept, ELMClassifier(**model.get_params()).fit(iter(PARTS[:3])).beta_)
     path = tmp_path / "sums.npz"
     with pytest.raises(BatchError, match="120 rows before it and .*sums.npz keeps the sums"):
         model.fit(until(3, OSError), checkpoint=path)
-    resumed = model.fit(until(None), checkpoint=path).coef_
-    assert_array_equal(resumed, model.fit(until(None)).coef_)
+    resumed = model.fit(until(None), checkpoint=path).beta_
+    assert_array_equal(resumed, model.fit(until(None)).beta_)
 
 
 def test_a_source_that_fails_before_there_is_a_model_leaves_none():
@@ -285,7 +285,7 @@ def test_a_source_that_fails_before_there_is_a_model_leaves_none():
         model.fit(one_class)
     with pytest.raises(BatchError, match="Batch 3 cannot be read"):
         model.fit(lambda: until(2, OSError))
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "beta_")
 
 
 def test_a_batch_that_cannot_be_used_is_named_and_the_sums_before_it_are_kept(tmp_path):
@@ -293,16 +293,16 @@ def test_a_batch_that_cannot_be_used_is_named_and_the_sums_before_it_are_kept(tm
     path, model = tmp_path / "sums.npz", ELMClassifier(n_hidden=12, C=1.0, random_state=0)
     with pytest.raises(BatchError, match="Batch 4 cannot be used.*NaN(.|\n)*keeps the sums"):
         model.fit(iter(spoiled), checkpoint=path)
-    assert not hasattr(model, "coef_")
-    resumed = model.fit(iter(PARTS), checkpoint=path).coef_
-    assert_array_equal(resumed, model.fit(iter(PARTS)).coef_)
+    assert not hasattr(model, "beta_")
+    resumed = model.fit(iter(PARTS), checkpoint=path).beta_
+    assert_array_equal(resumed, model.fit(iter(PARTS)).beta_)
 
 
 def test_batches_without_rows_are_passed_over():
     empty = (X[:0], y[:0])
     model = ELMClassifier(n_hidden=12, C=1.0, random_state=0)
     for parts in ([empty, *PARTS, empty], [PARTS[0], empty, *PARTS[1:]]):
-        coef = model.fit(iter(parts)).coef_
-        assert_array_equal(coef, model.fit(iter(PARTS)).coef_)
+        coef = model.fit(iter(parts)).beta_
+        assert_array_equal(coef, model.fit(iter(PARTS)).beta_)
     with pytest.raises(InvalidInputError, match="no batch to fit"):
         model.fit(iter([empty, empty]))

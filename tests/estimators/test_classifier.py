@@ -23,7 +23,7 @@ def test_the_weights_are_the_formula():
     model = ELMClassifier(n_hidden=40, C=2.0, random_state=0).fit(X, y)
     H = RandomFeatures(40, random_state=0).fit_transform(X)
     expected = oracles.ridge(H, oracles.one_vs_rest(y, np.arange(3)), 2.0)
-    assert_allclose(model.coef_, expected, rtol=1e-7)
+    assert_allclose(model.beta_, expected, rtol=1e-7)
     assert_allclose(model.decision_function(X), H @ expected, rtol=1e-7)
     assert model.solver_ == "primal"
     assert model.selection_ == "fixed"
@@ -32,7 +32,7 @@ def test_the_weights_are_the_formula():
 
 def test_two_classes_need_one_column():
     model = ELMClassifier(n_hidden=40, C=2.0, random_state=0).fit(X, PAIR)
-    assert model.coef_.shape == (40, 1)
+    assert model.beta_.shape == (40, 1)
     assert model.decision_function(X).shape == (300,)
     assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
 
@@ -69,7 +69,7 @@ def test_many_rows_are_left_out_as_a_sample():
 def test_the_number_of_units_can_be_chosen():
     model = ELMClassifier(RandomFeatures(128, random_state=0), n_hidden="loo").fit(X, y)
     assert model.n_hidden_ in (128, 64, 32, 16)
-    assert model.coef_.shape[0] == model.features_.transform(X).shape[1] == model.n_hidden_
+    assert model.beta_.shape[0] == model.features_.transform(X).shape[1] == model.n_hidden_
     scores = [
         ELMClassifier(RandomFeatures(h, random_state=0)).fit(X, y).loo_score_
         for h in (128, 64, 32, 16)
@@ -147,12 +147,12 @@ def test_weighted_elm_gives_every_class_the_same_say():
     H = fair.features_.transform(X[rows])
     weight = np.where(PAIR[rows] == 0, len(rows) / 2 / 15, len(rows) / 2 / (len(rows) - 15))
     expected = oracles.ridge(H, 2.0 * PAIR[rows][:, None] - 1, 1.0, weight)
-    assert_allclose(fair.coef_, expected, rtol=1e-7)
+    assert_allclose(fair.beta_, expected, rtol=1e-7)
     assert (fair.predict(X) == 0).sum() > (plain.predict(X) == 0).sum()
     named = ELMClassifier(
         n_hidden=20, C=1.0, class_weight={0: weight[0], 1: weight[-1]}, random_state=0
     ).fit(X[rows], PAIR[rows])
-    assert_allclose(named.coef_, fair.coef_)
+    assert_allclose(named.beta_, fair.beta_)
 
 
 # ---------------------------------------------------------------- streams
@@ -173,34 +173,34 @@ def test_partial_fit_is_one_fit_on_all_batches(C):
     rewound.fit(batches)
     whole = ELMClassifier(SETTLED, C=parts.C_).fit(X, y)
     for model in (parts, stream, rewound):
-        assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+        assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
         assert model.selection_ == ("fixed" if C == 1.0 else "gcv")
 
 
 def test_batches_that_can_be_read_twice_are_one_fit():
     model = ELMClassifier(n_hidden=25, C=1.0, random_state=0).fit(batches)
     whole = ELMClassifier(n_hidden=25, C=1.0, random_state=0).fit(X, y)
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
 
 
 def test_balanced_batches_that_can_be_read_twice_are_one_fit():
     settings = {"n_hidden": 25, "C": 1.0, "class_weight": "balanced", "random_state": 0}
     model = ELMClassifier(**settings).fit(batches)
-    assert_allclose(model.coef_, ELMClassifier(**settings).fit(X, y).coef_, rtol=1e-6)
+    assert_allclose(model.beta_, ELMClassifier(**settings).fit(X, y).beta_, rtol=1e-6)
 
 
 def test_partial_fit_goes_on_from_fit():
     for rows in (200, 20):  # the primal keeps sums, the dual keeps rows
         model = ELMClassifier(SETTLED, C=1.0).fit(X[:rows], y[:rows])
         model.partial_fit(X[rows:], y[rows:])
-        assert_allclose(model.coef_, ELMClassifier(SETTLED, C=1.0).fit(X, y).coef_, rtol=1e-6)
+        assert_allclose(model.beta_, ELMClassifier(SETTLED, C=1.0).fit(X, y).beta_, rtol=1e-6)
 
 
 def test_forgetting_a_batch_takes_it_out():
     model = ELMClassifier(SETTLED, C=1.0).fit(X, y)
     model.partial_fit(X[200:], y[200:], forget=True)
     without = ELMClassifier(SETTLED, C=1.0).fit(X[:200], y[:200])
-    assert_allclose(model.coef_, without.coef_, rtol=1e-5, atol=1e-7)
+    assert_allclose(model.beta_, without.beta_, rtol=1e-5, atol=1e-7)
     assert np.isfinite(model.predict_proba(X)).all()
 
 
@@ -209,7 +209,7 @@ def test_decay_is_a_weight_on_the_past():
     model.partial_fit(X[150:], y[150:], decay=0.25)
     weight = np.where(np.arange(300) < 150, 0.25, 1.0)
     whole = ELMClassifier(SETTLED, C=1.0).fit(X, y, sample_weight=weight)
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
 
 
 def test_a_class_may_turn_up_late():
@@ -219,7 +219,7 @@ def test_a_class_may_turn_up_late():
         model.partial_fit(X[rows], y[rows])
     whole = ELMClassifier(SETTLED, C=1.0).fit(X, y)
     assert_array_equal(model.classes_, [0, 1, 2])
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
 
 
 def test_batches_may_carry_weights():
@@ -227,7 +227,7 @@ def test_batches_may_carry_weights():
     stream = zip(np.split(X, CUTS), np.split(y, CUTS), np.split(weight, CUTS), strict=True)
     model = ELMClassifier(SETTLED, C=1.0).fit(stream)
     whole = ELMClassifier(SETTLED, C=1.0).fit(X, y, sample_weight=weight)
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
 
 
 # ---------------------------------------------------------------- company
@@ -247,7 +247,7 @@ def test_any_transformer_is_a_feature_map(features):
     model = ELMClassifier(features, C=1.0).fit(X, y, sample_weight=weight)
     H = model.features_.transform(X)
     expected = oracles.ridge(H, oracles.one_vs_rest(y, np.arange(3)), 1.0, weight)
-    assert_allclose(model.coef_, expected, rtol=1e-6, atol=1e-9)
+    assert_allclose(model.beta_, expected, rtol=1e-6, atol=1e-9)
     assert_array_equal(X, before)  # a transformer may hand back its input; it is not ours to scale
 
 
@@ -267,7 +267,7 @@ def test_frames_pipelines_and_searches():
 
 
 def test_random_state_reaches_a_map_without_a_seed():
-    a, b = (ELMClassifier(RBFFeatures(20), random_state=3).fit(X, y).coef_ for _ in range(2))
+    a, b = (ELMClassifier(RBFFeatures(20), random_state=3).fit(X, y).beta_ for _ in range(2))
     assert_array_equal(a, b)
 
 

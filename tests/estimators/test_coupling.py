@@ -56,7 +56,7 @@ def test_few_rows_are_solved_as_published():
     labels = few(SIDE, 30)
     auto = SemiSupervisedELMClassifier(n_hidden=50, random_state=0).fit(MOONS, labels)
     tight = SemiSupervisedELMClassifier(n_hidden=50, coupling="tight", random_state=0)
-    assert_array_equal(auto.coef_, tight.fit(MOONS, labels).coef_)
+    assert_array_equal(auto.beta_, tight.fit(MOONS, labels).beta_)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_beta_is_the_supervised_fit_to_the_classes_the_graph_gave():
     model = free(C=3.0).fit(MOONS, few(SIDE, 12, seed=1))
     alone = ELMClassifier(RBFFeatures(60, width=0.5, random_state=0), C=3.0)
     alone.fit(MOONS, model.transduction_)
-    assert_allclose(model.coef_, alone.coef_, rtol=1e-6, atol=1e-9)
+    assert_allclose(model.beta_, alone.beta_, rtol=1e-6, atol=1e-9)
 
 
 def noisy():
@@ -113,7 +113,7 @@ def test_a_graph_of_noise_does_no_harm(small, monkeypatch, little):
     assert model.score(X[~known], y[~known]) > alone.score(X[~known], y[~known]) - 0.01
     assert model.loo_score_ <= 1.0
     again = model.relabel(labels)
-    assert_allclose(again.coef_, model.coef_)
+    assert_allclose(again.beta_, model.beta_)
     assert_array_equal(again.transduction_, model.transduction_)
 
 
@@ -188,15 +188,15 @@ def test_names_for_classes():
 def test_other_labels_cost_a_warm_start_and_give_the_same_model(more):
     labels = few(SIDE, 20)
     model = free(tol=1e-6).fit(MOONS, labels)
-    before = model.coef_.copy()
+    before = model.beta_.copy()
     other = labels.copy()
     unknown = np.flatnonzero(labels < 0)[:more]
     other[unknown] = SIDE[unknown]
     warm = model.relabel(other)
     cold = free(tol=1e-6, lam=model.lam_, C=model.C_).fit(MOONS, other)
     assert_array_equal(warm.transduction_, cold.transduction_)
-    assert_allclose(warm.coef_, cold.coef_, rtol=1e-6, atol=1e-8)
-    assert_array_equal(model.coef_, before)
+    assert_allclose(warm.beta_, cold.beta_, rtol=1e-6, atol=1e-8)
+    assert_array_equal(model.beta_, before)
     assert not hasattr(warm, "loo_score_")  # that of the old labels says nothing of these
     if more == 1:
         assert warm.n_iter_ < cold.n_iter_
@@ -221,7 +221,7 @@ def test_a_new_class_among_other_labels():
     two = np.where(labels == 2, -1, labels)
     model = free(lam=24.0, C=1.0).fit(X, two)
     assert_allclose(
-        model.relabel(labels).coef_, free(lam=24.0, C=1.0).fit(X, labels).coef_, atol=1e-6
+        model.relabel(labels).beta_, free(lam=24.0, C=1.0).fit(X, labels).beta_, atol=1e-6
     )
 
 
@@ -251,7 +251,7 @@ def test_a_spring_lies_between(small):
     assert_allclose(model.predict_proba(MOONS), tight.predict_proba(MOONS), atol=0.02)
     loose = SemiSupervisedELMClassifier(coupling=0.1, **given).fit(MOONS, labels)
     assert np.mean(loose.transduction_ == SIDE) > 0.9
-    assert loose.relabel(labels).coef_.shape == loose.coef_.shape
+    assert loose.relabel(labels).beta_.shape == loose.beta_.shape
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_columns_are_orthonormal_over_the_training_rows(h):
 @pytest.mark.parametrize("h", [40, 300])
 def test_the_same_data_give_the_same_signs(h):
     a, b = (ELMEmbedding(n_hidden=h, random_state=0).fit(X) for _ in range(2))
-    assert_array_equal(a.coef_, b.coef_)
+    assert_array_equal(a.beta_, b.beta_)
     order = np.random.default_rng(0).permutation(len(X))
     shuffled = ELMEmbedding(n_hidden=h, random_state=0).fit(X[order])
     assert_allclose(shuffled.transform(X), a.transform(X), atol=1e-5)

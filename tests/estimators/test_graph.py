@@ -69,7 +69,7 @@ def test_partial_fit_is_one_fit_on_all_batches(C):
     rewound = GraphELMClassifier(SETTLED, C=C, lam=lam).fit(batches)
     whole = GraphELMClassifier(SETTLED, C=parts.C_, lam=parts.lam_).fit(X, y)
     for model in (parts, stream, rewound):
-        assert_allclose(model.coef_, whole.coef_, rtol=1e-5, atol=1e-7)
+        assert_allclose(model.beta_, whole.beta_, rtol=1e-5, atol=1e-7)
         assert model.selection_ == ("fixed" if C == 1.0 else "gcv")
 
 
@@ -79,15 +79,15 @@ def test_rows_can_be_added_forgotten_and_faded():
     for rows in (200, 20):
         model = GraphELMClassifier(SETTLED, **settings).fit(X[:rows], y[:rows])
         model.partial_fit(X[rows:], y[rows:])
-        assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-9)
+        assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-9)
     model.partial_fit(X[200:], y[200:], forget=True)
     without = GraphELMClassifier(SETTLED, **settings).fit(X[:200], y[:200])
-    assert_allclose(model.coef_, without.coef_, rtol=1e-5, atol=1e-7)
+    assert_allclose(model.beta_, without.beta_, rtol=1e-5, atol=1e-7)
     faded = GraphELMClassifier(SETTLED, **settings).partial_fit(X[:150], y[:150])
     faded.partial_fit(X[150:], y[150:], decay=0.25)
     weight = np.where(np.arange(300) < 150, 0.25, 1.0)
     weighted = GraphELMClassifier(SETTLED, **settings).fit(X, y, sample_weight=weight)
-    assert_allclose(faded.coef_, weighted.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(faded.beta_, weighted.beta_, rtol=1e-6, atol=1e-8)
 
 
 def test_a_class_may_turn_up_late():
@@ -96,7 +96,7 @@ def test_a_class_may_turn_up_late():
     for rows in np.split(order, [100, 200]):
         model.partial_fit(X[rows], y[rows])
     whole = GraphELMClassifier(SETTLED, C=1.0, lam=2.0).fit(X, y)
-    assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, whole.beta_, rtol=1e-6, atol=1e-8)
 
 
 def test_sparse_rows_float32_weights_and_other_maps():

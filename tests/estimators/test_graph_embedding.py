@@ -55,7 +55,7 @@ def test_new_rows_are_placed_by_one_ridge_fit(model):
     assert model.C_ == ridge.C_
     assert model.loo_score_ == pytest.approx(ridge.loo_score_, abs=0.05)
     H = model.features_.transform(NEW)
-    assert_allclose(model.transform(NEW), H @ model.coef_ + model.intercept_, atol=1e-9)
+    assert_allclose(model.transform(NEW), H @ model.beta_ + model.intercept_, atol=1e-9)
 
 
 def test_new_rows_land_among_their_neighbours(clusters):
@@ -72,7 +72,7 @@ def test_clusters_beat_those_of_the_hidden_layer(clusters):
     assert score > clustering_accuracy(TRUE_OLD, plain) + 0.02
     assert clustering_accuracy(TRUE_NEW, clusters.predict(NEW)) > score - 0.06
     assert np.mean(clusters.predict(OLD) == clusters.labels_) > 0.95
-    assert clusters.embedding_.n_components == clusters.embedding_.coef_.shape[1] == 20
+    assert clusters.embedding_.n_components == clusters.embedding_.beta_.shape[1] == 20
     assert_allclose(np.linalg.norm(clusters.embedding_.embedding_, axis=1), 1.0)
 
 
@@ -87,7 +87,7 @@ def test_the_shape_chooses(few_rows_are_many):
     assert wide.coupling_ == "tight"
     assert not hasattr(wide, "embedding_")
     same = ELMEmbedding(n_hidden=150, coupling="tight", random_state=0).fit(X[:600])
-    assert_array_equal(wide.coef_, same.coef_)
+    assert_array_equal(wide.beta_, same.beta_)
 
 
 def test_a_graph_in_pieces_is_not_followed_unless_asked(few_rows_are_many):
@@ -122,7 +122,7 @@ def test_moons_and_two_clusters():
     rows, truth = make_moons(400, noise=0.05, random_state=0)
     found = ELMSpectralClustering(2, **free).fit(rows)
     assert clustering_accuracy(truth, found.labels_) > 0.98
-    assert found.coef_.shape[1] == 1
+    assert found.beta_.shape[1] == 1
     assert np.mean(found.predict(rows) == found.labels_) > 0.95
     one = ELMSpectralClustering(1, **free).fit(rows)
     assert_array_equal(one.predict(rows), 0)
@@ -147,7 +147,7 @@ def model_graph():
 def test_the_same_seed_gives_the_same_model(clusters):
     again = ELMSpectralClustering(10, **free).fit(OLD)
     assert_array_equal(again.labels_, clusters.labels_)
-    assert_array_equal(again.coef_, clusters.coef_)
+    assert_array_equal(again.beta_, clusters.beta_)
 
 
 def test_a_second_fit_leaves_nothing_of_the_first(clusters):
@@ -157,7 +157,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(clusters):
     for estimator in (model, plane):
         estimator.set_params(coupling="tight").fit(OLD)
         assert not hasattr(estimator, "C_")
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "beta_")
     assert not hasattr(plane, "embedding_")
     assert_array_equal(model.predict(OLD), model.labels_)
 
@@ -178,7 +178,7 @@ def test_dask_rows_are_predicted_and_not_fitted(clusters, model):
 def test_a_model_is_moved_with_its_places(clusters):
     torch = pytest.importorskip("torch")
     moved = to_device(clusters, "cpu")
-    for array in (moved.coef_, moved.labels_, moved.embedding_.coef_, moved.embedding_.embedding_):
+    for array in (moved.beta_, moved.labels_, moved.embedding_.beta_, moved.embedding_.embedding_):
         assert isinstance(array, torch.Tensor)
     back = to_numpy(moved)
     assert_array_equal(back.predict(NEW), clusters.predict(NEW))

@@ -18,11 +18,11 @@ Y = np.column_stack([y, X[:, 0] - 5 * X[:, 1]])
 def test_the_weights_are_the_formula():
     H = RandomFeatures(40, random_state=0).fit_transform(X)
     model = ELMRegressor(n_hidden=40, C=2.0, fit_intercept=False, random_state=0).fit(X, Y)
-    assert_allclose(model.coef_, oracles.ridge(H, Y, 2.0), rtol=1e-6)
+    assert_allclose(model.beta_, oracles.ridge(H, Y, 2.0), rtol=1e-6)
     assert_allclose(model.predict(X), H @ oracles.ridge(H, Y, 2.0), rtol=1e-6)
     model = ELMRegressor(n_hidden=40, C=2.0, random_state=0).fit(X, Y)
     coef, b = oracles.ridge_about_means(H, Y, 2.0)
-    assert_allclose(model.coef_, coef, rtol=1e-6, atol=1e-8)
+    assert_allclose(model.beta_, coef, rtol=1e-6, atol=1e-8)
     assert_allclose(model.intercept_, b, rtol=1e-6)
     assert_allclose(model.predict(X), H @ coef + b, rtol=1e-6)
 
@@ -72,7 +72,7 @@ def test_partial_fit_is_one_fit_on_all_batches():
     model = ELMRegressor(settled, C=1.0)
     for rows in np.split(np.arange(300), [10, 150]):
         model.partial_fit(X[rows], Y[rows])
-    assert_allclose(model.coef_, ELMRegressor(settled, C=1.0).fit(X, Y).coef_, rtol=1e-6)
+    assert_allclose(model.beta_, ELMRegressor(settled, C=1.0).fit(X, Y).beta_, rtol=1e-6)
     with pytest.raises(ValueError, match="y has 1 columns"):
         model.partial_fit(X, y)
 

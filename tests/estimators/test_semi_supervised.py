@@ -44,7 +44,7 @@ def test_the_weights_are_equation_16_in_the_maps_own_scale():
     counts = np.bincount(FEW[known])
     c = np.where(known, 3.0 * known.sum() / (2 * counts[np.maximum(FEW, 0)]), 0.0)
     T = np.where(known, 2.0 * FEW - 1.0, 0.0)[:, None]
-    assert_allclose(model.coef_, oracles.semi_supervised(H, L, T, c, 0.2), rtol=1e-5, atol=1e-7)
+    assert_allclose(model.beta_, oracles.semi_supervised(H, L, T, c, 0.2), rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("h", [50, 400])
@@ -93,18 +93,18 @@ def test_a_validation_set_is_used():
 
 def test_relabelling_is_a_fit_with_other_labels():
     model = small().fit(X, FEW)
-    before = model.coef_.copy()
+    before = model.beta_.copy()
     other = np.full(200, -1)
     other[50:70] = y[50:70]
     again = model.relabel(other)
     fresh = small().fit(X, other)
-    assert_allclose(again.coef_, fresh.coef_, rtol=1e-6, atol=1e-8)
+    assert_allclose(again.beta_, fresh.beta_, rtol=1e-6, atol=1e-8)
     assert_array_equal(again.transduction_, fresh.transduction_)
-    assert_array_equal(model.coef_, before)
+    assert_array_equal(model.beta_, before)
     assert (again.C_, again.lam_) == (fresh.C_, fresh.lam_)
     direct = small(C=1.0, lam=1.0).fit(X, FEW)  # no eigendecomposition yet
     assert_allclose(
-        direct.relabel(other).coef_, small(C=1.0, lam=1.0).fit(X, other).coef_, atol=1e-6
+        direct.relabel(other).beta_, small(C=1.0, lam=1.0).fit(X, other).beta_, atol=1e-6
     )
     with pytest.raises(InvalidInputError, match="call fit first"):
         small().relabel(other)

@@ -59,13 +59,13 @@ def test_hidden_rows(labels, class_weight):
         factor[0] = 3.0 if labels.dtype.kind == "i" else 1.0
     c = 10.0 * factor[np.unique(labels, return_inverse=True)[1]]
     assert_solves_the_dual(model, H @ H.T, labels, c)
-    assert_allclose(model.coef_, H[model.support_].T @ model.dual_coef_.T, atol=1e-8)
-    F = H @ model.coef_
+    assert_allclose(model.beta_, H[model.support_].T @ model.dual_coef_.T, atol=1e-8)
+    F = H @ model.beta_
     decision = model.decision_function(X)
     assert_allclose(decision, F[:, 0] if len(counts) == 2 else F, atol=1e-10)
     guess = (F[:, 0] > 0).astype(int) if len(counts) == 2 else F.argmax(1)
     assert_array_equal(model.predict(X), model.classes_[guess])
-    assert model.coef_.shape == (40, 1 if len(counts) == 2 else 3)
+    assert model.beta_.shape == (40, 1 if len(counts) == 2 else 3)
     assert model.n_hidden_ == 40
     assert model.C_ == 10.0
     assert model.selection_ == "fixed"
@@ -81,7 +81,7 @@ def test_a_kernel_keeps_the_support_alone(labels):
     assert len(model.support_) < len(y)
     F = K[:, model.support_] @ model.dual_coef_.T
     assert_allclose(model.decision_function(X), F[:, 0] if labels is y else F, atol=1e-10)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "beta_")
     given = by_kernel(kernel="precomputed").fit(K, labels)
     assert_allclose(given.decision_function(K), model.decision_function(X), atol=1e-9)
     assert_array_equal(given.predict(K[:7]), model.predict(X[:7]))
@@ -111,13 +111,13 @@ def test_half_the_digits_need_half_their_rows():
 
 def test_precision_follows_the_input_and_the_solution_does_not():
     wide, narrow = small().fit(X, y), small().fit(X.astype(np.float32), y)
-    assert narrow.coef_.dtype == wide.coef_.dtype == np.float64
+    assert narrow.beta_.dtype == wide.beta_.dtype == np.float64
     assert narrow.decision_function(X.astype(np.float32)).dtype == np.float32
     assert_allclose(
         narrow.decision_function(X.astype(np.float32)), wide.decision_function(X), atol=2e-2
     )
     asked = small(dtype="float32").fit(X, y)
-    assert_allclose(asked.coef_, narrow.coef_, atol=0.05 * np.abs(narrow.coef_).max())
+    assert_allclose(asked.beta_, narrow.beta_, atol=0.05 * np.abs(narrow.beta_).max())
     kernel = by_kernel(tol=1e-3).fit(X.astype(np.float32), y)
     assert_allclose(
         kernel.decision_function(X.astype(np.float32)),

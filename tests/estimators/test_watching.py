@@ -67,7 +67,7 @@ def test_callbacks_of_scikit_learn_are_called(source):
     known = {"rows": 100, "once": 6, "twice": 106}[source]
     assert seen.begun.count("part") == known
     assert seen.over == 1
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.beta_).all()
 
 
 def test_callbacks_end_when_a_fit_fails():

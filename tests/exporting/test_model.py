@@ -171,7 +171,7 @@ def test_a_model_on_a_device_is_read_from_there():
     pytest.importorskip("torch")
     model = classifier(CLASSES)
     there = to_device(model, "cpu")
-    assert type(there.coef_).__name__ == "Tensor"
+    assert type(there.beta_).__name__ == "Tensor"
     assert to_onnx(there) == to_onnx(model)
 
 

@@ -102,7 +102,7 @@ def test_a_memory_map_is_read_by_blocks(tmp_path):
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     a = ELMClassifier(n_hidden=20, C=1.0, random_state=0).fit(X, y)
     b = ELMClassifier(n_hidden=20, C=1.0, random_state=0).fit(mapped, y)
-    assert_allclose(a.coef_, b.coef_)
+    assert_allclose(a.beta_, b.beta_)
 
 
 def test_sparse_rows_are_never_densified(monkeypatch):

@@ -176,7 +176,7 @@ def test_the_randomized_elm_is_algorithm_three_on_hidden_rows():
     omega = np.random.RandomState(seed).standard_normal((60, 22))
     targets = oracles.one_vs_rest(y, np.arange(2))
     alpha, _ = oracles.randomized_inverse(H @ H.T, targets, 8.0, omega)
-    assert_allclose(model.coef_, H.T @ alpha, atol=1e-6)
+    assert_allclose(model.beta_, H.T @ alpha, atol=1e-6)
     assert model.solver_ == "halko"
 
 

@@ -176,7 +176,7 @@ def test_without_a_graph_and_with_every_label_it_is_elm(h):
     plain = ELMClassifier(**settings).fit(X[:90], y[:90] // 1)
     for solver in ("spectral", "direct"):
         model = SemiSupervisedELMClassifier(**settings, lam=0.0, solver=solver)
-        assert_allclose(model.fit(X[:90], y[:90]).coef_, plain.coef_, rtol=1e-5, atol=1e-7)
+        assert_allclose(model.fit(X[:90], y[:90]).beta_, plain.beta_, rtol=1e-5, atol=1e-7)
 
 
 def test_a_graph_of_noise_only_adds_smoothness():

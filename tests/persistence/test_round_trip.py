@@ -250,7 +250,7 @@ def test_a_loaded_model_can_be_fitted_again(fitted, tmp_path):
     # The seed's state was stored as well, so the next fit draws what it would have drawn.
     model = CASES["elm, random state"][0]
     same = back(model, tmp_path / "model.ulmus")
-    assert_same(clone(model).fit(X, Y).coef_, same.fit(X, Y).coef_)
+    assert_same(clone(model).fit(X, Y).beta_, same.fit(X, Y).beta_)
 
 
 @pytest.mark.parametrize("name", ["elm", "elm, more units than rows", "SS-ELM", "SS-ELM values"])
@@ -283,7 +283,7 @@ def test_a_file_is_no_larger_than_its_arrays_and_a_tenth(tmp_path):
     model = ELMClassifier(n_hidden=600, C=1.0, random_state=0).fit(wide, np.arange(700) % 10)
     save(model, tmp_path / "model.ulmus")
     moments, units = model._moments, model.features_
-    arrays = [model.coef_, moments.gram, moments.cross, units.weights_, units.biases_]
+    arrays = [model.beta_, moments.gram, moments.cross, units.weights_, units.biases_]
     assert (tmp_path / "model.ulmus").stat().st_size < 1.1 * sum(a.nbytes for a in arrays)
     # Half of a symmetric matrix is enough.
     assert (tmp_path / "model.ulmus").stat().st_size < 0.8 * moments.gram.nbytes

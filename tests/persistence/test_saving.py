@@ -92,8 +92,8 @@ def test_what_no_file_may_hold_is_refused(model, why, tmp_path):
 def test_arrays_on_a_device_are_to_be_brought_home_first(tmp_path):
     strict = pytest.importorskip("array_api_strict")
     model = ELMClassifier(n_hidden=9, random_state=0).fit(X, Y)
-    model.coef_ = strict.asarray(model.coef_)
-    with pytest.raises(UnsupportedModelError, match=r"coef_ is an array of array.*to_numpy"):
+    model.beta_ = strict.asarray(model.beta_)
+    with pytest.raises(UnsupportedModelError, match=r"beta_ is an array of array.*to_numpy"):
         save(model, tmp_path / "model.ulmus")
 
 
@@ -184,7 +184,7 @@ def test_a_full_disk_leaves_the_old_file(where, tmp_path, monkeypatch):
         with pytest.raises(OSError, match="No space left"):
             save(clone(old).set_params(n_hidden=7).fit(X, Y), tmp_path / "model.ulmus")
     assert [p.name for p in tmp_path.iterdir()] == ["model.ulmus"]
-    assert (load(tmp_path / "model.ulmus").coef_ == old.coef_).all()
+    assert (load(tmp_path / "model.ulmus").beta_ == old.beta_).all()
 
 
 def test_too_much_for_a_file_is_refused(tmp_path, monkeypatch):
@@ -205,7 +205,7 @@ def test_zip64_where_a_file_is_large(tmp_path, monkeypatch):
     model = ELMClassifier(n_hidden=9, random_state=0).fit(X, Y)
     save(model, tmp_path / "model.ulmus")
     assert b"PK\6\6" in (tmp_path / "model.ulmus").read_bytes()
-    assert (load(tmp_path / "model.ulmus").coef_ == model.coef_).all()
+    assert (load(tmp_path / "model.ulmus").beta_ == model.beta_).all()
 
 
 def test_half_of_a_symmetric_matrix(tmp_path):

@@ -41,7 +41,7 @@ def to_numpy(model: Any) -> Any:
     >>> from ulmus import ELMClassifier, to_numpy
     >>> X, y = load_iris(return_X_y=True)
     >>> model = to_numpy(ELMClassifier(n_hidden=50, random_state=0).fit(X, y))
-    >>> type(model.coef_).__name__
+    >>> type(model.beta_).__name__
     'ndarray'
     """
     return _moved(model, lambda x: x if namespace.is_numpy(x) else namespace.to_numpy(x))

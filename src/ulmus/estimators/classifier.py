@@ -55,7 +55,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     C_ : float
         The C in use.

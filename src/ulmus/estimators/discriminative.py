@@ -73,7 +73,7 @@ class ManifoldELMClassifier(
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     C_, lam_ : float
         The values in use.
@@ -181,7 +181,7 @@ class ManifoldELMClassifier(
 
     def _accept(self, problem, solution):
         """Turn a solution into fitted attributes."""
-        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.beta_, self.intercept_ = solution.coef, solution.intercept
         self.C_, self.lam_ = solution.C, solution.lam
         self.n_hidden_ = solution.coef.shape[0]
         self.selection_ = "fixed" if solution.path is None else "cv"

@@ -77,7 +77,7 @@ class ELMEmbedding(
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_hidden, n_components)
+    beta_ : ndarray of shape (n_hidden, n_components)
         The output weights β. Each column's largest entry is positive, or that of ``embedding_``
         where there is one.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -115,7 +115,7 @@ class ELMEmbedding(
     (75, 2)
     """
 
-    _on_device = ("coef_", "intercept_", "_places")
+    _on_device = ("beta_", "intercept_", "_places")
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class ELMEmbedding(
         return valid_rows(self, X, reset), None, None
 
     def _accept(self, found):
-        self.coef_, self.eigenvalues_ = found.coef, found.values
+        self.beta_, self.eigenvalues_ = found.coef, found.values
         self.intercept_ = zeros(found.coef.shape[1], found.coef)
         self.n_hidden_ = int(found.coef.shape[0])
 
@@ -268,7 +268,7 @@ class ELMEmbedding(
 
     @property
     def _n_features_out(self):
-        return self.coef_.shape[1]
+        return self.beta_.shape[1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

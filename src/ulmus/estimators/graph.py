@@ -46,7 +46,7 @@ class GraphELMClassifier(ELMClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     C_, lam_ : float
         The values in use.

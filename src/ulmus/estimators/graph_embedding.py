@@ -55,7 +55,7 @@ class GraphEmbedding:
         part = H if len(rows) == len(H) else H.take(rows)
         problem = Problem(part, ValueTargets(E[rows]).placed(H.X), intercept=True)
         solution = solve(problem, DEFAULT_GRID, seed=0)
-        self.coef_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
+        self.beta_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
         self.eigenvalues_ = placed(found.values, H.X)
         self.n_hidden_ = int(solution.coef.shape[0])
         self._record(solution.path, E[rows])

@@ -59,7 +59,7 @@ _FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
-    _on_device = ("coef_", "intercept_", "_rows", "_basis")
+    _on_device = ("beta_", "intercept_", "_rows", "_basis")
     # What `ulmus.save` may leave out, for no prediction needs it.
     _for_update = _FOR_UPDATE
 
@@ -291,7 +291,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         return self._accept(y, targets, weight, found.coef, fitted, every, steps)
 
     def _accept(self, y, targets, weight, coef, loo, loo_rows, steps=1):
-        self.coef_, self.n_iter_ = coef, steps
+        self.beta_, self.n_iter_ = coef, steps
         self.intercept_ = placed(self._level(targets), coef)
         self.n_hidden_ = coef.shape[0]
         self._given = y

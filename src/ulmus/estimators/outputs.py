@@ -27,10 +27,10 @@ __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
 
 
 class HiddenOutputs:
-    """Hβ + b for a model with ``features_``, ``coef_`` and ``intercept_``."""
+    """Hβ + b for a model with ``features_``, ``beta_`` and ``intercept_``."""
 
     # What `ulmus.to_device` moves.
-    _on_device: tuple[str, ...] = ("coef_", "intercept_")
+    _on_device: tuple[str, ...] = ("beta_", "intercept_")
 
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""
@@ -40,8 +40,8 @@ class HiddenOutputs:
     def _map(self, X):
         """Hβ + b for rows that are checked."""
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        same_place(X=X, coef_=self.coef_)
-        beta = placed(self.coef_, X)
+        same_place(X=X, beta_=self.beta_)
+        beta = placed(self.beta_, X)
         xp = namespace(beta)
         coef = xp.astype(beta, H.dtype, copy=False)
         F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))

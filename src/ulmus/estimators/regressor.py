@@ -45,7 +45,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_hidden, n_outputs)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
         The output weights β.
     intercept_ : ndarray of shape (n_outputs,)
         The constant.

@@ -41,7 +41,7 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
 
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
-    _on_device = ("coef_", "intercept_", "_moments")
+    _on_device = ("beta_", "intercept_", "_moments")
     # What `ulmus.save` may leave out, for no prediction needs it.
     _for_update = ("_moments",)
     # For estimators that have a solve of their own and leave no choice.
@@ -287,7 +287,7 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
                 f"solver={self.solver!r} needs all rows at once, not {what}; use "
                 "'auto' or 'primal'."
             )
-        if hasattr(self, "coef_") and getattr(self, "_moments", None) is None:
+        if hasattr(self, "beta_") and getattr(self, "_moments", None) is None:
             raise InvalidInputError(
                 "This model has no sums to go on from: it was fitted by a sketch, or saved with "
                 "for_update=False. Fit it again with solver='auto'."
@@ -323,7 +323,7 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
 
     def _accept(self, problem, solution, n_rows=None):
         """Turn a solution into fitted attributes; ``n_rows`` is for a problem that is a sample."""
-        self.coef_, self.intercept_ = solution.coef, solution.intercept
+        self.beta_, self.intercept_ = solution.coef, solution.intercept
         self.n_hidden_ = solution.coef.shape[0]
         record(self, problem, solution, n_rows)
 

@@ -80,7 +80,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         A label for every row: the given one, or the predicted one.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probabilities for every row.
-    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     coupling_, coupling_reason_ : str
         The coupling in use, and why.

@@ -51,7 +51,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
     ----------
     transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         A value for every row: the given one, or the predicted one.
-    coef_ : ndarray of shape (n_hidden, n_outputs)
+    beta_ : ndarray of shape (n_hidden, n_outputs)
         The output weights β.
     intercept_ : ndarray of shape (n_outputs,)
         The mean that was taken out.

@@ -91,7 +91,7 @@ class SparseELMClassifier(
         How many count for each.
     dual_coef_ : ndarray of shape (n_classes, n_support), or (1, n_support) for two classes
         yα of these rows.
-    coef_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β. There are none with a kernel.
     support_vectors_ : array of shape (n_support, n_features)
         The rows themselves, scaled, with a kernel that is not precomputed.
@@ -281,7 +281,7 @@ class SparseELMClassifier(
         self.n_iter_ = int(solution.steps.max())
         self.residual_ = float(solution.residual.max())
         if solution.coef is not None:
-            self.coef_ = solution.coef
+            self.beta_ = solution.coef
         elif not self._given:
             self.support_vectors_ = ground.X[rows]
         if self.residual_ > self.tol:

@@ -75,7 +75,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         The fitted embedding.
     kmeans_ : KMeans
         The fitted k-means.
-    features_, coef_, n_hidden_, C_ : transformer, ndarray, int, float
+    features_, beta_, n_hidden_, C_ : transformer, ndarray, int, float
         Where the coupling is free: the fitted map, the output weights of the clusters (one column
         for two of them), the number of units, and how far the clusters are trusted against ‖β‖².
     n_features_in_ : int
@@ -99,7 +99,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
     True
     """
 
-    _on_device = ("labels_", "coef_", "intercept_")
+    _on_device = ("labels_", "beta_", "intercept_")
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         shared = {name: getattr(self, name) for name in names}
         model = ELMEmbedding(n_components=tight, random_state=self.random_state, **shared)
         model._fit_columns(X, client, tight, free)
-        return model.set_params(n_components=int(model.coef_.shape[1]))
+        return model.set_params(n_components=int(model.beta_.shape[1]))
 
     def _learn_clusters(self, X):
         """β for the clusters as classes, which finds them again more often than Hβ's centres do."""
@@ -193,7 +193,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         clusters = ClassTargets(self.labels_, self.n_clusters).placed(H.X)
         solution = solve(Problem(H, clusters), DEFAULT_GRID, seed=0)
-        self.coef_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
+        self.beta_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
         self.n_hidden_ = int(solution.coef.shape[0])
         self.selection_ = "loo" if solution.path.rows == len(H) else "loo-sample"
 
@@ -218,7 +218,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         """
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        if hasattr(self, "coef_"):
+        if hasattr(self, "beta_"):
             return chosen(self._map(X))
         E = to_numpy(self.embedding_.transform(X))
         # k-means takes rows in the precision of its centres alone.

@@ -121,8 +121,8 @@ def _(transformer: FrozenEstimator, x):
 
 
 def linear_outputs(model, x):
-    """Hβ + b for a model with ``features_``, ``coef_`` and ``intercept_``."""
-    return transformed(model.features_, x) @ model.coef_ + model.intercept_
+    """Hβ + b for a model with ``features_``, ``beta_`` and ``intercept_``."""
+    return transformed(model.features_, x) @ model.beta_ + model.intercept_
 
 
 def _rows(transformer, x):

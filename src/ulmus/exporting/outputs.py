@@ -110,7 +110,7 @@ def _(model: ELMNMF, x, dtype):
 
 @outputs.register
 def _(model: ELMSpectralClustering, x, dtype):
-    if hasattr(model, "coef_"):
+    if hasattr(model, "beta_"):
         return {"label": Output(_chosen(model.n_clusters, linear_outputs(model, x)), np.int64)}
     E = transformed(model.embedding_, x)
     return {"label": Output(nearest(E, model.kmeans_.cluster_centers_), np.int64)}
