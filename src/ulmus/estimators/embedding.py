@@ -115,7 +115,7 @@ class ELMEmbedding(
     (75, 2)
     """
 
-    _on_device = ("beta_", "intercept_", "_places")
+    _on_device = ("beta_", "intercept_", "eigenvalues_", "_places")
 
     def __init__(
         self,

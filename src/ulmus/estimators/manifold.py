@@ -59,7 +59,7 @@ _FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
-    _on_device = ("beta_", "intercept_", "_rows", "_basis")
+    _on_device = ("beta_", "intercept_", "_rows", "_basis", "_sums")
     # What `ulmus.save` may leave out, for no prediction needs it.
     _for_update = _FOR_UPDATE
 
