@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs links torch dist extras oldest newest sbom audit clean
+.PHONY: help demo test check format bench docs links torch attack dist extras oldest newest sbom audit clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: $(VENV)/.installed-test  ## Run every test
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
 
 torch: $(VENV)/.installed-experiments  ## Install PyTorch, for the tests and experiments that need it
+
+attack: $(VENV)/.installed-test  ## Attack with bad inputs and count the outcomes (make attack ARGS="inputs --count 100")
+	@SCIPY_ARRAY_API=1 PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
 
 check: $(VENV)/.installed-check  ## Format, lint, types, layers
 	@$(BIN)/ruff format --check .
