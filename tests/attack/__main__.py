@@ -1,7 +1,8 @@
 """Attack the library and count what becomes of it: ``make attack``.
 
-A part is a module of this package. It has ``COUNT``, the cases of a full run, ``LIMIT``, the seconds
-that one may take, and ``attack(seed, number)``, which runs case ``number`` and gives its `Result`.
+A part is a module of this package. It has ``COUNT``, the cases of a full run, ``LIMIT``, the
+seconds that one may take, and ``attack(seed, number)``, which runs case ``number`` and gives its
+`Result`; it may have ``MEMORY``, the bytes of data that a case may hold.
 """
 
 import argparse
@@ -21,13 +22,14 @@ _SHOWN = 40
 def main() -> int:
     """Run the parts that are asked for; exit status 1 where a case ended badly."""
     parser = argparse.ArgumentParser(prog="python -m attack", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=PARTS, help="default: all")
+    parser.add_argument("parts", nargs="*", default="all", choices=[*PARTS, "all"])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, help="cases of each part; default: its own number")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    tallies = [run(part, options) for part in options.parts or PARTS]
+    parts = PARTS if "all" in options.parts else options.parts
+    tallies = [run(part, options) for part in parts]
     return int(any(tally.bad for tally in tallies))
 
 
