@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs links torch attack dist extras oldest newest sbom audit clean
+.PHONY: help demo test check format bench docs links torch attack dist extras oldest newest sbom audit house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ sbom: $(VENV)/.installed-release  ## Write the bill of materials into dist (afte
 
 audit: $(VENV)/.installed-release  ## Look for known vulnerabilities; exit status 2 where that cannot be asked
 	@$(BIN)/python -m tools.audit
+
+house: $(VENV)/.installed-test  ## Print how large and how tangled the code is
+	@$(BIN)/python -m tools.house
 
 links: docs  ## Follow every link of the site (make links ALL=1 for other sites too, which needs the network)
 	@$(BIN)/python -m tools.links
