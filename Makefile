@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs links torch attack dist extras oldest newest sbom audit house clean
+.PHONY: help demo test explore check format bench docs links torch attack dist extras oldest newest sbom audit house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one pictu
 
 test: $(VENV)/.installed-test  ## Run every test
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
+
+explore: $(VENV)/.installed-test  ## Try the laws on new examples (make explore MINUTES=20 SEED=7)
+	@SCIPY_ARRAY_API=1 $(BIN)/python -m tools.explore --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(LAWS)
 
 torch: $(VENV)/.installed-experiments  ## Install PyTorch, for the tests and experiments that need it
 
