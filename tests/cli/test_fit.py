@@ -14,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 import ulmus
 from cli.conftest import write
+from surroundings import BACKGROUND, FOREGROUND, started_in
 from ulmus.cli import main
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.tabular import TableModel
@@ -245,15 +246,16 @@ def test_ctrl_c_in_the_middle_of_a_fit(flowers, refused, monkeypatch):
     assert refused("fit", "flowers.csv", "--target", "kind", status=130) == "ulmus: stopped"
 
 
-def test_an_interrupt_from_outside(tmp_path):
+@pytest.mark.parametrize("place", [FOREGROUND, BACKGROUND])
+def test_an_interrupt_from_outside(tmp_path, place):
     command = [sys.executable, "-m", "ulmus.cli", "fit", "-", "--target", "y"]
-    command += ["--model", str(tmp_path / "model.ulmus")]
+    command = started_in(place, *command, "--model", tmp_path / "model.ulmus")
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=HERE) as process:
         # More than a pipe holds: once it is written, the command is reading.
         process.stdin.write(b"x,y\n" + b"1,2\n" * 60_000)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
     assert (process.returncode, out) == (130, b"")
     assert err == b"ulmus: stopped\n"
     assert os.listdir(tmp_path) == []

@@ -3,15 +3,18 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
-import time
 from dataclasses import replace
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
 
+from surroundings import BACKGROUND, FOREGROUND, started_in
+from toy_evaluator import MEET_AT
 from ulmus.exceptions import ReproductionError
 from ulmus.experiments import runner, store
 from ulmus.experiments.protocol import Axis, Measure, Method, Protocol, Row, cases
@@ -19,7 +22,7 @@ from ulmus.experiments.runner import kept, run
 from ulmus.experiments.store import Store, locked, write_whole
 
 
-def protocol(*methods, repetitions=2, axis=None, wait=0.0, rows=("one",), data=""):
+def protocol(*methods, repetitions=2, axis=None, shift=0.0, rows=("one",), data=""):
     return Protocol(
         "9-table-1",
         9,
@@ -31,7 +34,7 @@ def protocol(*methods, repetitions=2, axis=None, wait=0.0, rows=("one",), data="
         methods or (Method("plain", "proposed"),),
         tuple(Row(name, data=data) for name in rows),
         axis,
-        settings={"wait": wait},
+        settings={"shift": shift},
         quick={"repetitions": 1},
     )
 
@@ -67,7 +70,7 @@ def test_quick_runs_count_for_the_full_run(tmp_path):
 
 def test_other_settings_are_another_run(tmp_path):
     run([protocol()], tmp_path, say=silent)
-    assert run([protocol(wait=0.01)], tmp_path, say=silent).done == 2
+    assert run([protocol(shift=1.0)], tmp_path, say=silent).done == 2
 
 
 def test_repetition_0_of_everything_comes_first(tmp_path):
@@ -182,48 +185,60 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from test_runner import protocol
+from ulmus.cli.interrupts import interruptible
 from ulmus.experiments.runner import run
 
 if __name__ == "__main__":
-    run([protocol(repetitions=200, wait=0.02)], Path(sys.argv[1]), jobs=2)
+    with interruptible():
+        run([protocol(repetitions=200)], Path(sys.argv[1]), jobs=2)
 """
 
 
-def _group(number):
-    """Processes of a process group."""
-    stats = (path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists())
-    return [stat for stat in stats if stat.rpartition(")")[2].split()[2] == str(number)]
+@pytest.mark.parametrize(
+    ("stop", "place"),
+    [
+        (signal.SIGINT, FOREGROUND),
+        (signal.SIGINT, BACKGROUND),
+        (signal.SIGKILL, FOREGROUND),
+    ],
+)
+def test_a_run_that_is_stopped_goes_on(tmp_path, stop, place):
+    folder = tmp_path / "out"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as meeting,
+        _started(tmp_path, folder, place, meeting) as process,
+    ):
+        workers = [_arrival(meeting, process) for _ in range(2)]
+        if stop == signal.SIGINT:
+            os.killpg(process.pid, stop)  # as a terminal does, to the workers too
+        else:
+            process.kill()
+        process.wait()
+        for worker in workers:
+            worker.close()
+        process.stderr.read()  # which ends when the last of the workers has
+    there = len(kept([protocol(repetitions=200)], folder, False, 0)["9-table-1"])
+    assert there == MEET_AT
+    assert run([protocol(repetitions=there + 3)], folder, say=silent).done == 3
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_is_stopped_goes_on(tmp_path, stop):
+def _started(tmp_path, folder, place, meeting):
+    """A run whose workers come to a meeting after some cases, and wait there."""
     script = tmp_path / "go.py"
     script.write_text(textwrap.dedent(SCRIPT))
-    folder = tmp_path / "out"
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent), *sys.path])
-    process = subprocess.Popen(
-        [sys.executable, script, folder],
-        env={**os.environ, "PYTHONPATH": path},
-        stderr=subprocess.DEVNULL,
+    port = str(meeting.getsockname()[1])
+    return subprocess.Popen(
+        started_in(place, sys.executable, script, folder),
+        env={**os.environ, "PYTHONPATH": path, "TOY_MEETING": port},
+        stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    lines = folder / "runs" / "9-table-1.jsonl"
-    ends = time.monotonic() + 60
-    while time.monotonic() < ends and not (lines.exists() and lines.read_text().count("\n") > 10):
-        time.sleep(0.02)
-    if stop == signal.SIGINT:
-        os.killpg(process.pid, stop)  # as a terminal does, to the workers too
-    else:
-        process.kill()
-    process.wait(timeout=30)
-    there = len(kept([protocol(repetitions=200, wait=0.02)], folder, False, 0)["9-table-1"])
-    assert 10 < there < 200
-    ends = time.monotonic() + 20
-    while (left := _group(process.pid)) and time.monotonic() < ends:
-        time.sleep(0.1)
-    assert not left, "workers end with their parent"
-    short = protocol(repetitions=there + 3, wait=0.02)
-    assert run([short], folder, say=silent).done == 3
+
+
+def _arrival(meeting, process):
+    """The line to the next worker that comes; a process that ends before is an error."""
+    ready = wait([meeting, process.stderr])
+    assert meeting in ready, process.stderr.read().decode()
+    return meeting.accept()[0]

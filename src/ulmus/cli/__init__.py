@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 
+from ulmus.cli.interrupts import interruptible
 from ulmus.cli.parsers import parser
 from ulmus.cli.printing import note
 from ulmus.exceptions import UlmusError
@@ -15,13 +16,12 @@ __all__ = ["main"]
 def main(arguments=None):
     """Run ``ulmus``; the exit status is 0, 1 for an error that was foreseen, 2 for usage.
 
-    An interrupt from the keyboard gives 130, and a reader that has gone away 141, as shells have
-    it.
+    An interrupt gives 130, and a reader that has gone away 141, as shells have it.
     """
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: files are in UTF-8 too
     options = parser().parse_args(arguments)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), interruptible():
         _as_sentences(options.quiet)
         try:
             status = options.run(options)

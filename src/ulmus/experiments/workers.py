@@ -4,6 +4,7 @@ A worker that dies, for want of memory say, costs the run it was at and nothing 
 standard library is imported here: what a worker loads must find the number of threads settled.
 """
 
+import contextlib
 import os
 import signal
 import time
@@ -77,12 +78,9 @@ def _work(line: Connection) -> None:
     """What a worker does until its line is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and ends us
     warnings.simplefilter("ignore")
-    while True:
-        try:
-            case = line.recv()
-        except EOFError:
-            return
-        line.send(_outcome(case))
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent has gone: so do we
+        while True:
+            line.send(_outcome(line.recv()))
 
 
 def _outcome(case: Case) -> dict[str, Any]:
