@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn import get_config
 
-from ulmus.backends.namespace import gathered, is_numpy, is_streamed, namespace, take
+from ulmus.backends.namespace import gathered, is_numpy, is_streamed, itemsize, namespace, take
 from ulmus.backends.pages import forget_pages
 from ulmus.typing import Array, DType, Layer, Rows
 
@@ -107,7 +107,7 @@ class Hidden:
     @property
     def itemsize(self) -> int:
         """Bytes of one entry of H."""
-        return 4 if str(self.layer.dtype).endswith("32") else 8
+        return itemsize(self.layer.dtype)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Each block's rows and its H − offset.

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import cast, contiguous, doubles, is_numpy, namespace, take, zeros
+from ulmus.backends.namespace import (
+    cast,
+    contiguous,
+    doubles,
+    is_numpy,
+    is_single,
+    namespace,
+    take,
+    zeros,
+)
 from ulmus.hidden import Hidden, block_rows, row_blocks
 from ulmus.kernels import Kernel
 from ulmus.pairs import Shifted, some_rows
@@ -132,7 +141,7 @@ class EvaluatedKernel(KernelMatrix):
 
     def precise(self) -> "EvaluatedKernel":
         """The kernel of the same rows in float64."""
-        if not str(self.dtype).endswith("32"):
+        if not is_single(self.dtype):
             return self
         return EvaluatedKernel(self.kernel, cast(self.X, namespace(self.array).float64))
 

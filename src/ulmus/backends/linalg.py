@@ -53,6 +53,8 @@ __all__ = [
 
 # Rows of the largest matrix that LAPACK's own Cholesky is trusted with, and of blocks of larger.
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
+# Steps of inverse iteration; four find the least eigenvalue to a factor of two.
+_INVERSE_STEPS = 4
 
 
 class NotPositiveDefinite(Exception):
@@ -197,6 +199,16 @@ class Cholesky:
         xp = namespace(self.factor)
         eye = xp.eye(self.factor.shape[0], dtype=self.factor.dtype, device=self.factor.device)
         return xp.sum(self.whiten(eye) ** 2, axis=0)
+
+    def least_eigenvalue(self) -> float:
+        """About A's least eigenvalue, from above: a few steps of inverse iteration."""
+        start = np.random.default_rng(0).standard_normal((self.factor.shape[0], 1))
+        x = from_numpy(start, self.factor)
+        norm, size = namespace(x).linalg.vector_norm, np.inf
+        for _ in range(_INVERSE_STEPS):
+            x = self.solve(x / norm(x))
+            size = float(norm(x))
+        return 1.0 / size if np.isfinite(size) and size > 0 else 0.0
 
 
 def _upper_factor(A: np.ndarray) -> np.ndarray:

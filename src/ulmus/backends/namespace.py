@@ -28,10 +28,13 @@ __all__ = [
     "gathered",
     "is_cupy",
     "is_numpy",
+    "is_single",
     "is_sparse",
     "is_streamed",
     "is_torch",
+    "itemsize",
     "namespace",
+    "numpy_dtype",
     "place",
     "placed",
     "same_place",
@@ -153,11 +156,32 @@ def same_place(**arrays: Any) -> None:
         raise InvalidInputError(f"Arrays are not in one place: {stated}. Move one to the other.")
 
 
+def numpy_dtype(dtype: DType) -> np.dtype[Any]:
+    """A floating type as NumPy names it, whichever library it is from.
+
+    NumPy's own types come as classes (``np.float32``), as dtypes of either byte order, and as
+    strings; those of other libraries print their name behind that of the library.
+    """
+    if isinstance(dtype, str | type | np.dtype):
+        return np.dtype(dtype)
+    return np.dtype(str(dtype).rpartition(".")[2])
+
+
+def is_single(dtype: DType) -> bool:
+    """Whether a floating type is float32."""
+    return numpy_dtype(dtype).itemsize == 4
+
+
+def itemsize(dtype: DType) -> int:
+    """Bytes of one number."""
+    return int(numpy_dtype(dtype).itemsize)
+
+
 def smallest(dtype: DType) -> float:
     """The smallest normal number of a precision."""
-    return float(np.finfo(np.float32 if str(dtype).endswith("32") else np.float64).tiny)
+    return float(np.finfo(numpy_dtype(dtype)).tiny)
 
 
 def eps(dtype: DType) -> float:
-    """Relative spacing of a floating type, whichever library names it."""
-    return float(np.finfo(np.float32 if str(dtype).endswith("32") else np.float64).eps)
+    """Relative spacing of a floating type."""
+    return float(np.finfo(numpy_dtype(dtype)).eps)

@@ -16,6 +16,7 @@ from ulmus.backends.namespace import (
     floating,
     gathered,
     is_numpy,
+    is_single,
     namespace,
     placed,
     same_place,
@@ -222,7 +223,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
         landmarks, dtype, xp = self.landmarks_, floating(X, self.dtype), namespace(X)
         if not self._given:
             # Landmarks in float64 are there because float32 would not do.
-            dtype = dtype if str(landmarks.dtype).endswith("32") else xp.float64
+            dtype = dtype if is_single(landmarks.dtype) else xp.float64
             landmarks = landmarks_like(landmarks, X, dtype, self.scaling_.shift)
         coef = cast(placed(self.dual_coef_, X), dtype)
         F = xp.empty((X.shape[0], coef.shape[1]), dtype=dtype, device=coef.device)

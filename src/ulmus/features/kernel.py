@@ -15,6 +15,8 @@ from ulmus.backends.namespace import (
     cast,
     contiguous,
     gathered,
+    is_single,
+    itemsize,
     namespace,
     placed,
     same_place,
@@ -218,7 +220,7 @@ class KernelFeatures(FeatureMap):
         landmarks, work = self.landmarks_, dtype
         if self.kernel != "precomputed":
             # Landmarks in float64 are there because float32 would not do.
-            work = dtype if str(landmarks.dtype).endswith("32") else namespace(like).float64
+            work = dtype if is_single(landmarks.dtype) else namespace(like).float64
             landmarks = landmarks_like(landmarks, like, work, self.scaling_.shift)
         W, scaling = cast(placed(self.weights_, like), work), self.scaling_.placed(like)
         return KernelLayer(self.kernel_, landmarks, W, scaling, self._rescales, dtype)
@@ -358,11 +360,10 @@ def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:
 
 def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:
     """The rows to look for landmarks among."""
-    itemsize = 4 if str(dtype).endswith("32") else 8
-    if fits(n, _ROOM, itemsize):
+    if fits(n, _ROOM, itemsize(dtype)):
         return slice(None)
     most = n
-    while not fits(most, _ROOM, itemsize):
+    while not fits(most, _ROOM, itemsize(dtype)):
         most //= 2
     _LOG.info("Landmarks are looked for among %d of %d rows, as many as fit.", most, n)
     return np.sort(sample_rows(seed + 2, max(most, 1), n))

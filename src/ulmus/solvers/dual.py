@@ -15,20 +15,14 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.gram import Gram
-from ulmus.backends.linalg import (
-    Cholesky,
-    NotPositiveDefinite,
-    add_to_diagonal,
-    eigh,
-    matmul,
-)
-from ulmus.backends.namespace import doubles, from_numpy, namespace, zeros
+from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.namespace import doubles, eps, from_numpy, is_single, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, RowMoments, Solution
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge
+from ulmus.solvers.spectrum import ridge, sound_factor, warn_of_rounding
 from ulmus.targets import coded
 from ulmus.typing import Array
 
@@ -69,6 +63,11 @@ class RowSpace(ABC):
     def moments(self) -> RowMoments | None:
         """What to add further rows to, where that can be done."""
         return None
+
+    @property
+    def rounding(self) -> float:
+        """How far the eigenvalues of K may be off, beyond what float64 rounds."""
+        return 0.0
 
     @property
     def S(self) -> Array:
@@ -154,6 +153,12 @@ class KernelRows(RowSpace):
 
     K: Array
     mean: Array
+    entry: float
+
+    @property
+    def rounding(self) -> float:
+        """√n times how far an entry may be off; ``entry`` is that, where K came in float32."""
+        return self.entry * float(np.sqrt(self.root.shape[0]))
 
     def products(self) -> Array:
         """√c K √c. Takes K's memory."""
@@ -194,7 +199,9 @@ def row_space(problem: Problem) -> RowSpace:
     # A product in float64 needs a copy of the rows, which only an intercept is worth.
     mean = share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole)
     if isinstance(problem.H, KernelMatrix):
-        return KernelRows(*rows, whole, mean)
+        size = float(xp.max(weight * xp.linalg.diagonal(whole)))
+        entry = eps(problem.H.dtype) * size if is_single(problem.H.dtype) else 0.0
+        return KernelRows(*rows, whole, mean, entry)
     return HiddenRows(*rows, whole, mean)
 
 
@@ -202,10 +209,11 @@ def dual(problem: Problem, C: float) -> Solution:
     """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once."""
     rows = row_space(problem)
     K, lift = rows.kernel()
-    try:
-        factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
-    except NotPositiveDefinite:
+    factor = sound_factor(K, C)
+    if factor is None:
         # 1/C is below K's rounding; the eigenbasis holds it there.
+        if rows.rounding > 1.0 / C:
+            warn_of_rounding(C)
         return replace(_spectral(rows, K, lift, problem, np.array([C])), path=None)
     alpha = factor.solve(rows.S)
     residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
@@ -230,7 +238,7 @@ def _spectral(
         )
     xp, n = namespace(w), w.shape[0]
     Z = matmul(U.T, rows.S)
-    ridges = from_numpy(np.array([ridge(w, float(C), 0.0) for C in grid]), w)
+    ridges = from_numpy(np.array([ridge(w, float(C), rows.rounding) for C in grid]), w)
     shrink = 1.0 / (xp.clip(w, min=0.0)[:, None] + ridges)
     weights = xp.reshape(shrink[:, :, None] * Z[:, None, :], (n, -1))
     tally = Tally(problem, grid)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, matmul
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles
 from ulmus.problem import Moments, Problem, Solution
-from ulmus.solvers.spectrum import left_out, spectral, spectrum, warn_of_rounding
+from ulmus.solvers.spectrum import left_out, sound_factor, spectral, spectrum, warn_of_rounding
 from ulmus.typing import Array
 
 __all__ = ["manifold_primal", "primal", "solve_moments"]
@@ -22,9 +22,8 @@ def solve_moments(
 ) -> Solution:
     """β from moments that may hold more rows than ``problem``, whose rows they must include."""
     frame = problem.frame(moments)
-    try:
-        factor = Cholesky(add_to_diagonal(frame.gram, 1.0 / C), overwrite=True)
-    except NotPositiveDefinite:
+    factor = sound_factor(frame.gram, C)
+    if factor is None:
         warn_of_rounding(C)
         return spectral(spectrum(moments, problem), moments, problem, C, calibration)
     coef = factor.solve(frame.cross)

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.linalg import (
+    Cholesky,
+    NotPositiveDefinite,
+    add_to_diagonal,
+    eigh,
+    matmul,
+)
 from ulmus.backends.namespace import doubles, namespace
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Frame, Moments, Path, Problem, Solution
@@ -21,6 +27,7 @@ __all__ = [
     "left_out",
     "ridge",
     "rounding_of",
+    "sound_factor",
     "spectral",
     "spectrum",
     "warn_of_rounding",
@@ -71,6 +78,20 @@ def ridge(w: Array, C: float, rounding: float | Array) -> Any:
     if isinstance(rounding, float):
         return max(least, rounding)
     return namespace(rounding).clip(rounding, min=least)
+
+
+def sound_factor(gram: Array, C: float) -> Cholesky | None:
+    """The factor of G + I/C, or None where rounding in G is as large as 1/C.
+
+    G is positive semi-definite but for its rounding, so no eigenvalue of G + I/C is below 1/C.
+    One below half of that is rounding, and a solution would magnify it, however smoothly the
+    factorisation went.
+    """
+    try:
+        factor = Cholesky(add_to_diagonal(gram, 1.0 / C), overwrite=True)
+    except NotPositiveDefinite:
+        return None
+    return factor if factor.least_eigenvalue() >= 0.5 / C else None
 
 
 def warn_of_rounding(C: float) -> None:

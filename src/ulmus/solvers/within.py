@@ -19,9 +19,6 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.linalg import (
-    Cholesky,
-    NotPositiveDefinite,
-    add_to_diagonal,
     column_major,
     eigh,
     matmul,
@@ -32,7 +29,7 @@ from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, rounding_of, warn_of_rounding
+from ulmus.solvers.spectrum import ridge, rounding_of, sound_factor, warn_of_rounding
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
@@ -231,9 +228,8 @@ def _one(moments: Moments, problem: Problem, points: Points, calibration: np.nda
     """β at one point from one Cholesky factorisation of K."""
     lam, C = float(points.lam[0]), float(points.C[0])
     classes = _Classes.of(moments.cross, moments.energy, problem.targets.coding)
-    try:
-        factor = Cholesky(add_to_diagonal(moments.gram, 1.0 / (C * (1.0 + lam))), overwrite=True)
-    except NotPositiveDefinite:
+    factor = sound_factor(moments.gram, C * (1.0 + lam))
+    if factor is None:
         warn_of_rounding(C)
         spectrum, V = _spectrum(moments, problem)
         return _spectral(spectrum, V, moments, problem, points, calibration, None)
