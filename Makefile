@@ -36,7 +36,7 @@ test: $(VENV)/.installed-test  ## Run every test
 explore: $(VENV)/.installed-test  ## Try the laws on new examples (make explore MINUTES=20 SEED=7)
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m tools.explore --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(LAWS)
 
-torch: $(VENV)/.installed-experiments  ## Install PyTorch, for the tests and experiments that need it
+torch: $(VENV)/.installed-papers  ## Install PyTorch, for the tests and papers that need it
 
 attack: $(VENV)/.installed-test  ## Attack with bad inputs and count the outcomes (make attack ARGS="inputs --count 100")
 	@SCIPY_ARRAY_API=1 PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)

@@ -22,8 +22,8 @@ _SWEEPS = 10
 
 
 def _faces():
-    from ulmus.experiments.faces import draw
-    from ulmus.experiments.files import benchmark_rows
+    from papers.faces import draw
+    from papers.files import benchmark_rows
 
     X, y = benchmark_rows("yaleb")
     train, test = draw(y, 25)
@@ -70,10 +70,10 @@ def melm_chosen(folder):
 
 def prepare(folder):
     """Hidden rows of the control charts, a start, and the objective both solvers must reach."""
+    from papers.files import benchmark_rows
     from sklearn.decomposition import NMF
 
     from ulmus import RBFFeatures
-    from ulmus.experiments.files import benchmark_rows
 
     X, _ = benchmark_rows("synthetic_control")
     H = RBFFeatures(1000, width="local", random_state=0).fit_transform(X)

@@ -7,12 +7,12 @@ import time
 from unittest.mock import patch
 
 import numpy as np
+from papers.files import benchmark_rows
 from scipy.special import erf
 from sklearn.neighbors import KNeighborsClassifier
 
+from papers import low_rank_space, protocol, randomized
 from ulmus import KernelELMClassifier, KernelFeatures, kernel_matrix
-from ulmus.experiments import low_rank_space, protocol, randomized
-from ulmus.experiments.files import benchmark_rows
 from ulmus.kernels import RBF, Arcsine, InfiniteRBF
 
 # Of USPS: with all of them a fit that keeps every value takes minutes.

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from ulmus.experiments import machine as experiments
+from ulmus import machine as this_machine
 
 ROOT = Path(__file__).parents[1]
 
@@ -35,7 +35,7 @@ def run_contender(module, name, folder):
     cpu, wall = time.process_time(), time.perf_counter()
     extra = work()
     measured = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
-    measured["peak_mb"] = experiments.peak_megabytes()
+    measured["peak_mb"] = this_machine.peak_megabytes()
     # A contender may hand back a check that should not count as its work.
     extra = extra() if callable(extra) else extra
     return measured | (extra or {})
@@ -71,7 +71,7 @@ def machine():
 
     libraries = [info for info in threadpool_info() if info["user_api"] == "blas"]
     threads = max((info["num_threads"] for info in libraries), default=0)
-    return experiments.machine() | {"blas_threads": threads}
+    return this_machine.machine() | {"blas_threads": threads}
 
 
 if __name__ == "__main__":

@@ -5,13 +5,13 @@ clusterers were chosen by these figures, so these figures are no test of them.
 """
 
 import numpy as np
+from papers.baselines import nmf_labels
+from papers.files import benchmark_rows
+from papers.hidden_clusters import inputs
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ulmus import ELMNMF, ELMKMeans, RandomFeatures, RBFFeatures
-from ulmus.experiments.baselines import nmf_labels
-from ulmus.experiments.files import benchmark_rows
-from ulmus.experiments.hidden_clusters import inputs
 from ulmus.metrics import purity
 
 FILES = (

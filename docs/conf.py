@@ -5,8 +5,9 @@ import re
 import shutil
 from pathlib import Path
 
-from ulmus.experiments.markdown import misses, summary, table
-from ulmus.experiments.page import page
+from papers.markdown import misses, summary, table
+from papers.page import page
+
 from ulmus.version import __version__
 
 project = "Ulmus"

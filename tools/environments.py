@@ -27,8 +27,8 @@ def project() -> dict:
 
 
 def pins() -> list[str]:
-    """The PyTorch that the experiments are run with: without it pip may choose one of gigabytes."""
-    return [need for need in project()["optional-dependencies"]["experiments"] if "==" in need]
+    """The PyTorch that the papers are run with: without it pip may choose one of gigabytes."""
+    return [need for need in project()["optional-dependencies"]["papers"] if "==" in need]
 
 
 @dataclass(frozen=True)

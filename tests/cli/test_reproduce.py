@@ -4,10 +4,10 @@ import json
 import os
 
 import pytest
+from papers.protocol import cases, load, names
+from papers.store import locked
 
 from ulmus.cli import main
-from ulmus.experiments.protocol import cases, load, names
-from ulmus.experiments.store import locked
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +43,12 @@ def test_the_list(capsys):
     assert main(["reproduce", "--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == names()
+
+
+def test_without_a_clone_the_command_says_how_to_get_one(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("ulmus.__file__", str(tmp_path / "site-packages" / "ulmus" / "__init__.py"))
+    assert main(["reproduce", "--list"]) == 1
+    assert "pip install --editable '.[papers]'" in capsys.readouterr().err
 
 
 def test_an_unknown_table_suggests_the_nearest(tmp_path, capsys):

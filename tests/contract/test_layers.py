@@ -9,7 +9,17 @@ SRC = Path(__file__).parents[2] / "src" / "ulmus"
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
-    ["arguments", "exceptions", "files", "progress", "summary", "typing", "version", "backends"],
+    [
+        "arguments",
+        "exceptions",
+        "files",
+        "machine",
+        "progress",
+        "summary",
+        "typing",
+        "version",
+        "backends",
+    ],
     ["pairs"],
     [
         "batches",
@@ -27,7 +37,6 @@ LAYERS = [
     ["estimators"],
     ["exporting", "persistence", "plotting"],
     ["tabular"],
-    ["experiments"],
     ["cli"],
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

@@ -20,7 +20,7 @@ assert place.is_relative_to(sysconfig.get_path("purelib")), f"{place} is not wha
 assert ulmus.__version__ == importlib.metadata.version("ulmus")
 
 data = resources.files("ulmus")
-for name in ("py.typed", "experiments/report.css", "experiments/protocols/0-table-2.toml"):
+for name in ("py.typed",):
     assert data.joinpath(name).is_file(), f"{name} was not installed"
 
 for name in ulmus.__all__:

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from ulmus.cli.printing import note, print_json, say, table
 from ulmus.cli.watching import watching
 from ulmus.estimators.classifier import ELMClassifier
-from ulmus.experiments.machine import machine
+from ulmus.machine import machine
 
 __all__ = ["bench"]
 

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 
+from ulmus.cli import digits
 from ulmus.cli.picture import draw_digits
 from ulmus.cli.places import check_free
 from ulmus.cli.printing import note, print_json, say, table, width, wrapped
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.experiments import digits
 
 __all__ = ["demo"]
 

@@ -1,86 +1,28 @@
-"""``ulmus reproduce``: the papers' tables and figures, and a page to read them on."""
+"""``ulmus reproduce``: hands over to ``papers``, which is in the clone and not installed."""
 
-import json
+import sys
+from importlib import import_module
 from pathlib import Path
 
-from ulmus.cli.printing import note, print_json, say
-from ulmus.exceptions import MissingDatasetError
-from ulmus.experiments.machine import machine
-from ulmus.experiments.markdown import markdown
-from ulmus.experiments.page import page
-from ulmus.experiments.protocol import load, names, pick
-from ulmus.experiments.runner import kept, run
-from ulmus.experiments.store import locked, write_whole
-from ulmus.experiments.summary import results
-from ulmus.progress import duration
+import ulmus
+from ulmus.exceptions import MissingExtraError
 
 __all__ = ["reproduce"]
 
 
 def reproduce(options):
-    """Run what is wanted, write the report, and print how it compares; 1 if a run failed."""
-    if options.list:
-        return _list_tables(options)
-    tables, out, quick, seed = options.tables, options.out, options.quick, options.seed
-    protocols = [load(name) for name in pick(tables)]
-    jobs = options.jobs or machine()["cores"]
-    folder = Path(out)
-    with locked(folder):
-        try:
-            outcome = run(
-                protocols,
-                folder,
-                quick=quick,
-                seed=seed,
-                jobs=jobs,
-                minutes=options.minutes,
-                say=note,
-            )
-        except KeyboardInterrupt:
-            note(f"Nothing is lost: the same command goes on from what is in {folder}.")
-            raise
-        lines = kept(protocols, folder, quick, seed)
-        if not any(lines.values()):
-            note("Nothing could be run:")
-            raise MissingDatasetError(next(iter(outcome.why.values()), "no time was given."))
-        found = results(protocols, lines, outcome.why, quick=quick, jobs=jobs)
-        write_whole(folder / "results.json", json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-        write_whole(folder / "report.md", markdown(found))
-        write_whole(folder / "report.html", page(found))
-    if outcome.left:
-        note(f"{outcome.left} runs are left; the same command goes on with them.")
-    _print(found, outcome, folder, options.json)
-    return 1 if outcome.broken else 0
+    """Run the papers' tables and figures; 1 if a run failed."""
+    return _command().reproduce(options)
 
 
-def _list_tables(options):
-    """Print every table and figure."""
-    protocols = {name: load(name) for name in names()}
-    if options.json:
-        print_json(
-            {
-                name: {"paper": p.paper, "label": p.label, "title": p.title}
-                for name, p in protocols.items()
-            }
+def _command():
+    """The module that runs them, from the clone that this package was installed from."""
+    clone = Path(ulmus.__file__).parents[2]
+    if not (clone / "papers" / "command.py").is_file():
+        raise MissingExtraError(
+            "The papers' tables are run from a clone of the repository, not from an installed "
+            "package. In the clone: pip install --editable '.[papers]', then this command again."
         )
-        return 0
-    for name, protocol in protocols.items():
-        say(f"{name:14}  paper {protocol.paper}, {protocol.label}: {protocol.title}")
-    return 0
-
-
-def _print(found, outcome, folder, as_json):
-    if as_json:
-        report = {"report": str(folder / "report.html"), "totals": found["totals"]}
-        print_json({**report, "runs": outcome.done, "failed": len(outcome.broken)})
-        return
-    for number, total in found["totals"].items():
-        ran = total["match"] + total["better"] + total["worse"]
-        good = total["match"] + total["better"]
-        paper = found["papers"][number]
-        share = f"{good} of {ran}" + (f" ({good / ran:.0%})" if ran else "")
-        missing = f", {total['missing']} not run" if total["missing"] else ""
-        say(f"paper {number} ({paper['authors']}): {share} cells match or better{missing}")
-    if outcome.broken:
-        say(f"{len(outcome.broken)} cells failed; the report has the reasons.")
-    say(f"{outcome.done} runs in {duration(outcome.seconds)}: {folder / 'report.html'}")
+    if str(clone) not in sys.path:
+        sys.path.append(str(clone))
+    return import_module("papers.command")

@@ -1,1 +1,0 @@
-"""The papers and the demonstrations as functions that can be called."""
