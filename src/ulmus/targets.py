@@ -14,7 +14,7 @@ from array_api_compat import device as device_of
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace, placed, take
-from ulmus.exceptions import InvalidParameterError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Targets
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "coded",
     "codes_of",
     "distinct",
+    "joined_labels",
     "known_labels",
     "wrong",
 ]
@@ -128,6 +129,40 @@ def distinct(y: np.ndarray) -> np.ndarray:
     except TypeError:
         labels = sorted(set(y.tolist()), key=lambda label: (type(label).__name__, label))
         return np.array(labels, dtype=object)
+
+
+def joined_labels(known: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Both sets of labels, one after the other; refuses kinds that ``known`` has none of.
+
+    NumPy would join 0 and "0" into one class.
+
+    Examples
+    --------
+    >>> joined_labels(np.array([0, 1]), np.array([1.0, 2.0])).tolist()
+    [0.0, 1.0, 1.0, 2.0]
+    """
+    before, after = _kinds(known), _kinds(more)
+    for kind in after.keys() - before.keys():
+        earlier, example = next(iter(before.items()))
+        raise InvalidInputError(
+            f"y has labels that are {kind}, such as {after[kind]!r}, and the earlier ones are "
+            f"{earlier}, such as {example!r}. Labels keep their kind: convert all of y alike "
+            "before the first batch."
+        )
+    return np.concatenate([known, more])
+
+
+def _kinds(y: np.ndarray) -> dict[str, Any]:
+    """The kinds of labels that occur, and an example of each."""
+    if y.dtype != object:
+        return {_kind(label): label for label in y[:1].tolist()}
+    return {_kind(label): label for label in reversed(y.tolist())}
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, Real):
+        return "numbers"
+    return "text" if isinstance(label, str) else f"of the type {type(label).__name__}"
 
 
 def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:

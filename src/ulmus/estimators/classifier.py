@@ -11,7 +11,7 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import codes_of, distinct
+from ulmus.targets import codes_of, distinct, joined_labels
 
 __all__ = ["ELMClassifier"]
 
@@ -170,20 +170,22 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         self.classes_, self._declared = classes, True
 
     def _encode_more(self, y, weight):
+        labels = distinct(y)
         if not hasattr(self, "classes_"):
-            self.classes_ = distinct(y)
-        codes = codes_of(y, self.classes_)
-        if (codes < 0).any():
-            self._grow(distinct(y[codes < 0]))
+            self.classes_ = labels
+        every = distinct(joined_labels(self.classes_, labels))
+        if len(every) > len(self.classes_):
+            self._grow(every)
         return self._encode_known(y, weight)
 
-    def _grow(self, labels):
+    def _grow(self, every):
         """Make room for labels that were not met before."""
         if getattr(self, "_declared", False):
+            labels = every[codes_of(every, self.classes_) < 0]
             raise InvalidInputError(
                 f"y has labels that are not among the classes: {labels.tolist()}."
             )
-        old, self.classes_ = self.classes_, distinct(np.concatenate([self.classes_, labels]))
+        old, self.classes_ = self.classes_, every
         if hasattr(self, "_moments"):
             places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
             # A column of this for each old class, a one in its new place.

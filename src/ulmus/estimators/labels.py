@@ -13,7 +13,14 @@ from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.summary import log_facts
-from ulmus.targets import ClassTargets, ValueTargets, class_factors, codes_of, distinct
+from ulmus.targets import (
+    ClassTargets,
+    ValueTargets,
+    class_factors,
+    codes_of,
+    distinct,
+    joined_labels,
+)
 from ulmus.validation import valid_rows_and_target
 
 __all__ = ["ClassLabels", "ValueLabels", "on_host", "record", "weighted_rows"]
@@ -45,7 +52,7 @@ class ClassLabels:
         labels = distinct(y)
         known = getattr(self, "classes_", labels)
         totals = getattr(self, "_totals", np.zeros(len(known)))
-        self.classes_ = distinct(np.concatenate([known, labels]))
+        self.classes_ = distinct(joined_labels(known, labels))
         self._totals = np.bincount(
             codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
         ).astype(float)
