@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ulmus.exceptions import ReproductionError
-from ulmus.files import write_text
+from ulmus.files import lock, write_text
 
 __all__ = ["Store", "locked", "write_whole"]
 
@@ -96,24 +96,13 @@ def locked(folder: Path) -> Iterator[None]:
         raise _cannot_write(folder, error) from error
     with file:
         try:
-            _lock(file)
+            lock(file)
         except OSError as error:
             raise ReproductionError(
                 f"Another run is at work in {folder}. Wait for it, or give another folder "
                 "with --out."
             ) from error
         yield
-
-
-def _lock(file: Any) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -1,30 +1,57 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all.
 
+A file is written as a draft in the same folder, ``.NAME-xxxxxxxx.part``, and renamed when it is
+whole and on the disk. A draft is locked while it is written, and the system gives the lock back
+however a process ends, so a draft without a lock was left by a process that died: the next file of
+the same name removes it.
+"""
+
+import contextlib
 import os
+import re
 import secrets
+import stat
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["replacing", "write_text"]
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+__all__ = ["lock", "replacing", "write_text"]
+
+# Bytes of a name that a draft's name begins with; most systems allow 255 in all.
+_LONGEST = 200
 
 
-@contextmanager
+@contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[Any]]:
     """A new file, open for bytes, that takes the place of ``path`` when the block ends well.
 
-    It is written beside it under another name and is safely on the disk before it is renamed, so
-    that whatever goes wrong, a full disk or a killed process, the old file is still there.
+    Whatever goes wrong, a full disk or a killed process, the old file is still there. The new one
+    has the mode of the old one; where ``path`` is a symbolic link, the file that it leads to is
+    replaced. A pipe or a device is written to as it is.
     """
-    path = Path(path)
-    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}.part")
+    path = Path(os.path.realpath(path))
+    old = _status(path)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        with path.open("wb") as pipe:
+            yield pipe
+        return
+    _remove_abandoned(path)
+    draft, stream = _locked_draft(path, old)
     try:
-        with draft.open("xb") as stream:
+        with stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        draft.replace(path)
+            if os.name != "nt":  # under the lock, or another process could take it for abandoned
+                draft.replace(path)
+        if os.name == "nt":  # which renames no file that is open
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -33,3 +60,71 @@ def write_text(path: str | Path, text: str) -> None:
     """A whole text file in UTF-8."""
     with replacing(path) as stream:
         stream.write(text.encode())
+
+
+def lock(file: IO[Any]) -> None:
+    """Lock an open file until it is closed; `OSError` where another process has the lock."""
+    if sys.platform == "win32":
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What the system says of a file, None where there is none."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _locked_draft(path: Path, old: os.stat_result | None) -> tuple[Path, IO[bytes]]:
+    """A draft with the mode of the old file, or with the usual one."""
+    while True:
+        draft = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
+        # Before it has its mode, a draft of a file that is there is nobody else's to read.
+        mode = 0o666 if old is None else 0o600
+        stream = os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
+        if _is_ours(draft, stream):
+            break
+        stream.close()
+    if old is not None:
+        draft.chmod(stat.S_IMODE(old.st_mode))
+    return draft, stream
+
+
+def _is_ours(draft: Path, stream: IO[bytes]) -> bool:
+    """Lock a new draft; False where another process was quicker and took it for abandoned."""
+    if os.name == "nt":
+        return True
+    try:
+        lock(stream)
+    except BlockingIOError:
+        return False
+    except OSError:  # no locks on this file system, where no draft is ever taken for abandoned
+        return True
+    return draft.exists()
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove the drafts of this file that processes left which are no more."""
+    if os.name == "nt":  # drafts are not locked there
+        return
+    draft = re.compile(re.escape(_beginning(path)) + r"[0-9a-f]{8}\.part")
+    # A folder that may not be listed is no reason not to write to it.
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        names = [e.name for e in entries if draft.fullmatch(e.name) and e.is_file()]
+        for name in names:
+            _remove_if_abandoned(path.with_name(name))
+
+
+def _remove_if_abandoned(draft: Path) -> None:
+    # One that is locked, gone or another user's stays as it is.
+    with contextlib.suppress(OSError), draft.open("rb") as stream:
+        lock(stream)
+        draft.unlink()
+
+
+def _beginning(path: Path) -> str:
+    """What the names of a file's drafts begin with."""
+    return f".{os.fsencode(path.name)[:_LONGEST].decode(errors='ignore')}-"

@@ -170,10 +170,18 @@ def test_redirects_are_followed_and_only_the_web_is_asked(server, tmp_path):
     assert list(tmp_path.iterdir()) == [secret]
 
 
-def test_a_redirect_from_https_to_http_is_refused():
-    asked = download.urllib.request.Request("https://example.org/a")
+@pytest.mark.parametrize(
+    ("here", "there"), [("https", "http"), ("https", "ftp"), ("http", "ftp"), ("http", "data")]
+)
+def test_a_redirect_from_the_web_or_to_a_less_safe_address_is_refused(here, there):
+    asked = download.urllib.request.Request(f"{here}://example.org/a")
     with pytest.raises(download._Refused, match="not safe"):
-        download._Redirects().redirect_request(asked, None, 302, "", {}, "http://example.org/a")
+        download._Redirects().redirect_request(asked, None, 302, "", {}, f"{there}://example.org/a")
+
+
+def test_a_redirect_to_another_kind_of_server_is_not_followed(server, tmp_path):
+    with pytest.raises(CorruptFileError, match="sends us on to ftp:.* not safe"):
+        get(server.serve("/a", b"", location="ftp://127.0.0.1:9/a"), tmp_path)
 
 
 def test_many_at_once_all_get_the_whole_file(server, tmp_path):

@@ -1,5 +1,6 @@
 """A fit that was cut short goes on where it was, or says why it cannot."""
 
+import os
 import subprocess
 import sys
 
@@ -79,6 +80,18 @@ def test_a_killed_fit_goes_on_to_the_same_model(model, again, stop, tmp_path):
     assert_array_equal(intercept, whole.intercept_)
     assert whole.C_ == C
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right of their own there")
+def test_a_link_to_a_checkpoint_stays_and_the_file_goes_when_the_fit_ends(tmp_path):
+    path, link = tmp_path / "sums.npz", tmp_path / "link"
+    link.symlink_to(path)
+    model = ELMClassifier(n_hidden=12, C=1.0, random_state=0)
+    with pytest.raises(Killed):
+        model.fit(until(2), checkpoint=link)
+    assert (link.is_symlink(), path.is_file()) == (True, True)
+    model.fit(until(None), checkpoint=link)
+    assert list(tmp_path.iterdir()) == [link]
 
 
 def test_what_was_added_is_not_added_again(tmp_path, monkeypatch):

@@ -199,6 +199,18 @@ def test_too_much_for_a_file_is_refused(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_as_many_arrays_as_a_wide_table_has(tmp_path):
+    """A table of 50 000 columns has an empty array for each, and an encoder may have others."""
+    empty = [np.zeros((2, 0)) for _ in range(60_000)]
+    save(ELMClassifier(C=empty), tmp_path / "model.ulmus")
+    found = load(tmp_path / "model.ulmus").C
+    assert len(found) == len(empty)
+    assert {(a.shape, a.dtype.str) for a in found} == {((2, 0), "<f8")}
+    names = [f"arrays/{number}.npy" for number in (0, 50_000, 999_999)]
+    assert all(map(archive._MEMBER.fullmatch, names))
+    assert archive.MOST_ARRAYS == 10**6
+
+
 def test_zip64_where_a_file_is_large(tmp_path, monkeypatch):
     # Every limit of the old format is passed once this is thought to be one.
     monkeypatch.setattr("zipfile.ZIP64_LIMIT", 100)

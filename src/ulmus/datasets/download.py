@@ -43,12 +43,14 @@ class _Refused(Exception):
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follow a server elsewhere, but never from https to http."""
+    """Follow a server elsewhere on the web, but never from https to http."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        if urlsplit(req.full_url).scheme == "https" and urlsplit(newurl).scheme != "https":
+        here, there = urlsplit(req.full_url).scheme, urlsplit(newurl).scheme
+        # urllib itself would go on to ftp.
+        if there != "https" and (here, there) != ("http", "http"):
             raise _Refused(f"the server sends us on to {newurl}, which is not safe")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -141,7 +141,7 @@ class Checkpoint:
     def remove(self):
         """The fit has ended."""
         if self.path is not None:
-            self.path.unlink(missing_ok=True)
+            self.path.resolve().unlink(missing_ok=True)
 
 
 _NUMBERS = ("weight", "rows", "rounding")

@@ -20,10 +20,10 @@ from ulmus.exceptions import ModelFileError
 __all__ = ["ARRAY_KINDS", "MOST_ARRAYS", "Archive", "write"]
 
 _DOCUMENT = "model.json"
-_MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,4})\.npy")
+_MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
 # Numbers and text of fixed width; never objects, which NumPy would unpickle.
 ARRAY_KINDS = "biufcSU"
-MOST_ARRAYS = 50_000
+MOST_ARRAYS = 10**6
 _LONGEST_DOCUMENT = 2**28
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
 _CHUNK = 2**18

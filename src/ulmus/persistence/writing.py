@@ -122,7 +122,9 @@ class Writer:
         return {"scalar": [x.dtype.str, self.value(value, where, depth)]}
 
     def _array(self, x: np.ndarray, where: str, depth: int) -> Any:
-        key = x.__array_interface__["data"], x.shape, x.strides, x.dtype.str
+        # Nothing is ever written to an empty array, so that one serves for all of its shape.
+        place = (x.__array_interface__["data"], x.strides) if x.size else None
+        key = place, x.shape, x.dtype.str
         if key not in self._numbers:
             self._met.append(x)
             self._numbers[key] = self._stored(x, where, depth)
