@@ -15,6 +15,7 @@ from array_api_compat import device as device_of
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace, placed, take
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.missing import missing
 from ulmus.typing import Array, DType, Targets
 
 __all__ = [
@@ -179,16 +180,9 @@ def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def known_labels(y: np.ndarray) -> np.ndarray:
-    """Where y is neither −1 nor, among objects, None or NaN."""
-    if y.dtype == object:
-        return np.array(
-            [
-                not (label is None or (isinstance(label, Real) and (label == -1 or label != label)))
-                for label in y
-            ],
-            dtype=bool,
-        )
-    return y != -1 if y.dtype.kind in "if" else np.ones(len(y), dtype=bool)
+    """Where a label is neither missing nor −1, the number."""
+    known = ~missing(y)
+    return known & (y != -1) if y.dtype.kind in "ifO" else known
 
 
 def class_factors(

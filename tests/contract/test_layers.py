@@ -20,7 +20,7 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["pairs"],
+    ["missing", "pairs"],
     [
         "batches",
         "targets",

@@ -222,7 +222,7 @@ def test_numbers_that_cannot_be_used():
         (np.where(np.arange(200) < 5, 3, -1), "Only one class is left, 3"),
         (FEW[:-1], "inconsistent numbers of samples"),
         (X[:, 0], "continuous"),
-        (np.where(FEW < 0, np.nan, FEW), "NaN or infinity; −1 marks"),
+        (np.where(FEW < 0, np.inf, FEW), "infinity; −1 or NaN marks"),
     ],
 )
 def test_labels_that_cannot_be_used(labels, words):

@@ -3,15 +3,14 @@
 import logging
 
 import numpy as np
-from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
 from ulmus.calibration import temperature
-from ulmus.distributed.blocks import computed, is_collection
-from ulmus.distributed.mapped import by_blocks
+from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
+from ulmus.missing import complete
 from ulmus.summary import log_facts
 from ulmus.targets import (
     ClassTargets,
@@ -26,6 +25,9 @@ from ulmus.validation import valid_rows_and_target
 __all__ = ["ClassLabels", "ValueLabels", "on_host", "record", "weighted_rows"]
 
 _LOG = logging.getLogger(__name__)
+# What else can be done with rows whose target is missing.
+CLASSES_INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
+VALUES_INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
 
 
 class ClassLabels:
@@ -33,7 +35,7 @@ class ClassLabels:
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        y = on_host(X, y)
+        y = complete(on_host(X, y), CLASSES_INSTEAD)
         X, y = valid_rows_and_target(self, X, y, reset)
         if y.dtype != object or all(isinstance(label, str) for label in y):
             check_classification_targets(y)
@@ -94,55 +96,16 @@ class ClassLabels:
         self.temperature_ = temperature(to_numpy(solution.loo), codes, weight)
 
 
-class ValueLabels:
+class ValueLabels(ValueOutputs):
     """y as numbers, one column or several, for an estimator with ``fit_intercept``."""
 
     @property
     def _intercept(self):
         return bool(self.fit_intercept)
 
-    @by_blocks
-    def predict(self, X):
-        """Predicted values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One value, or one row of values, for each.
-        """
-        F = self._outputs(X)
-        return F[:, 0] if self._flat else F
-
-    def score(self, X, y, sample_weight=None):
-        """R² of the predicted values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their values; a Dask collection when X is one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        score : float
-            At most 1; 0 is what the mean gets.
-        """
-        if not is_collection(X):
-            return super().score(X, y, sample_weight)
-        y, values, weight = computed(y, self.predict(X), sample_weight)
-        return r2_score(y, values, sample_weight=weight)
-
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        y = on_host(X, y)
+        y = complete(on_host(X, y), VALUES_INSTEAD)
         X, y = valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
         y = np.asarray(y)
         return X, y if y.dtype.kind == "f" else y.astype(float)

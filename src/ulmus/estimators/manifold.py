@@ -31,6 +31,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden, fits
+from ulmus.missing import plain
 from ulmus.problem import Problem
 from ulmus.progress import units
 from ulmus.solvers.iterative import (
@@ -86,8 +87,8 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows, labelled and not.
         y : array-like of shape (n_samples,)
-            The targets; −1 (NaN for numbers) marks a row without one. A Dask collection when X
-            is one.
+            The targets. None, NaN, pandas' NA and, for classes, −1 mark a row without one. A
+            Dask collection when X is one.
         validation : tuple (X, y), default=None
             Further labelled rows to choose C and lam by, along with leaving out the
             labelled ones.
@@ -115,7 +116,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            The new targets; −1 (NaN for numbers) marks a row without one.
+            The new targets, marked as in `fit` where a row has none.
 
         Returns
         -------
@@ -214,7 +215,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
     def _checked_rows(self, X, y, weight, reset):
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
-        y = np.asarray(y)
+        y = plain(y)
         check_consistent_length(X, y)
         return X, y, None
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 from array_api_compat import device as device_of
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     from_numpy,
+    is_array_api_obj,
     is_numpy,
     namespace,
     placed,
@@ -20,10 +21,11 @@ from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
+from ulmus.missing import complete
 from ulmus.targets import chosen
 from ulmus.validation import valid_rows
 
-__all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs"]
+__all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs", "ValueOutputs"]
 
 
 class HiddenOutputs:
@@ -118,9 +120,9 @@ class LabelOutputs:
             From 0 to 1.
         """
         if not is_collection(X):
-            return super().score(X, y, sample_weight)
+            return super().score(X, _there(y), sample_weight)
         y, labels, weight = computed(y, self.predict(X), sample_weight)
-        return accuracy_score(y, labels, sample_weight=weight)
+        return accuracy_score(_there(y), labels, sample_weight=weight)
 
 
 class ClassOutputs(LabelOutputs):
@@ -159,3 +161,53 @@ class ClassOutputs(LabelOutputs):
         P = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return namespace(P).log(P)
+
+
+class ValueOutputs:
+    """Values for a model that knows whether its targets were one column, ``_flat``."""
+
+    @by_blocks
+    def predict(self, X):
+        """Predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One value, or one row of values, for each.
+        """
+        F = self._outputs(X)
+        return F[:, 0] if self._flat else F
+
+    def score(self, X, y, sample_weight=None):
+        """R² of the predicted values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their values; a Dask collection when X is one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+
+        Returns
+        -------
+        score : float
+            At most 1; 0 is what the mean gets.
+        """
+        if not is_collection(X):
+            return super().score(X, _there(y), sample_weight)
+        y, values, weight = computed(y, self.predict(X), sample_weight)
+        return r2_score(_there(y), values, sample_weight=weight)
+
+
+def _there(y):
+    """y, or an error where some of it is missing; on a device there is nothing but numbers."""
+    if is_array_api_obj(y) and not is_numpy(y):
+        return y
+    return complete(y, "score the others alone")

@@ -10,6 +10,7 @@ from ulmus.calibration import probabilities, temperature
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
+from ulmus.missing import narrowed, plain
 from ulmus.targets import (
     ClassTargets,
     chosen,
@@ -186,24 +187,26 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         return self.class_weight
 
     def _check_target(self, X, y):
-        y = np.asarray(y)
+        y = plain(y)
         y = y if y.ndim == 1 else column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise InvalidInputError("y contains NaN or infinity; −1 marks a row without a label.")
-        known = known_labels(y)
-        if y.dtype != object or all(isinstance(label, str) for label in y[known]):
-            check_classification_targets(y[known] if known.any() else y)
+        labels = narrowed(y[known_labels(y)])
+        if labels.dtype.kind == "f" and np.isinf(labels).any():
+            raise InvalidInputError("y contains infinity; −1 or NaN marks a row without a label.")
+        if len(labels) and (
+            labels.dtype != object or all(isinstance(label, str) for label in labels)
+        ):
+            check_classification_targets(labels)
         return y
 
     def _labels(self, y):
         known = known_labels(y)
         if not known.any():
             raise InvalidInputError(
-                "No row has a label: every y is −1, which marks rows without one. At least two "
-                "classes need a labelled row each."
+                "No row has a label: every y is −1 or missing, which marks rows without one. At "
+                "least two classes need a labelled row each."
             )
-        self.classes_ = distinct(y[known])
+        self.classes_ = distinct(narrowed(y[known]))
         if len(self.classes_) < 2:
             raise InvalidInputError(
                 f"Only one class is left, {self.classes_.tolist()[0]!r}, once the rows marked −1 "

@@ -5,15 +5,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import placed, to_numpy
-from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.manifold import SemiSupervisedELM
+from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
+from ulmus.missing import missing, plain
 from ulmus.targets import ValueTargets
 
 __all__ = ["SemiSupervisedELMRegressor"]
 
 
-class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
+class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM):
     """SS-ELM for numbers: a few values, and the shape of all rows.
 
     The targets' mean over the labelled rows is taken out first and added to every
@@ -128,30 +129,13 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
     def transduction_(self):
         """A value for every row: the given one, or the predicted one."""
         F = to_numpy(self._transduced()).copy()
-        known = ~np.isnan(self._given).any(axis=1)
+        known = ~missing(self._given).any(axis=1)
         F[known] = self._given[known]
         return placed(F[:, 0] if self._flat else F, self._rows)
 
-    @by_blocks
-    def predict(self, X):
-        """Predicted values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One value, or one row of values, for each.
-        """
-        F = self._outputs(X)
-        return F[:, 0] if self._flat else F
-
     def _check_target(self, X, y):
         try:
-            y = np.asarray(y, dtype=float)
+            y = plain(y).astype(float)
         except (TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"y must be numbers, with NaN for unknown ones. {error}"
@@ -167,7 +151,7 @@ class SemiSupervisedELMRegressor(RegressorMixin, SemiSupervisedELM):
         return y.reshape(len(y), -1)
 
     def _labels(self, y):
-        unknown = np.isnan(y)
+        unknown = missing(y)
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             raise InvalidInputError(
                 "Some rows of y are NaN in part; a row must be known in every output or in none."

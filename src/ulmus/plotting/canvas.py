@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.backends.namespace import is_array_api_obj, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.exceptions import MissingExtraError
+from ulmus.missing import plain as plain_targets
 
 __all__ = [
     "COLOURS",
@@ -101,7 +102,7 @@ def as_written(text):
 def plain(array):
     """A NumPy array of what may be on a device or in blocks."""
     (array,) = computed(array)
-    return to_numpy(array) if is_array_api_obj(array) else np.asarray(array)
+    return to_numpy(array) if is_array_api_obj(array) else plain_targets(array)
 
 
 def fitted_step(estimator):

@@ -5,6 +5,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ulmus.metrics import matched
+from ulmus.missing import complete
 from ulmus.plotting.canvas import as_written, axes_on, plain
 from ulmus.targets import distinct
 
@@ -119,7 +120,8 @@ class ClusterConfusionDisplay:
         display : ClusterConfusionDisplay
             What was drawn.
         """
-        y_true, labels = column_or_1d(plain(y_true)), column_or_1d(plain(labels))
+        y_true = column_or_1d(complete(plain(y_true), "draw the others alone"))
+        labels = column_or_1d(plain(labels))
         check_consistent_length(y_true, labels)
         counts = np.asarray(contingency_matrix(y_true, labels))
         _, columns = matched(counts)

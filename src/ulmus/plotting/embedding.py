@@ -5,6 +5,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ulmus.exceptions import InvalidInputError
+from ulmus.missing import narrowed
 from ulmus.plotting.canvas import COLOURS, MARKERS, MUTED, axes_on, ink, legend_beside, plain
 from ulmus.targets import codes_of, distinct, known_labels
 
@@ -25,7 +26,7 @@ class EmbeddingDisplay:
     points : array-like of shape (n_samples, 2)
         Where each row is.
     labels : array-like of shape (n_samples,) or None, default=None
-        Class or cluster of each row. −1, None and NaN mark rows without one, which are grey.
+        Class or cluster of each row. −1 and missing values mark rows without one, which are grey.
     certainty : array-like of shape (n_samples,) or None, default=None
         How sure that is, from 0, a hollow marker, to 1, a full one.
 
@@ -170,11 +171,9 @@ class EmbeddingDisplay:
         if self.labels is None:
             self.classes = np.empty(0)
             return np.full(n_rows, -1)
-        labels = np.asarray(self.labels)
+        labels = plain(self.labels)
         known = known_labels(labels)
-        if labels.dtype.kind == "f":
-            known &= ~np.isnan(labels)
-        self.classes = distinct(labels[known])
+        self.classes = distinct(narrowed(labels[known]))
         codes = np.full(n_rows, -1)
         codes[known] = codes_of(labels[known], self.classes)
         return codes

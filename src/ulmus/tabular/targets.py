@@ -6,6 +6,7 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
+from ulmus.missing import missing
 from ulmus.tables.cells import read_cells, reader
 
 __all__ = ["TASKS", "Target", "as_text", "read_target", "separated"]
@@ -54,7 +55,7 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
     """
     check_known("task", task, TASKS)
     numbers = _numbers(cells, decimal_comma)
-    known = _filled(cells) if numbers is None else np.isfinite(numbers)
+    known = ~missing(cells) if numbers is None else np.isfinite(numbers)
     if not known.any():
         raise InvalidInputError(
             f"The target {name!r} is blank in every row; fill it in for some rows at least."
@@ -101,10 +102,6 @@ def _numbers(cells, decimal_comma):
         return np.asarray(cells, dtype=float)
     values, bad = read_cells(cells, reader("number", "", cells, decimal_comma))
     return None if bad.any() else values
-
-
-def _filled(cells):
-    return np.array([cell is not None for cell in cells], dtype=bool)
 
 
 def _guessed(numbers, known, name):
