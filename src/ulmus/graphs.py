@@ -18,6 +18,7 @@ from sklearn.neighbors import kneighbors_graph
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import sparse_operator
 from ulmus.backends.neighbors import approximate_neighbors, exact_neighbors
+from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -174,6 +175,7 @@ class KNNGraph(BaseEstimator):
         self.method = method
         self.random_state = random_state
 
+    @held_threads()
     def affinity(self, X: Rows, groups: np.ndarray | None = None) -> Any:
         """W of these rows, as a symmetric CSR array; with ``groups``, within each group alone."""
         self._check_parameters()

@@ -8,6 +8,8 @@ import it through ``backends.loops``.
 import numpy as np
 from numba import get_num_threads, njit
 
+from ulmus.backends.threads import cpus
+
 __all__ = ["combined", "descend", "descend_gram", "margins", "squares", "threads"]
 
 # Sums may be taken in any order, which lets them use the processor's wide registers.
@@ -16,8 +18,8 @@ _loop = njit(cache=True, nogil=True, fastmath=_FAST)
 
 
 def threads() -> int:
-    """How many loops may run at the same time; NUMBA_NUM_THREADS sets it."""
-    return int(get_num_threads())
+    """How many loops may run at the same time: as many as CPUs, or NUMBA_NUM_THREADS if fewer."""
+    return min(int(get_num_threads()), cpus())
 
 
 @_loop

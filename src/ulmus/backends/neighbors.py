@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.threads import held_numba
 from ulmus.exceptions import MissingExtraError
 from ulmus.typing import Array, Rows, Seed
 
@@ -33,7 +34,8 @@ def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
             "pip install 'ulmus[neighbors]'"
         ) from error
     # One neighbour more, because a row finds itself first.
-    index = NNDescent(X, metric=metric, n_neighbors=k + 1, random_state=seed)
+    with held_numba():
+        index = NNDescent(X, metric=metric, n_neighbors=k + 1, random_state=seed)
     indices, distances = index.neighbor_graph
     n = X.shape[0]
     rows = np.repeat(np.arange(n), k + 1)

@@ -1,14 +1,21 @@
 """Methods of rows that take Dask collections, and give Dask arrays that are not computed yet."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import wraps
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
 
 __all__ = ["by_blocks"]
+
+# With fewer numbers than this, times 1000 units, BLAS uses one thread in any case; holding its
+# threads would take a twentieth of such a prediction.
+_FEW = 256
 
 
 def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -16,9 +23,16 @@ def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(method)
     def results(self: Any, X: Any) -> Any:
-        return _mapped(self, method.__name__, X) if is_collection(X) else method(self, X)
+        if is_collection(X):
+            return _mapped(self, method.__name__, X)
+        with nullcontext() if _is_small(X) else held_threads():
+            return method(self, X)
 
     return results
+
+
+def _is_small(X: Any) -> bool:
+    return hasattr(X, "shape") and prod(X.shape) < _FEW
 
 
 def _mapped(estimator: Any, method: str, X: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from contextlib import contextmanager
 
+from ulmus.backends.threads import held_threads
+
 __all__ = ["atomic", "forget_fit"]
 
 
@@ -9,11 +11,13 @@ __all__ = ["atomic", "forget_fit"]
 def atomic(estimator):
     """Put the estimator's attributes back as they were if the block raises.
 
-    The block must rebind what it changes, never write into it.
+    The block must rebind what it changes, never write into it. Meanwhile BLAS has no more
+    threads than there are CPUs.
     """
     before = vars(estimator).copy()
     try:
-        yield estimator
+        with held_threads():
+            yield estimator
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
+from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic, forget_fit
@@ -106,6 +107,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
                 return self._fit_blocks(X, y, validation, client)
             return self._fit(X, y, validation)
 
+    @held_threads()
     def relabel(self, y):
         """The model for other labels on the same rows.
 

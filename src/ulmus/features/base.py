@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import floating
+from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
@@ -48,6 +49,7 @@ class FeatureMap(
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         """Draw the units."""
 
+    @held_threads()
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Learn the inputs' scale and draw the units.
 
@@ -71,6 +73,7 @@ class FeatureMap(
             return self.settle(rows, merged(rows.survey(column_statistics)))
         return self.learn(self._validated(X, reset=True))
 
+    @held_threads()
     def partial_fit(self, X: Rows, y: Any = None) -> Self:
         """Add rows to what the inputs' scale is learned from.
 
