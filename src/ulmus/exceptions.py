@@ -20,6 +20,7 @@
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
+    ├── ConstantColumnWarning                a column varies too little for float64 to scale
     ├── CheckpointWarning                    a file of sums cannot be written; the fit goes on
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
     ├── IndefiniteWarning                    an answer was found, and it minimises nothing
@@ -34,6 +35,7 @@ __all__ = [
     "CacheError",
     "CheckpointError",
     "CheckpointWarning",
+    "ConstantColumnWarning",
     "CorruptFileError",
     "DatasetError",
     "ExportError",
@@ -135,6 +137,10 @@ class UlmusWarning(UserWarning):
 
 class CheckpointWarning(UlmusWarning):
     """A file of sums cannot be written, and the fit goes on without it."""
+
+
+class ConstantColumnWarning(UlmusWarning):
+    """A column varies by too little for float64 to scale it, and counts as constant."""
 
 
 class IllConditionedWarning(UlmusWarning):

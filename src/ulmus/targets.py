@@ -21,6 +21,7 @@ from ulmus.typing import Array, DType, Targets
 __all__ = [
     "ClassTargets",
     "ValueTargets",
+    "check_size",
     "chosen",
     "class_factors",
     "coded",
@@ -31,6 +32,8 @@ __all__ = [
     "wrong",
 ]
 
+# Squares of this and of its reciprocal, summed over many rows, are float64 still.
+_LARGEST = 1e150
 # Labels that are looked up together: of ten million, every copy is 80 MB.
 _STEP = 2**16
 
@@ -98,6 +101,16 @@ class ValueTargets:
     def block(self, rows: Any, dtype: DType) -> Array:
         """The rows of Y."""
         return namespace(self.values).astype(take(self.values, rows), dtype, copy=False)
+
+
+def check_size(name: str, values: np.ndarray) -> None:
+    """Refuse numbers, NaN aside, whose squares overflow, or are all lost below float64."""
+    size = float(np.max(np.abs(values), initial=0.0, where=~np.isnan(values)))
+    if size > _LARGEST or 0.0 < size < 1.0 / _LARGEST:
+        raise InvalidInputError(
+            f"{name} goes up to {size:.3g} in size, and squares of that are no float64; "
+            f"{'divide' if size > 1.0 else 'multiply'} it by a number that brings it nearer to one."
+        )
 
 
 def coded(targets: Targets, rows: Any, dtype: DType) -> Array:

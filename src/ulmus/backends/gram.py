@@ -8,6 +8,7 @@ from scipy.linalg import get_blas_funcs
 
 from ulmus.backends.linalg import blas_view
 from ulmus.backends.namespace import is_numpy, is_torch, namespace, zeros
+from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
 __all__ = ["Gram", "has_matrix_units", "short_products"]
@@ -63,9 +64,11 @@ class Gram:
         """The sum, both triangles of it. Nothing can be added after."""
         if not self._numpy:
             xp = namespace(self._sum)
+            _refuse_overflow(self._sum)
             return xp.triu(self._sum) + xp.triu(self._sum, k=1).T
         self._flush()
         self._part = None
+        _refuse_overflow(self._sum)
         _mirror(self._sum)
         return self._sum
 
@@ -86,6 +89,16 @@ class Gram:
                 upper = slice(0, columns.stop)
                 self._sum[upper, columns] += self._part[upper, columns]
             self._rows = 0
+
+
+def _refuse_overflow(G: Array) -> None:
+    """Raise where a sum of squares overflowed; no other entry is larger."""
+    xp = namespace(G)
+    if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(G)))):
+        raise InvalidInputError(
+            "Sums of squares of the hidden rows are not finite: the rows or their weights are too "
+            "large. Scale the columns, or what the transformer makes of them, nearer to one."
+        )
 
 
 def _panels(width: int) -> list[slice]:

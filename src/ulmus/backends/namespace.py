@@ -19,6 +19,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 
 __all__ = [
+    "all_finite",
     "cast",
     "contiguous",
     "doubles",
@@ -111,6 +112,14 @@ def doubles(x: Array) -> Array:
     """x in float64."""
     xp = namespace(x)
     return xp.astype(x, xp.float64, copy=False)
+
+
+def all_finite(x: Array) -> bool:
+    """Whether no entry is infinite or NaN."""
+    xp = namespace(x)
+    # One sum is cheaper than a look at every entry, and finite unless one of them is not.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(xp.isfinite(xp.sum(x))) or bool(xp.all(xp.isfinite(x)))
 
 
 def cast(x: Any, dtype: DType) -> Any:

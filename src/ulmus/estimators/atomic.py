@@ -3,13 +3,14 @@
 from contextlib import contextmanager
 
 from ulmus.backends.threads import held_threads
+from ulmus.estimators.finite import check_finite
 
 __all__ = ["atomic", "forget_fit"]
 
 
 @contextmanager
 def atomic(estimator):
-    """Put the estimator's attributes back as they were if the block raises.
+    """Put the estimator's attributes back as they were if the block raises, or ends not finite.
 
     The block must rebind what it changes, never write into it. Meanwhile BLAS has no more
     threads than there are CPUs.
@@ -18,6 +19,7 @@ def atomic(estimator):
     try:
         with held_threads():
             yield estimator
+        check_finite(estimator)
     except BaseException:
         vars(estimator).clear()
         vars(estimator).update(before)

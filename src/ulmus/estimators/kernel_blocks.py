@@ -12,7 +12,6 @@ from ulmus.estimators.labels import record
 from ulmus.estimators.ridge_blocks import Sample, surveyed
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import KernelFeatures, candidates
-from ulmus.features.scaling import Scaling
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.path import primal_path
@@ -33,9 +32,7 @@ def fit_blocks(estimator, grid, X, y, sample_weight, client):
     estimator.method_ = estimator._method(n)
     if estimator.method_ == "exact":
         return estimator._fit(np.arange(n), *rows.take(slice(None)))
-    estimator.scaling_ = (
-        Scaling.auto(columns) if estimator._rescales else Scaling.none(rows.shape[1])
-    )
+    estimator._settle_scaling(rows, columns)
     features, seed = _space(estimator, rows, grid)
     sample = Sample.of(n, grid, seed)
     moments, parts = rows.compute(rows.total(_moments, features), rows.chosen(sample.rows))

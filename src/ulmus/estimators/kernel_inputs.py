@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ulmus.backends.namespace import same_place, take
+from ulmus.backends.namespace import floating, same_place, take
 from ulmus.estimators.labels import weighted_rows
 from ulmus.features.kernel_choice import (
     check_kernel,
@@ -45,9 +45,14 @@ class KernelInputs:
         return kept, X, y, weight
 
     def _learn_scaling(self, X, weight):
-        self.scaling_ = Scaling.none(self.n_features_in_)
+        self._settle_scaling(X, ColumnStatistics.of(X, weight))
+
+    def _settle_scaling(self, X, columns):
+        """Take the scale of X from its statistics."""
         if self._rescales:
-            self.scaling_ = Scaling.auto(ColumnStatistics.of(X, weight))
+            self.scaling_ = Scaling.auto(columns)
+        else:
+            self.scaling_ = Scaling.none(columns, floating(X, self.dtype))
 
     def _scaled(self, X, dtype):
         return scaled_for_kernel(X, self.scaling_, self._rescales, dtype)

@@ -25,6 +25,7 @@ from ulmus.backends.namespace import (
 from ulmus.backends.random import sample_rows
 from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.atomic import atomic, forget_fit
+from ulmus.estimators.finite import check_outputs
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import record, weighted_rows
@@ -231,7 +232,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
         for part, block in blocks_of(X, size):
             matmul(self.kernel_(self._scaled(block, dtype), landmarks), coef, F[part, :])
         F += cast(placed(self.intercept_, X), dtype)
-        return cast(F, floating(X, self.dtype))
+        return check_outputs(cast(F, floating(X, self.dtype)))
 
 
 def _part(problem, chosen):

@@ -15,6 +15,7 @@ from ulmus.summary import log_facts
 from ulmus.targets import (
     ClassTargets,
     ValueTargets,
+    check_size,
     class_factors,
     codes_of,
     distinct,
@@ -112,6 +113,7 @@ class ValueLabels(ValueOutputs):
 
     def _encode(self, y, weight):
         """Targets, weight and unit (see Problem)."""
+        check_size("y", y)
         self._flat = y.ndim == 1
         unit = None if weight is None else np.minimum(weight, 1.0)
         return ValueTargets(y.reshape(len(y), -1)), weight, unit
@@ -177,6 +179,7 @@ def weighted_rows(X, y, sample_weight):
     weight = _check_sample_weight(weight, y, dtype=float, ensure_non_negative=True)
     if not weight.any():
         raise InvalidInputError("All sample weights are zero; at least one row must count.")
+    check_size("sample_weight", weight)
     if not weight.all():
         counts = np.flatnonzero(weight)
         X, y, weight = take(X, counts), y[counts], weight[counts]

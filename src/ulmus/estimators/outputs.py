@@ -19,6 +19,7 @@ from ulmus.backends.namespace import (
 from ulmus.calibration import probabilities
 from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
+from ulmus.estimators.finite import check_outputs
 from ulmus.estimators.stage import layer_of
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
@@ -50,7 +51,7 @@ class HiddenOutputs:
         for rows, h in H.blocks():
             matmul(h, coef, F[rows, :])
         F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
-        return F
+        return check_outputs(F)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
 from ulmus.missing import missing, plain
-from ulmus.targets import ValueTargets
+from ulmus.targets import ValueTargets, check_size
 
 __all__ = ["SemiSupervisedELMRegressor"]
 
@@ -147,6 +147,7 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         check_consistent_length(X, y)
         if np.isinf(y).any():
             raise InvalidInputError("y contains infinity; use NaN for values that are not known.")
+        check_size("y", y)
         self._flat = y.ndim == 1
         return y.reshape(len(y), -1)
 

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from ulmus.backends.namespace import (
+    all_finite,
     floating,
     is_array_api_obj,
     is_numpy,
@@ -32,6 +33,8 @@ __all__ = [
 
 # The part of the columns that must share a unit for all to be left in it.
 _ALIKE = 0.7
+# Squared distances between rows that reach farther, or not so far, are no float64.
+_FARTHEST = 1e75
 
 
 def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=RandomFeatures):
@@ -96,12 +99,14 @@ def comparable_rows(features, X):
 
     Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
     incomes do not. Columns that reach about as far as the farthest are taken to have its unit.
+    A unit whose squares overflow, or are lost, is no unit to compare in.
     """
     X = X if is_numpy(X) else to_numpy(X)
     columns = ColumnStatistics.of(X)
     reach = columns.greatest - columns.least
     alike = np.count_nonzero(2.0 * reach >= reach.max())
-    if alike >= _ALIKE * np.count_nonzero(reach):
+    comparable = 1.0 / _FARTHEST < reach.max() < _FARTHEST
+    if comparable and alike >= _ALIKE * np.count_nonzero(reach):
         return X if is_sparse(X) else X.astype(floating(X), copy=False)
     return scaled_rows(features, X)
 
@@ -136,7 +141,7 @@ class TransformerLayer:
         xp = namespace(H)
         H = xp.astype(H, self.dtype, copy=False)
         H = H if self.columns is None else H[:, self.columns]
-        if not xp.isfinite(xp.sum(H, dtype=xp.float64)) and not xp.all(xp.isfinite(H)):
+        if not all_finite(H):
             raise InvalidInputError(
                 f"{type(self.transformer).__name__}.transform gave values that are not finite."
             )

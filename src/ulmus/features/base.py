@@ -103,18 +103,19 @@ class FeatureMap(
         The weights matter to the scale alone: units drawn from the rows are
         drawn from all of them alike.
         """
-        columns = ColumnStatistics.of(X, weight) if self._rescales else None
-        if more and columns is not None and self._columns is not None:
+        columns = ColumnStatistics.of(X, weight)
+        if more and self._columns is not None:
             columns = self._columns.merge(columns)
         return self.settle(X, columns, draw=not more)
 
-    def settle(self, X: Rows, columns: ColumnStatistics | None, draw: bool = True) -> Self:
+    def settle(self, X: Rows, columns: ColumnStatistics, draw: bool = True) -> Self:
         """Take the scale from ``columns``, and draw units from X, if only from some of its rows."""
         self.n_features_in_ = X.shape[1]
         self._columns = columns if self._rescales else None
-        self.scaling_ = (
-            Scaling.none(X.shape[1]) if self._columns is None else Scaling.auto(self._columns)
-        )
+        if self._rescales:
+            self.scaling_ = Scaling.auto(columns)
+        else:
+            self.scaling_ = Scaling.none(columns, self._precision(X, None))
         if draw:
             self._draw(X, check_random_state(self.random_state))
         return self

@@ -7,6 +7,7 @@ column. Then all rows are divided by their root mean square length, which is √
 for ordinary standardised data. Together they cost n·d beside the map's n·d·h.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,16 +20,22 @@ from ulmus.backends.namespace import (
     from_numpy,
     is_numpy,
     is_sparse,
+    itemsize,
     namespace,
     to_numpy,
 )
-from ulmus.exceptions import InvalidParameterError
+from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["ColumnStatistics", "Scaling", "check_scaling"]
 
 _REACH = 3.0
+# A column that varies by less counts as constant: the reciprocal of much less is no float64.
+_CONSTANT = 1e-304
+# How large inputs that are used as they are may be, by the bytes of a number: squares are far
+# from overflow, and in float64 their squares too.
+_FARTHEST = {4: 1e18, 8: 1e75}
 
 
 @dataclass(frozen=True)
@@ -142,19 +149,39 @@ class Scaling:
         return f"Scaling({self.center.shape[0]} columns)"
 
     @classmethod
-    def none(cls, width: int) -> "Scaling":
-        """Leave the inputs as they are."""
-        return cls(np.zeros(width), np.ones(width))
+    def none(cls, columns: ColumnStatistics, dtype: DType) -> "Scaling":
+        """Leave the inputs as they are, if sums of their squares are far from overflow."""
+        size = np.maximum(np.abs(columns.least), np.abs(columns.greatest))
+        most = _FARTHEST[itemsize(dtype)]
+        _refuse(
+            size > most,
+            f"has values beyond {most:g}, too large to be used as they are",
+            "use scaling='auto', or divide the column",
+        )
+        _refuse(
+            (size == size.max()) & (size > 0.0) & (size < 1.0 / most),
+            f"has values up to {size.max():.3g} and no other column larger ones, too small to be "
+            "used as they are",
+            "use scaling='auto', or multiply the columns",
+        )
+        return cls(np.zeros(len(size)), np.ones(len(size)))
 
     @classmethod
     def auto(cls, columns: ColumnStatistics) -> "Scaling":
         """The default described at the top of this file."""
-        reach = np.maximum(columns.greatest - columns.mean, columns.mean - columns.least)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = np.maximum(columns.greatest - columns.mean, columns.mean - columns.least)
+        _refuse(
+            ~np.isfinite(reach),
+            "goes over a range that is more than float64 holds",
+            "divide it by 10, or leave it out",
+        )
         scale = np.maximum(columns.deviation, reach / _REACH)
         # A constant column says nothing: a factor of zero takes it out exactly.
         # Rounding of a constant's mean must not pass for variation.
-        varies = columns.greatest > columns.least
-        factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies & (scale > 0))
+        varies = (columns.greatest > columns.least) & (scale > _CONSTANT)
+        _warn_of(~varies & (columns.greatest > columns.least))
+        factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
 
@@ -167,7 +194,8 @@ class Scaling:
         """The same where ``like`` lives, so that it need not be copied there for every block."""
         if is_numpy(like) or not is_numpy(self.center):
             return self
-        dtype = floating(like)
+        # Factors that float32 does not hold are used in float64.
+        dtype = floating(like, None if self._ordinary else np.float64)
         return Scaling(from_numpy(self.center, like, dtype), from_numpy(self.factor, like, dtype))
 
     def dense(self, X: Array, out: Array) -> None:
@@ -200,6 +228,25 @@ def check_scaling(scaling: Any) -> None:
     if scaling not in ("auto", None):
         raise InvalidParameterError(
             f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
+        )
+
+
+def _warn_of(columns: np.ndarray) -> None:
+    """Say which columns are left out though they vary."""
+    if columns.any():
+        warnings.warn(
+            f"Column {int(np.argmax(columns))} of X (counted from 0) varies by less than "
+            f"{_CONSTANT:g} and counts as constant. Multiply it by 1e300, or leave it out.",
+            ConstantColumnWarning,
+            stacklevel=3,
+        )
+
+
+def _refuse(columns: np.ndarray, what: str, remedy: str) -> None:
+    """Raise where one of the columns is marked."""
+    if columns.any():
+        raise InvalidInputError(
+            f"Column {int(np.argmax(columns))} of X (counted from 0) {what}; {remedy}."
         )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ulmus.backends.gram import Gram
 from ulmus.backends.linalg import eigh, matmul
-from ulmus.backends.namespace import doubles, eps, from_numpy, is_single, namespace, zeros
+from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
@@ -66,7 +66,7 @@ class RowSpace(ABC):
 
     @property
     def rounding(self) -> float:
-        """How far the eigenvalues of K may be off, beyond what float64 rounds."""
+        """How far the eigenvalues of K may be off before it is factored."""
         return 0.0
 
     @property
@@ -157,7 +157,7 @@ class KernelRows(RowSpace):
 
     @property
     def rounding(self) -> float:
-        """√n times how far an entry may be off; ``entry`` is that, where K came in float32."""
+        """√n times how far an entry may be off, which is ``entry``."""
         return self.entry * float(np.sqrt(self.root.shape[0]))
 
     def products(self) -> Array:
@@ -200,8 +200,7 @@ def row_space(problem: Problem) -> RowSpace:
     mean = share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole)
     if isinstance(problem.H, KernelMatrix):
         size = float(xp.max(weight * xp.linalg.diagonal(whole)))
-        entry = eps(problem.H.dtype) * size if is_single(problem.H.dtype) else 0.0
-        return KernelRows(*rows, whole, mean, entry)
+        return KernelRows(*rows, whole, mean, eps(problem.H.dtype) * size)
     return HiddenRows(*rows, whole, mean)
 
 
@@ -230,7 +229,9 @@ def _spectral(
     rows: RowSpace, K: Array, lift: float, problem: Problem, grid: np.ndarray
 ) -> Solution:
     w, U = eigh(K, overwrite=True)
-    if w[0] < -_INDEFINITE * w[-1]:
+    # About its mean a constant kernel is nothing but rounding, and that adds up over the rows.
+    lost = 4.0 * np.sqrt(w.shape[0]) * rows.rounding
+    if w[0] < -max(_INDEFINITE * float(w[-1]), lost):
         raise InvalidInputError(
             f"The kernel is not positive semi-definite: its eigenvalues go from {w[0]:.2g} to "
             f"{w[-1]:.2g}. Use a kernel that is, or clip the negative eigenvalues of a precomputed "
