@@ -182,3 +182,26 @@ def test_files_and_arrays_that_cannot_be_used(tmp_path):
     sp.save_npz(tmp_path / "csr.npz", SPARSE)
     with pytest.raises(InvalidInputError, match="150 rows, and y or its weights 3"):
         batches.from_csr(tmp_path / "csr.npz", y[:3])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"indices": np.array([0, 999], np.int32)},
+        {"indptr": np.array([0, 2, 1], np.int32)},
+        {"indptr": np.array([0, 9, 2], np.int32)},
+        {"shape": np.array([2.5, 3.0])},
+        {"shape": np.array([2])},
+        {"data": np.array([[1.0, 2.0]])},
+        {"data": np.array(["a", "b"])},
+        {"format": np.array(7)},
+    ],
+)
+def test_a_csr_file_that_would_lead_outside_its_arrays_is_refused(change, tmp_path):
+    own = {"data": np.ones(2), "indices": np.zeros(2, np.int32), "format": np.array(b"csr"),
+           "indptr": np.array([0, 1, 2], np.int32), "shape": np.array([2, 3])}  # fmt: skip
+    np.savez(tmp_path / "csr.npz", **own)
+    assert len(list(batches.from_csr(tmp_path / "csr.npz", [0, 1], rows=1))) == 2
+    np.savez(tmp_path / "csr.npz", **(own | change))
+    with pytest.raises(InvalidInputError, match=r"csr.npz is damaged, or was not written by"):
+        list(batches.from_csr(tmp_path / "csr.npz", [0, 1], rows=1))

@@ -7,15 +7,17 @@ read as often as one likes. Only the batch at work is in memory.
 import bz2
 import gzip
 import io
+import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
-from zipfile import ZipFile
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from ulmus.archives import ArrayArchive, read_npz, sparse_matrix
 from ulmus.backends.namespace import is_sparse, take
 from ulmus.backends.pages import forget_pages
 from ulmus.backends.parquet import arrow_batches, arrow_dataset
@@ -213,32 +215,27 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     (3, 5) [0 1 2]
     (2, 5) [3 4]
     """
-    with np.load(path, allow_pickle=False) as file:
-        kind = file["format"].item().decode() if "format" in file else "nothing"
-        if kind != "csr":
-            raise InvalidInputError(f"{path} holds no CSR matrix but {kind}; write it as one.")
-        n, width = (int(size) for size in file["shape"])
-    with ZipFile(path) as archive, _Stream(archive, "data") as data:
-        size = _rows(rows, (data.length // max(n, 1) + 1) * 16)
+    (n, width), stored = _csr_shape(path)
+    size = _rows(rows, (stored // max(n, 1) + 1) * 16)
     columns = [y] if sample_weight is None else [y, sample_weight]
     for column in columns:
         if len(column) != n:
             raise InvalidInputError(f"{path} has {n} rows, and y or its weights {len(column)}.")
 
     def make() -> Iterator[Any]:
-        with (
-            ZipFile(path) as archive,
-            _Stream(archive, "indptr") as ends,
-            _Stream(archive, "indices") as indices,
-            _Stream(archive, "data") as data,
-        ):
+        with Path(path).open("rb") as file, ExitStack() as stack, _damage_named(path):
+            archive = ArrayArchive(file, _any_name)
+            ends, indices, data = (
+                _Stream(stack.enter_context(archive.open(f"{name}.npy")))
+                for name in ("indptr", "indices", "data")
+            )
             last = ends.next(1)
             for start in range(0, n, size):
                 part = slice(start, min(start + size, n))
                 edges = np.concatenate([last, ends.next(part.stop - start)])
-                last, count = edges[-1:], int(edges[-1] - edges[0])
-                stored = data.next(count), indices.next(count), edges - edges[0]
-                X = sp.csr_array(stored, shape=(part.stop - start, width))
+                last, count = edges[-1:], int(edges[-1]) - int(edges[0])
+                parts = data.next(count), indices.next(count), edges - edges[0]
+                X = sparse_matrix(sp.csr_array, parts, (part.stop - start, width))
                 yield (X, *(column[part] for column in columns))
 
     return Batches(make, -(-n // size))
@@ -298,30 +295,48 @@ def from_svmlight(
     return Batches(make)
 
 
+def _csr_shape(path: Any) -> tuple[tuple[int, int], int]:
+    """Rows and columns of the CSR matrix in a file, and how many entries it stores."""
+    with Path(path).open("rb") as file, _damage_named(path):
+        about = read_npz(file, {"format", "shape"}, others=True)
+        kind = about["format"].item().decode() if "format" in about else "nothing"
+        if kind != "csr":
+            raise InvalidInputError(f"{path} holds no CSR matrix but {kind}; write it as one.")
+        rows, columns = map(operator.index, about["shape"].tolist())
+        (stored,), _ = ArrayArchive(file, _any_name).header("data.npy")
+        return (rows, columns), stored
+
+
+@contextmanager
+def _damage_named(path: Any) -> Iterator[None]:
+    """Errors about a file's bytes as one that names the file."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInputError(
+            f"{path} is damaged, or was not written by scipy.sparse.save_npz: {error}."
+        ) from error
+
+
+def _any_name(name: str) -> bool:
+    """For archives that may have more members than are read."""
+    return True
+
+
 class _Stream:
     """An array in an .npz file, read from its beginning to its end."""
 
-    def __init__(self, archive: ZipFile, name: str) -> None:
-        self._file = archive.open(f"{name}.npy")
-        version = np.lib.format.read_magic(self._file)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        (self.length,), _, self._dtype = read(self._file)
-
-    def __enter__(self) -> "_Stream":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    def __init__(self, opened: tuple[IO[bytes], tuple[int, ...], bool, np.dtype]) -> None:
+        self._file, _, _, self._dtype = opened
 
     def next(self, count: int) -> np.ndarray:
         """The next entries."""
-        found = self._file.read(count * self._dtype.itemsize)
-        if len(found) < count * self._dtype.itemsize:
-            raise InvalidInputError(f"{self._file.name} ends early; the file is damaged.")
+        length = max(count, 0) * self._dtype.itemsize
+        found = self._file.read(length)
+        if count < 0 or len(found) < length:
+            raise ValueError(f"{self._file.name} ends early")
         return np.frombuffer(found, self._dtype)
 
 

@@ -10,6 +10,7 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     [
+        "archives",
         "arguments",
         "exceptions",
         "files",

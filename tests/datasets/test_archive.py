@@ -76,7 +76,7 @@ def test_a_pickled_object_is_never_opened():
     pickle.loads(pickle.dumps(trap))
     assert Trap.opened
     Trap.opened = False
-    with pytest.raises(CorruptFileError, match="never loaded"):
+    with pytest.raises(CorruptFileError, match="never read"):
         unpack(zipped([("X.npy", npy(X)), ("y.npy", npy(trap))]), FACTS, "here")
     with pytest.raises(CorruptFileError):
         unpack(zipped([("X.npy", npy(X)), ("y.npy", pickle.dumps(trap))]), FACTS, "here")
@@ -86,7 +86,7 @@ def test_a_pickled_object_is_never_opened():
 def test_a_bomb_is_refused_by_the_directory_of_the_archive():
     bomb = zipped([("X.npy", bytes(50_000_000)), ("y.npy", npy(Y))])
     assert len(bomb) < 100_000
-    with pytest.raises(CorruptFileError, match="would unpack to 50000"):
+    with pytest.raises(CorruptFileError, match="50,000,224 bytes, and .* are plausible"):
         unpack(bomb, FACTS, "here")
 
 

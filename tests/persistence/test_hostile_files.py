@@ -59,7 +59,7 @@ def test_other_kinds_and_newer_versions(path):
     with pytest.raises(ModelFileError, match="no model.json"):
         load(zipped(path, [("arrays/0.npy", npy(X))]))
     np.savez(path.with_suffix(".npz"), X=X)
-    with pytest.raises(ModelFileError, match="a member 'X.npy', which no model has"):
+    with pytest.raises(ModelFileError, match="a member 'X.npy', which does not belong"):
         load(path.with_suffix(".npz"))
 
 
@@ -69,7 +69,7 @@ def test_names_that_lead_elsewhere(path, tmp_path):
     for name in ("../evil.npy", "/etc/evil", "arrays/../../evil.npy", "arrays\\0.npy", "C:evil",
                  "arrays/00.npy", "arrays/-1.npy", "model.json/", "arrays/0.npy\n"):  # fmt: skip
         members = [("model.json", document), (name, npy(X))]
-        with pytest.raises(ModelFileError, match="which no model has"):
+        with pytest.raises(ModelFileError, match="which does not belong there"):
             load(zipped(path, members))
     assert [p.name for p in tmp_path.iterdir()] == ["model.ulmus"]
 
@@ -90,7 +90,7 @@ def test_a_zip_bomb_is_refused_before_it_is_read(path):
     assert path.stat().st_size < len(bomb) / 500
     del bomb, members
     tracemalloc.start()
-    with pytest.raises(ModelFileError, match="compressed, and a model's file never is"):
+    with pytest.raises(ModelFileError, match="compressed in a way that no such file is"):
         load(path)
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
@@ -104,7 +104,7 @@ def test_sizes_that_the_file_does_not_have(path):
     for size in (10**6, 2**32 - 2):
         content[place + 20 : place + 28] = struct.pack("<2L", size, size)
         path.write_bytes(content)
-        with pytest.raises(ModelFileError, match="larger than the file"):
+        with pytest.raises(ModelFileError, match="bytes, and .* are plausible"):
             load(path)
 
 
@@ -160,14 +160,14 @@ def test_arrays_that_must_not_be_read(path, monkeypatch):
         (good[:-1], "not as long as its header says"),
         (good + b"\0", "not as long as its header says"),
         (good.replace(b"(10,)", b"(99,)"), "not as long"),
-        (good.replace(b"(10,)", b"(-10,)"), "not as long|damaged"),
-        (good.replace(b"'<f8'", b"'<U0'"), "damaged|never read"),
-        (good.replace(b"(10,), }", b"(9**9**9,)"), "damaged"),
-        (good.replace(b"NUMPY\1", b"NUMPY\2"), "another version of NumPy"),
-        (good.replace(b"NUMPY", b"LUMPY"), "damaged"),
-        (with_header(b"(" * 5000), "damaged|no header"),
-        (with_header(b"__import__('pathlib').Path('ulmus-was-here').touch()"), "damaged"),
-        (b"", "damaged"),
+        (good.replace(b"(10,)", b"(-10,)"), "not as long|no header"),
+        (good.replace(b"'<f8'", b"'<U0'"), "no header|never read"),
+        (good.replace(b"(10,), }", b"(9**9**9,)"), "no header"),
+        (good.replace(b"NUMPY\1", b"NUMPY\4"), "no header"),
+        (good.replace(b"NUMPY", b"LUMPY"), "no header"),
+        (with_header(b"(" * 5000), "no header"),
+        (with_header(b"__import__('pathlib').Path('ulmus-was-here').touch()"), "no header"),
+        (b"", "no header"),
     ):
         zipped(path, [("model.json", document), ("arrays/0.npy", member)])
         with pytest.raises(ModelFileError, match=why):

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 
 from persistence.sameness import assert_same
-from ulmus import ELMClassifier, KernelELMClassifier, KNNGraph, RandomFeatures, load, save
+from ulmus import ELMClassifier, KernelELMClassifier, KNNGraph, RandomFeatures, archives, load, save
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.persistence import archive, classes, describe, register, symmetric
 
@@ -245,9 +245,9 @@ def test_describing_reads_no_large_array(tmp_path, monkeypatch):
     path = tmp_path / "model.ulmus"
     names = np.array(["setosa", "versicolor", "virginica"], dtype=object)[Y]
     save(ELMClassifier(C=[1.0, 10.0], random_state=0).fit(np.tile(X, 7), names), path)
-    read, sizes = archive._fill, []
+    read, sizes = archives._fill, []
     monkeypatch.setattr(
-        archive, "_fill", lambda m, array: (sizes.append(array.size), read(m, array))
+        archives, "_fill", lambda m, array: (sizes.append(array.size), read(m, array))
     )
     facts = describe(path)
     assert max(sizes) <= 20

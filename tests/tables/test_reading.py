@@ -11,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
+from ulmus import archives
 from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
-from ulmus.tables import TableEncoder, arrays, read_table
+from ulmus.tables import TableEncoder, read_table
 
 
 # ---------------------------------------------------------------- names
@@ -167,14 +168,17 @@ class Trap:
 @pytest.mark.parametrize(
     ("members", "complaint"),
     [
-        ({"X": np.array([[Trap()]], dtype=object)}, "allow_pickle"),
+        ({"X": np.array([[Trap()]], dtype=object)}, "holds object, which is never read"),
         ({"X": np.array([["a"]])}, "X has shape"),
         ({"X": np.ones(3)}, "X has shape"),
         ({"X": np.ones((0, 3))}, "X has shape"),
         ({"X": np.ones((2, 2), dtype=complex)}, "X has shape"),
         ({"Z": np.ones((2, 2))}, "neither X nor all parts"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, "y has shape"),
-        ({"X": np.ones((2, 2)), "y": np.array([Trap(), 1], dtype=object)}, "allow_pickle"),
+        (
+            {"X": np.ones((2, 2)), "y": np.array([Trap(), 1], dtype=object)},
+            "holds object, which is never read",
+        ),
         (
             {"data": [1.0], "indices": [9], "indptr": [0, 1], "shape": [1, 2]},
             "is no npz file that can be used",
@@ -182,6 +186,14 @@ class Trap:
         (
             {"data": [np.nan], "indices": [1], "indptr": [0, 1], "shape": [1, 2]},
             "does not hold finite numbers",
+        ),
+        (
+            {"data": [1.0], "indices": [1], "indptr": [0, 1], "shape": [1, 10**12]},
+            "columns, more than",
+        ),
+        (
+            {"data": [1.0, 1.0], "indices": [0, 0], "indptr": [0, 9, 0], "shape": [2, 2]},
+            "rows that do not follow",
         ),
     ],
 )
@@ -201,8 +213,9 @@ def test_npz_that_is_damaged_or_too_large_is_refused(tmp_path, monkeypatch):
         with pytest.raises(TableError, match="is no npz file that can be used"):
             read_table(path)
     path.write_bytes(whole)
-    monkeypatch.setattr(arrays, "LARGEST", 1000)
-    with pytest.raises(TableError, match="would unpack to .* bytes"):
+    monkeypatch.setattr(archives, "_FREE", 1000)
+    monkeypatch.setattr(archives, "_TIMES", 1)
+    with pytest.raises(TableError, match="bytes, and .* are plausible"):
         read_table(path)
 
 

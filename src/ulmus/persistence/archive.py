@@ -6,27 +6,25 @@ written to disk, and zip's checksum of each member is held against what was read
 """
 
 import io
-import math
 import re
 import struct
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 
+from ulmus.archives import ArrayArchive
 from ulmus.exceptions import ModelFileError
 
-__all__ = ["ARRAY_KINDS", "MOST_ARRAYS", "Archive", "write"]
+__all__ = ["MOST_ARRAYS", "Archive", "write"]
 
 _DOCUMENT = "model.json"
 _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
-# Numbers and text of fixed width; never objects, which NumPy would unpickle.
-ARRAY_KINDS = "biufcSU"
 MOST_ARRAYS = 10**6
 _LONGEST_DOCUMENT = 2**28
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
-_CHUNK = 2**18
 # One moment for all members, so that the same model gives the same bytes.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -74,10 +72,11 @@ class Archive:
     """A container that is open for reading, its directory checked."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        size = stream.seek(0, io.SEEK_END)
-        _check_end(stream, size)
-        self._zip = zipfile.ZipFile(stream)
-        self._members = _checked(self._zip.infolist(), size)
+        _check_end(stream, stream.seek(0, io.SEEK_END))
+        with _refused():
+            self._members = ArrayArchive(stream, _MEMBER.fullmatch, packed=False)
+        if _DOCUMENT not in self._members:
+            raise ModelFileError(f"it has no {_DOCUMENT}")
 
     @property
     def arrays(self) -> int:
@@ -86,35 +85,40 @@ class Archive:
 
     def document(self) -> bytes:
         """The JSON document."""
-        info = self._members[_DOCUMENT]
-        if info.file_size > _LONGEST_DOCUMENT:
+        size = self._members.size(_DOCUMENT)
+        if size > _LONGEST_DOCUMENT:
             raise ModelFileError(
-                f"its {_DOCUMENT} is {info.file_size} bytes, and no model's is over "
-                f"{_LONGEST_DOCUMENT}"
+                f"its {_DOCUMENT} is {size} bytes, and no model's is over {_LONGEST_DOCUMENT}"
             )
-        return self._zip.read(info)
+        with _refused():
+            return self._members.read(_DOCUMENT)
 
     def header(self, number: int) -> tuple[tuple[int, ...], np.dtype]:
         """Shape and type of an array, which is not read."""
-        info = self._array(number)
-        with self._zip.open(info) as member:
-            shape, _, dtype = _header(member, info)
-        return shape, dtype
+        with _refused():
+            return self._members.header(self._name(number))
 
     def array(self, number: int) -> np.ndarray:
         """An array, once its header agrees with its size."""
-        info = self._array(number)
-        with self._zip.open(info) as member:
-            shape, fortran_order, dtype = _header(member, info)
-            array = np.empty(math.prod(shape), dtype)
-            _fill(member, array)
-        return array.reshape(shape, order="F" if fortran_order else "C")
+        with _refused():
+            return self._members.array(self._name(number))
 
-    def _array(self, number: int) -> zipfile.ZipInfo:
+    def _name(self, number: int) -> str:
         name = f"arrays/{number}.npy"
         if type(number) is not int or name not in self._members:
-            raise ModelFileError(f"it refers to {name}, which it does not have")
-        return self._members[name]
+            raise ModelFileError(f"it refers to {name[:80]}, which it does not have")
+        return name
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What is wrong with an archive as an error about a model."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise ModelFileError(str(error).removesuffix(".")) from error
 
 
 def _check_end(stream: IO[bytes], size: int) -> None:
@@ -140,48 +144,3 @@ def _tail(stream: IO[bytes], size: int, before: int, length: int) -> bytes:
     """The ``length`` bytes that lie ``before`` bytes from the end."""
     stream.seek(size - before - length)
     return stream.read(length)
-
-
-def _checked(infos: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
-    """The members by name, if the directory is a model's as a whole."""
-    members = {info.filename: info for info in infos}
-    for info in infos:
-        if not _MEMBER.fullmatch(info.filename):
-            raise ModelFileError(f"it has a member {info.filename[:80]!r}, which no model has")
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise ModelFileError("it is compressed, and a model's file never is")
-        if info.flag_bits & 1:
-            raise ModelFileError("it is encrypted, and a model's file never is")
-    if len(members) < len(infos):
-        raise ModelFileError("it has two members of one name")
-    if _DOCUMENT not in members:
-        raise ModelFileError(f"it has no {_DOCUMENT}")
-    # Members that overlap would be larger together than the file.
-    if sum(info.file_size for info in infos) > size:
-        raise ModelFileError("its members are larger than the file itself")
-    return members
-
-
-def _header(member: IO[bytes], info: zipfile.ZipInfo) -> tuple[tuple[int, ...], bool, np.dtype]:
-    try:
-        if np.lib.format.read_magic(member) != (1, 0):
-            raise ModelFileError(f"its {info.filename} is of another version of NumPy's format")
-        shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(member)
-    except MemoryError as error:  # brackets nested deeper than Python's parser can follow
-        raise ModelFileError(f"its {info.filename} has no header") from error
-    if dtype.hasobject or dtype.kind not in ARRAY_KINDS or not dtype.itemsize:
-        raise ModelFileError(f"its {info.filename} holds {dtype}, which is never read")
-    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
-        info.file_size - member.tell()
-    ):
-        raise ModelFileError(f"its {info.filename} is not as long as its header says")
-    return shape, fortran_order, dtype
-
-
-def _fill(member: IO[bytes], array: np.ndarray) -> None:
-    """Read an array's numbers to the end, where zipfile compares the checksum."""
-    data = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8)
-    for start in range(0, len(data), _CHUNK):
-        piece = data[start : start + _CHUNK]
-        piece[:] = np.frombuffer(member.read(len(piece)), np.uint8)
-    member.read()

@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
+from ulmus.archives import ARRAY_KINDS
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import UnsupportedModelError
-from ulmus.persistence.archive import ARRAY_KINDS, MOST_ARRAYS
+from ulmus.persistence.archive import MOST_ARRAYS
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known, name_of
 from ulmus.persistence.symmetric import is_symmetric, to_half
 

@@ -1,7 +1,5 @@
 """Files that are a matrix already: npz and svmlight."""
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -9,32 +7,25 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from ulmus.archives import read_npz as archived
+from ulmus.archives import sparse_matrix
 from ulmus.exceptions import TableError
 from ulmus.tables.table import Table
 from ulmus.tables.text import look_at
 
 __all__ = ["read_npz", "read_svmlight"]
 
-# More bytes than these are not unpacked: a small archive can hold any number of zeros.
-LARGEST = 2**34
-# And so many columns have a random weight for each unit in no memory.
+# So many columns have a random weight for each unit in no memory.
 MOST_COLUMNS = 2**22
 _MEMBERS = {"X", "y", "data", "indices", "indptr", "shape", "format", "feature_names"}
-_BROKEN = (
-    zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, RuntimeError,
-    SyntaxError, TypeError, OverflowError, MemoryError, AttributeError,
-)  # fmt: skip
+_BROKEN = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, AttributeError)
 
 
 def read_npz(path: Path) -> Table:
     """A table of X, or of the parts of a CSR matrix, and of y if there is one."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > LARGEST:
-            raise ValueError(f"it would unpack to {size:,} bytes, more than {LARGEST:,}")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files if name in _MEMBERS}
+        with path.open("rb") as file:
+            arrays = archived(file, _MEMBERS, others=True)
         X = _matrix(arrays)
     except _BROKEN as error:
         raise TableError(
@@ -70,9 +61,10 @@ def _matrix(arrays: dict[str, Any]) -> Any:
         raise ValueError(f"it has neither X nor all parts of a CSR matrix, but {sorted(arrays)}")
     if arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
         raise ValueError(f"its sparse matrix is {arrays['format'].item()} and not csr")
-    parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
-    X = sp.csr_array(parts, shape=tuple(int(n) for n in arrays["shape"]))
-    X.check_format(full_check=True)
+    parts = [arrays[name] for name in ("data", "indices", "indptr")]
+    rows, columns = arrays["shape"].tolist()
+    X = sparse_matrix(sp.csr_array, parts, (rows, columns))
+    _check_width(columns)
     if X.dtype.kind not in "biuf" or 0 in X.shape or not np.isfinite(X.data).all():
         raise ValueError(f"the CSR matrix of shape {X.shape} does not hold finite numbers only")
     return _floating(X)
@@ -82,6 +74,11 @@ def _floating(X: Any) -> Any:
     """In the precision that holds the numbers: small whole ones fit float32."""
     precision = np.result_type(X.dtype, np.float32)
     return X.astype(min(precision, np.dtype(float)), copy=False)
+
+
+def _check_width(width: int) -> None:
+    if width > MOST_COLUMNS:
+        raise ValueError(f"it has {width:,} columns, more than {MOST_COLUMNS:,}")
 
 
 def _names(arrays: dict[str, Any], width: int) -> tuple[str, ...]:
@@ -101,8 +98,7 @@ def read_svmlight(path: Path) -> Table:
     look_at(path, "latin-1")
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-        if X.shape[1] > MOST_COLUMNS:
-            raise ValueError(f"it has {X.shape[1]:,} columns, more than {MOST_COLUMNS:,}")
+        _check_width(X.shape[1])
         if not np.isfinite(X.data).all():
             raise ValueError("it has numbers that are not finite")
     except _BROKEN as error:

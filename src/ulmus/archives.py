@@ -1,0 +1,208 @@
+"""Arrays in zip archives, .npz files among them, read without trust.
+
+The directory is looked through before anything in it is read, an array's header is held against
+its member's size before memory is reserved for it, and zip's checksum of each member against what
+was read. Nothing is unpickled and nothing is written to disk. `ValueError` says what is wrong.
+"""
+
+import contextlib
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["ARRAY_KINDS", "ArrayArchive", "read_npz", "sparse_matrix"]
+
+# Numbers and text of fixed width; never objects, which NumPy would unpickle.
+ARRAY_KINDS = "biufcSU"
+# The numbers that SciPy multiplies sparse matrices of.
+_SPARSE_NUMBERS = "?bBhHiIlLqQfdFD"
+_CHUNK = 2**18
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+# What zipfile, zlib and NumPy raise on bytes that are not what they should be.
+_BROKEN = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, LookupError, SyntaxError,
+    TypeError, OverflowError, AttributeError,
+)  # fmt: skip
+# A zip holds a thousand times its size of zeros; of more than this, so much is not plausible.
+_FREE, _TIMES = 2**30, 200
+
+
+@contextlib.contextmanager
+def _one_error() -> Iterator[None]:
+    """Every error about broken bytes as a ValueError."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise ValueError(str(error)[:200] or type(error).__name__) from error
+
+
+class ArrayArchive:
+    """An archive that is open for reading, its directory checked.
+
+    Parameters
+    ----------
+    stream : file
+        The archive, open for bytes.
+    belongs : callable
+        Takes a member's name, and says whether such an archive has one of that name.
+    packed : bool, default=True
+        Whether members may be compressed. Without, all of them together are no larger than the
+        archive is.
+    most : int, default=None
+        Bytes that all members may have; None is 200 times the archive's, or a gigabyte.
+    """
+
+    def __init__(
+        self,
+        stream: IO[bytes],
+        belongs: Callable[[str], object],
+        *,
+        packed: bool = True,
+        most: int | None = None,
+    ) -> None:
+        size = stream.seek(0, 2)
+        with _one_error():
+            self._zip = zipfile.ZipFile(stream)
+            infos = self._zip.infolist()
+        self._members = {info.filename: info for info in infos}
+        for info in infos:
+            _check(info, belongs, packed)
+        if len(self._members) < len(infos):
+            raise ValueError("it has two members of one name")
+        # Members that overlap would be larger together than the archive.
+        most = size if not packed else max(_FREE, _TIMES * size) if most is None else most
+        found = sum(info.file_size for info in infos)
+        if found > most:
+            raise ValueError(f"its members have {found:,} bytes, and {most:,} are plausible")
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def size(self, name: str) -> int:
+        """Bytes of a member."""
+        if name not in self._members:
+            raise ValueError(f"it has no {name[:80]}")
+        return self._members[name].file_size
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member."""
+        self.size(name)
+        with _one_error():
+            return self._zip.read(self._members[name])
+
+    @contextlib.contextmanager
+    def open(self, name: str) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype]]:
+        """An array's numbers as a stream of bytes, its shape, whether by columns, and its type."""
+        size = self.size(name)
+        with _one_error(), self._zip.open(self._members[name]) as member:
+            yield member, *_header(member, name, size)
+
+    def header(self, name: str) -> tuple[tuple[int, ...], np.dtype]:
+        """Shape and type of an array, which is not read."""
+        with self.open(name) as (_, shape, _, dtype):
+            return shape, dtype
+
+    def array(self, name: str) -> np.ndarray:
+        """An array, once its header agrees with its size."""
+        with self.open(name) as (member, shape, fortran_order, dtype):
+            array = np.empty(math.prod(shape), dtype)
+            _fill(member, array)
+        return array.reshape(shape, order="F" if fortran_order else "C")
+
+
+def read_npz(
+    stream: IO[bytes], names: Collection[str], *, others: bool = False, **rules: Any
+) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file that have these names.
+
+    ``others`` says whether the file may have others, which are passed over; ``rules`` are
+    `ArrayArchive`'s.
+    """
+    members = {f"{name}.npy" for name in names}
+    archive = ArrayArchive(stream, lambda name: others or name in members, **rules)
+    return {name.removesuffix(".npy"): archive.array(name) for name in archive if name in members}
+
+
+def sparse_matrix(cls: type, parts: Sequence[np.ndarray], shape: tuple[int, int]) -> Any:
+    """A CSR, CSC or COO matrix of parts that fit each other.
+
+    Products trust the parts, and would read beyond the arrays where they do not fit. The parts
+    are data, indices and indptr, or data, row and col.
+    """
+    data, *places = parts
+    if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
+        raise ValueError("a sparse matrix has parts that are no rows of numbers")
+    if data.dtype.char not in _SPARSE_NUMBERS or any(part.dtype.kind != "i" for part in places):
+        raise ValueError("a sparse matrix has parts of a type that none has")
+    if any(type(n) is not int or n < 0 for n in shape):
+        raise ValueError("a sparse matrix has no shape")
+    if issubclass(cls, sp.coo_array | sp.coo_matrix):
+        ends = [_within(part, n) for part, n in zip(places, shape, strict=True)]
+        return cls((data, ends), shape=shape)
+    data, indices, indptr = parts
+    rows, columns = shape if issubclass(cls, sp.csr_array | sp.csr_matrix) else shape[::-1]
+    # SciPy's own check passes over an indptr that ends with 0, and over one so far apart that
+    # differences overflow.
+    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("a sparse matrix has rows that do not follow each other")
+    if not indptr[-1] <= len(indices) == len(data):
+        raise ValueError("a sparse matrix has parts that are not of one length")
+    return cls((data, _within(indices, columns), indptr), shape=shape)
+
+
+def _within(indices: np.ndarray, n: int) -> np.ndarray:
+    """The indices, which all must lie within n places."""
+    if len(indices) and (indices.min() < 0 or indices.max() >= n):
+        raise ValueError("a sparse matrix has entries that lie outside of it")
+    return indices
+
+
+def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object], packed: bool) -> None:
+    """Refuse a member that no such archive has."""
+    if not belongs(info.filename):
+        raise ValueError(f"it has a member {info.filename[:80]!r}, which does not belong there")
+    if info.flag_bits & 1:
+        raise ValueError("it is encrypted, and no such file is")
+    plain = info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size
+    if not plain and not (packed and info.compress_type == zipfile.ZIP_DEFLATED):
+        raise ValueError("it is compressed in a way that no such file is")
+
+
+def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], bool, np.dtype]:
+    try:
+        version = np.lib.format.read_magic(member)
+        shape, fortran_order, dtype = _HEADERS[version](member)
+    except zipfile.BadZipFile:
+        raise
+    # NumPy leaves a header to Python's parser, which has errors of its own, MemoryError among them.
+    except Exception as error:
+        raise ValueError(f"its {name} has no header of NumPy's format that is known") from error
+    if dtype.hasobject or dtype.kind not in ARRAY_KINDS or not dtype.itemsize:
+        raise ValueError(f"its {name} holds {dtype}, which is never read")
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - member.tell():
+        raise ValueError(f"its {name} is not as long as its header says")
+    return shape, fortran_order, dtype
+
+
+def _fill(member: IO[bytes], array: np.ndarray) -> None:
+    """Read an array's numbers to the end, where zipfile compares the checksum."""
+    data = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8)
+    for start in range(0, len(data), _CHUNK):
+        piece = data[start : start + _CHUNK]
+        piece[:] = np.frombuffer(member.read(len(piece)), np.uint8)
+    member.read()
