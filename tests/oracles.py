@@ -1,4 +1,8 @@
-"""Each formula in naive NumPy, importing nothing from Ulmus."""
+"""Each formula in naive NumPy, importing nothing from Ulmus.
+
+Systems are formed in extended precision and solved until their residuals vanish in it, so that an
+answer is right to float64's last digits as long as the condition is below 1e15.
+"""
 
 import numpy as np
 import scipy.linalg
@@ -11,19 +15,47 @@ def one_vs_rest(y, classes):
     return T[:, 1:] if len(classes) == 2 else T
 
 
+def extended(*arrays):
+    """The arrays in extended precision."""
+    return (np.asarray(array, np.longdouble) for array in arrays)
+
+
+def solve(A, R, steps=3):
+    """A⁻¹R: a general solver's answer, corrected by what its residuals in A's precision tell."""
+    factor = scipy.linalg.lu_factor(A.astype(float))
+    X = np.zeros_like(R)
+    for _ in range(steps + 1):
+        X = X + scipy.linalg.lu_solve(factor, (R - A @ X).astype(float))
+    return X
+
+
+def sums(H, T, c, penalty):
+    """HᵀCH + penalty and HᵀCT; the penalty is of each column alone if it is a row of numbers."""
+    H, T, c, penalty = extended(H, T, c, penalty)
+    penalty = np.diag(penalty) if penalty.ndim == 1 else penalty
+    return H.T @ (c[:, None] * H) + penalty, H.T @ (c[:, None] * T)
+
+
+def refits(H, T, c, u, penalty):
+    """h·β for each row h, β fitted with the row's weight less by u: n solves."""
+    A, R = sums(H, T, c, penalty)
+    H, T, u = extended(H, T, u)
+    rows = zip(H, T, u, strict=True)
+    F = [h @ solve(A - x * np.outer(h, h), R - x * np.outer(h, t)) for h, t, x in rows]
+    return np.array(F, float)
+
+
 def ridge(H, T, C, weight=None):
-    """(HᵀCH + I/C)⁻¹ HᵀCT by a general solver."""
+    """(HᵀCH + I/C)⁻¹ HᵀCT."""
     c = np.ones(len(H)) if weight is None else weight
-    A = H.T @ (c[:, None] * H) + np.eye(H.shape[1]) / C
-    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+    return solve(*sums(H, T, c, np.full(H.shape[1], 1 / C))).astype(float)
 
 
 def ridge_about_means(H, T, C, weight=None):
     """β and b of ½ Σ c‖t − hβ − b‖² + ‖β‖²/2C: b is a column of ones without a penalty."""
     c = np.ones(len(H)) if weight is None else weight
-    H1 = np.column_stack([H, np.ones(len(H))])
-    penalty = np.diag(np.r_[np.full(H.shape[1], 1 / C), 0.0])
-    solution = np.linalg.solve(H1.T @ (c[:, None] * H1) + penalty, H1.T @ (c[:, None] * T))
+    H1, penalty = np.column_stack([H, np.ones(len(H))]), np.r_[np.full(H.shape[1], 1 / C), 0.0]
+    solution = solve(*sums(H1, T, c, penalty)).astype(float)
     return solution[:-1], solution[-1]
 
 
@@ -31,16 +63,10 @@ def left_out(H, T, C, weight=None, unit=None, intercept=False):
     """Each row's prediction by the model refitted without it: n refits."""
     c = np.ones(len(H)) if weight is None else weight
     u = c if unit is None else unit
-    F = np.empty_like(T, dtype=float)
-    for i in range(len(H)):
-        rest = c.copy()
-        rest[i] -= u[i]
-        if intercept:
-            coef, b = ridge_about_means(H, T, C, rest)
-            F[i] = H[i] @ coef + b
-        else:
-            F[i] = H[i] @ ridge(H, T, C, rest)
-    return F
+    penalty = np.full(H.shape[1], 1 / C)
+    if intercept:
+        H, penalty = np.column_stack([H, np.ones(len(H))]), np.r_[penalty, 0.0]
+    return refits(H, T, c, u, penalty)
 
 
 def sigmoid_layer(X, A, b):
@@ -59,18 +85,30 @@ def generalised_cross_validation(H, T, C, intercept=False):
     penalty = np.full(H.shape[1], 1 / C)
     if intercept:
         H, penalty = np.column_stack([H, np.ones(n)]), np.r_[penalty, 0.0]
-    hat = H @ np.linalg.solve(H.T @ H + np.diag(penalty), H.T)
-    return np.sum((T - hat @ T) ** 2) / n / (1 - np.trace(hat) / n) ** 2
+    hat = H @ solve(*sums(H, np.eye(n), np.ones(n), penalty))
+    return float(np.sum((T - hat @ T) ** 2) / n / (1 - np.trace(hat) / n) ** 2)
 
 
-def knn_affinity(X, k, heat=False):
-    """Each row to its k nearest others, either way round, by sorting every distance."""
+def nearest(X, k):
+    """Every distance, and which are those of a row to its k nearest others, by sorting."""
     D = np.sqrt(squared_distances(X, X))
     np.fill_diagonal(D, np.inf)
     chosen = np.zeros(D.shape, bool)
     for i, row in enumerate(D):
         chosen[i, np.argsort(row, kind="stable")[:k]] = True
-    t = D[chosen].mean()
+    return D, chosen
+
+
+def knn_width(X, k):
+    """The mean distance to the k nearest others."""
+    D, chosen = nearest(X, k)
+    return D[chosen].mean()
+
+
+def knn_affinity(X, k, heat=False):
+    """Each row to its k nearest others, either way round."""
+    D, chosen = nearest(X, k)
+    t = knn_width(X, k)
     W = np.where(chosen, np.exp(-(D**2) / (2 * t**2)) if heat else 1.0, 0.0)
     return np.maximum(W, W.T)
 
@@ -88,26 +126,35 @@ def laplacian(W, normalized, power=1):
 
 def semi_supervised(H, L, T, c, lam):
     """Equation 16 of the SS-ELM paper: (I + HᵀCH + λHᵀLH)⁻¹ HᵀCT; c is zero without a label."""
-    A = np.eye(H.shape[1]) + H.T @ (c[:, None] * H) + lam * H.T @ L @ H
-    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+    return solve(*sums(H, T, c, smoothness(H, L, lam))).astype(float)
+
+
+def smoothness(H, L, lam):
+    """I + λHᵀLH."""
+    H, L = extended(H, L)
+    return np.eye(H.shape[1]) + lam * (H.T @ (L @ H))
 
 
 def semi_supervised_wide(H, L, T, c, lam):
     """Equation 17, for more units than rows: Hᵀ(I + CHHᵀ + λLHHᵀ)⁻¹ CT."""
+    H, L, T, c = extended(H, L, T, c)
     K = H @ H.T
-    A = np.eye(len(H)) + c[:, None] * K + lam * L @ K
-    return H.T @ np.linalg.solve(A, c[:, None] * T)
+    A = np.eye(len(H)) + c[:, None] * K + lam * (L @ K)
+    return (H.T @ solve(A, c[:, None] * T)).astype(float)
+
+
+def semi_supervised_left_out(H, L, T, c, lam):
+    """Each row's outputs by equation 16 without its label, though it keeps its place in L."""
+    return refits(H, T, c, c, smoothness(H, L, lam))
 
 
 def unsupervised(H, L, lam, k):
-    """Equation 20, (I + λHᵀLH) v = γ HᵀH v, by a general solver: the 2nd to (k+1)-th γ and v."""
+    """Equation 20, (I + λHᵀLH) v = γ HᵀH v, by a general solver: the 2nd to (k+1)-th γ.
 
-    A, B = np.eye(H.shape[1]) + lam * H.T @ L @ H, H.T @ H
-    gamma, V = scipy.linalg.eig(A, B)
-    gamma, V = gamma.real, V.real
-    order = np.argsort(np.where(np.isfinite(gamma) & (gamma > 0), gamma, np.inf))[1 : k + 1]
-    V = V[:, order]
-    return gamma[order], V / np.linalg.norm(H @ V, axis=0)
+    Solved for 1/γ, because HᵀH may be singular.
+    """
+    A, B = smoothness(H, L, lam).astype(float), H.T @ H
+    return 1 / scipy.linalg.eigh(B, A, eigvals_only=True)[::-1][1 : k + 1]
 
 
 def kernel_values(name, X, Z, gamma=1.0, coef0=1.0, degree=3, spread=1.0):
@@ -139,11 +186,12 @@ def _kernel_value(name, x, z, gamma, coef0, degree, spread):
 def kernel_ridge(K, T, C, weight=None, intercept=False):
     """Dual coefficients and constant: stationary points of ½Σc(t − Ka − b)² + aᵀKa/2C."""
     n, c = len(K), np.ones(len(K)) if weight is None else weight
+    K, T, c = extended(K, T, c)
     A = K + np.diag(1 / (C * c))
     if not intercept:
-        return np.linalg.solve(A, T), np.zeros(T.shape[1])
+        return solve(A, T).astype(float), np.zeros(T.shape[1])
     bordered = np.block([[A, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-    solution = np.linalg.solve(bordered, np.vstack([T, np.zeros((1, T.shape[1]))]))
+    solution = solve(bordered, np.vstack([T, np.zeros((1, T.shape[1]))])).astype(float)
     return solution[:n], solution[n]
 
 
@@ -215,10 +263,9 @@ def graph_elm(H, codes, T, lam, C, weight=None):
     """(HᵀCH + λHᵀΛH + I/C)⁻¹ HᵀCT with the n × n graph."""
     c = np.ones(len(H)) if weight is None else weight
     kept = c > 0
-    H, codes, T, c = H[kept], codes[kept], T[kept], c[kept]
-    A = H.T @ (c[:, None] * H) + np.eye(H.shape[1]) / C
-    A += lam * H.T @ same_class_laplacian(codes, c) @ H
-    return np.linalg.solve(A, H.T @ (c[:, None] * T))
+    H, T, c = extended(H[kept], T[kept], c[kept])
+    penalty = np.eye(H.shape[1]) / C + lam * (H.T @ (same_class_laplacian(codes[kept], c) @ H))
+    return solve(*sums(H, T, c, penalty)).astype(float)
 
 
 def graph_elm_left_out(H, codes, T, lam, C, weight=None, unit=None):
@@ -269,4 +316,4 @@ def manifold_elm(H, T, S, C, ridge, weight=None):
     w, V = np.linalg.eigh(S)
     plus = (V * np.maximum(w, 0)) @ V.T
     Q = plus + ridge * np.trace(plus) / len(plus) * np.eye(len(plus))
-    return np.linalg.solve(H.T @ (c[:, None] * H) + Q / C, H.T @ (c[:, None] * T))
+    return solve(*sums(H, T, c, Q / C)).astype(float)

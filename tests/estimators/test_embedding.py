@@ -110,6 +110,17 @@ def test_duplicate_rows_and_disconnected_graphs():
     assert np.isfinite(alone.fit_transform(X)).all()
 
 
+@pytest.mark.parametrize("h", [10, 100])
+def test_no_more_components_than_the_rows_differ_in(h):
+    rows = np.repeat(X[::30], 6, axis=0)  # five that differ
+    E = ELMEmbedding(n_components=4, n_hidden=h, random_state=0).fit_transform(rows)
+    assert_allclose(E.T @ E, np.eye(4), atol=1e-6)
+    with pytest.raises(InvalidInputError, match="n_components=5 .* differ in 4 components"):
+        ELMEmbedding(n_components=5, n_hidden=h, random_state=0).fit(rows)
+    with pytest.raises(InvalidInputError, match="differ in 0 components"):
+        ELMSpectralClustering(3, n_hidden=h, random_state=0).fit(np.ones((20, 3)))
+
+
 def test_a_failed_fit_leaves_the_model_as_it_was():
     model = ELMEmbedding(n_hidden=30, random_state=0).fit(X)
     names = set(vars(model))

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis.strategies import booleans, integers, sampled_from
 from numpy.testing import assert_allclose
 from sklearn import config_context
 from sklearn.datasets import load_iris
 
 import oracles
+from conditioning import EPS, STEPS, Conditioning, assert_within
 from laws.problems import make_rows
 from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 from ulmus.graphs import KNNGraph, laplacian
@@ -56,17 +57,24 @@ def expand(known, n, T, c):
     return T_all, c_all
 
 
+def conditioning(H, dense, T_all, c_all, lam):
+    """Of SS-ELM: its ridge is 1, and C is in the weights."""
+    return Conditioning.of(H.all(), T_all, 1.0, c_all, lam * H.all().T @ dense @ H.all())
+
+
 @laws
 @given(seed=seeds, h=integers(2, 40), normalized=booleans(), power=integers(1, 3))
 def test_the_manifold_gram_is_its_formula(seed, h, normalized, power):
     H, L, dense = world(seed, 30, h, normalized, power)
     expected = H.all().T @ dense @ H.all()
-    assert_allclose(manifold_gram(H, L), expected, atol=1e-9)
+    apart = STEPS * EPS * np.linalg.norm(H.all()) ** 2 * np.linalg.norm(dense, 2)
+    assert_within(manifold_gram(H, L), expected, apart)
     with config_context(working_memory=1e-3):  # H does not fit, and is made again
-        assert_allclose(manifold_gram(H, L), expected, atol=1e-9)
+        assert_within(manifold_gram(H, L), expected, apart)
 
 
 @laws
+@example(seed=101, n=38, h=39, classes=0)  # rows that are dependent but for a part of 1e−7
 @given(seed=seeds, n=integers(12, 40), h=integers(2, 60), classes=sampled_from([0, 2, 3]))
 def test_every_point_of_the_surface_is_the_formula(seed, n, h, classes):
     H, L, dense = world(seed, n, h)
@@ -79,10 +87,10 @@ def test_every_point_of_the_surface_is_the_formula(seed, n, h, classes):
         for C in CS:
             T_all, c_all = expand(known, n, T, C * weight)
             expected = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
-            found = point(labelled, lam, C)
-            assert_allclose(found.coef, expected, rtol=1e-5, atol=1e-6)
+            apart = conditioning(H, dense, T_all, c_all, lam).weights
+            assert_within(point(labelled, lam, C).coef, expected, apart)
             wide = oracles.semi_supervised_wide(H.all(), dense, T_all, c_all, lam)
-            assert_allclose(wide, expected, rtol=1e-4, atol=1e-5)
+            assert_within(wide, expected, apart)
 
 
 @laws
@@ -97,15 +105,13 @@ def test_the_surface_is_l_refits_at_every_point(seed, n, h, classes):
     share = weight / weight.sum()
     for i, lam in enumerate(LAMS):
         for j, C in enumerate(CS):
-            F = np.empty_like(T)
-            for k in range(len(known)):
-                rest = C * weight
-                rest[k] = 0.0
-                T_all, c_all = expand(known, n, T, rest)
-                beta = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
-                F[k] = H.all()[known[k]] @ beta
-            assert_allclose(found.squared_error[i, j], share @ np.sum((T - F) ** 2, 1), rtol=1e-5)
-            assert_allclose(point(labelled, lam, C).loo, F, atol=1e-6)
+            T_all, c_all = expand(known, n, T, C * weight)
+            F = oracles.semi_supervised_left_out(H.all(), dense, T_all, c_all, lam)[known]
+            rounding, rows = conditioning(H, dense, T_all, c_all, lam), H.all()[known]
+            apart = rounding.left_out(rows, T - F, C * weight)
+            assert_within(point(labelled, lam, C).loo, F, apart)
+            apart = rounding.squared_error(rows, T - F, C * weight, weight)
+            assert_within(found.squared_error[i, j], share @ np.sum((T - F) ** 2, 1), apart)
     assert (found.error_rate is None) == (classes == 0)
 
 
@@ -119,14 +125,17 @@ def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
     expected = oracles.semi_supervised(H.all(), dense, T_all, c_all, lam)
     problem = Problem(H.take(known), targets, weight)
     direct = manifold_primal(problem, manifold_gram(H, L), 5.0, lam)
-    assert_allclose(direct.coef, expected, rtol=1e-5, atol=1e-6)
+    rounding = conditioning(H, dense, T_all, c_all, lam)
+    assert_within(direct.coef, expected, rounding.weights)
+    # It stops by the error in the norm of A, which is preconditioned.
+    stopped = 1e-10 * np.sqrt(np.linalg.cond(rounding.A)) * rounding.size
     R = H.all().T @ (c_all[:, None] * T_all)
     for memory in (1024, 1e-3):
         with config_context(working_memory=memory):
             apply = manifold_operator(H, L, c_all, lam)
             solve = nystrom_preconditioner(apply, c_all, h, max(1, h // 2))
             found = conjugate_gradients(apply, R, solve, 1e-10, 500)
-        assert_allclose(found.coef, expected, rtol=1e-5, atol=1e-6)
+        assert_within(found.coef, expected, rounding.weights + stopped)
 
 
 @laws
@@ -136,14 +145,15 @@ def test_the_embedding_solves_the_generalised_problem(seed, n, h, lam):
     found = embedding(H, L, lam, 3)
     A = np.eye(h) + lam * H.all().T @ dense @ H.all()
     B = H.all().T @ H.all()
+    # μ = 1/γ is known to eps times the largest one.
+    apart = STEPS * EPS * np.linalg.norm(B, 2) * found.values
     residual = A @ found.coef - found.values * (B @ found.coef)
-    assert np.abs(residual).max() <= 1e-6 * np.abs(A).max() * np.abs(found.coef).max()
+    assert_within(residual, 0.0, apart * np.sqrt(np.linalg.norm(A, 2) * found.values))
     E = H.all() @ found.coef
-    assert_allclose(E.T @ E, np.eye(3), atol=1e-5)
-    assert (np.diff(found.values) >= -1e-8 * found.values[-1]).all()
-    if h <= n - 3 and np.linalg.cond(B) < 1e8:
-        gamma, _ = oracles.unsupervised(H.all(), dense, lam, 3)
-        assert_allclose(found.values, gamma, rtol=1e-4)
+    assert_within(E.T @ E, np.eye(3), np.sqrt(np.outer(apart, apart)))
+    assert (np.diff(found.values) >= -apart[1:] * found.values[1:]).all()
+    gamma = oracles.unsupervised(H.all(), dense, lam, 3)
+    assert_within(found.values, gamma, apart * gamma)
 
 
 def test_the_ordinary_eigenproblem_is_something_else():
@@ -165,8 +175,10 @@ def test_lanczos_finds_what_a_dense_solver_finds(seed, n, k):
     A, B = P @ P.T + np.eye(n), Q[:, : n // 2] @ Q[:, : n // 2].T  # B is singular
     gamma, V = smoothest(A.copy(), B, k)
     whole, _ = smoothest(A.copy(), B, n)
-    assert_allclose(gamma, whole[:k], rtol=1e-8)
-    assert np.abs(A @ V - gamma * (B @ V)).max() <= 1e-8 * np.abs(A).max() * np.abs(V).max() * n
+    apart = STEPS * EPS * np.linalg.norm(B, 2) * gamma
+    assert_within(gamma, whole[:k], apart * gamma)
+    lengths = np.sqrt(np.sum(V * (A @ V), axis=0))
+    assert_within((A @ V - gamma * (B @ V)) / lengths, 0.0, apart * np.sqrt(np.linalg.norm(A, 2)))
 
 
 @pytest.mark.parametrize("h", [10, 100])

@@ -43,6 +43,7 @@ __all__ = [
     "matmul",
     "orthonormal",
     "positive_part",
+    "qr",
     "signs",
     "sparse_operator",
     "square_into",
@@ -302,10 +303,14 @@ def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
 
 def orthonormal(A: Array) -> Array:
     """An orthonormal basis of A's columns, as many as it has."""
+    return qr(A)[0]
+
+
+def qr(A: Array) -> tuple[Array, Array]:
+    """Q with orthonormal columns, as many as A has, and R, upper triangular, with A = QR."""
     if is_numpy(A):
-        basis: Array = scipy.linalg.qr(A, mode="economic", check_finite=False)[0]
-        return basis
-    return namespace(A).linalg.qr(A)[0]
+        return scipy.linalg.qr(A, mode="economic", check_finite=False)
+    return tuple(namespace(A).linalg.qr(A))
 
 
 def column_major(A: Array) -> Array:

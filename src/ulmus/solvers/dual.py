@@ -22,7 +22,7 @@ from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, RowMoments, Solution
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, sound_factor, warn_of_rounding
+from ulmus.solvers.spectrum import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.targets import coded
 from ulmus.typing import Array
 
@@ -253,9 +253,8 @@ def _spectral(
     alpha = matmul(U, Z * shrink[:, best, None])
     diagonal = matmul(U**2, shrink[:, best, None])[:, 0]
     residual = rows.left_out(alpha, diagonal, ridges[best], lift)
-    # Where w is zero Bᵀu is too; only its rounding, magnified by C, would reach β.
-    sound = xp.astype(w > _ROUNDING * n * w[-1], w.dtype)
-    coef = rows.coef(matmul(U, Z * (shrink[:, best] * sound)[:, None]))
+    kept = shrink[:, best] * sound(w, ridges[best])
+    coef = rows.coef(matmul(U, Z * kept[:, None]))
     return _solution(rows, coef, float(grid[best]), "spectral", residual, path)
 
 

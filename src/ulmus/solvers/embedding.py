@@ -20,7 +20,8 @@ from ulmus.backends.linalg import (
     orthonormal,
     signs,
 )
-from ulmus.backends.namespace import contiguous, from_numpy, namespace, zeros
+from ulmus.backends.namespace import contiguous, from_numpy, namespace, to_numpy, zeros
+from ulmus.exceptions import InvalidInputError
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.manifold import manifold_gram, reduced_basis
@@ -30,6 +31,8 @@ __all__ = ["Embedding", "embedding", "embedding_of", "hidden_gram", "largest", "
 
 # Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
 _SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
+# An eigenvalue is off by this part of the largest one, times the units or this many.
+_ROUNDING, _FEW = float(np.finfo(float).eps), 100
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,25 @@ def embedding_of(
 ) -> Embedding:
     """The same from M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for."""
     values, V = smoothest(add_to_diagonal(lam * (M + M.T) / 2, 1.0), B, n_components + 1)
+    _check_directions(values, B.shape[0])
     values, V = values[1:], V[:, 1:]
     # vᵀHᵀHv = 1 is what the constraint asks for.
     xp = namespace(V)
     V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
     coef = V if span is None else matmul(span, V)
     return Embedding(coef * signs(coef), values)
+
+
+def _check_directions(values: Array, width: int) -> None:
+    """Refuse directions in which no row differs from another but by rounding: H v = 0, γ = 1/0."""
+    mu = 1.0 / to_numpy(values)
+    least = _ROUNDING * max(width, _FEW) * mu[0]
+    sound = int(np.sum(mu > least))
+    if sound < len(mu):
+        raise InvalidInputError(
+            f"n_components={len(mu) - 1} is too many: the rows differ in {sound - 1} components, "
+            "and in all others by rounding alone. Ask for fewer, or give rows that differ."
+        )
 
 
 def smoothest(A: Array, B: Array, k: int) -> tuple[Array, Array]:

@@ -27,6 +27,7 @@ __all__ = [
     "left_out",
     "ridge",
     "rounding_of",
+    "sound",
     "sound_factor",
     "spectral",
     "spectrum",
@@ -92,6 +93,16 @@ def sound_factor(gram: Array, C: float) -> Cholesky | None:
     except NotPositiveDefinite:
         return None
     return factor if factor.least_eigenvalue() >= 0.5 / C else None
+
+
+def sound(w: Array, least: Any) -> Array:
+    """1 for every eigenvalue of BBᵀ that is more than rounding once the ridge is added, else 0.
+
+    Where w is zero Bᵀu is too; only its rounding, divided by the ridge, would reach β. A ridge
+    above the rounding keeps that small, and then small w count: they stand for √w in B.
+    """
+    xp, n = namespace(w), w.shape[0]
+    return xp.astype(w + least > float(np.finfo(float).eps) * n * w[-1], w.dtype)
 
 
 def warn_of_rounding(C: float) -> None:

@@ -29,13 +29,13 @@ from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, rounding_of, sound_factor, warn_of_rounding
+from ulmus.solvers.spectrum import ridge, rounding_of, sound, sound_factor, warn_of_rounding
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
 __all__ = ["Points", "within", "within_sums"]
 
-_EPS = float(np.finfo(float).eps)
+_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 # Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
 _RESIDUALS = 2**18
 
@@ -247,9 +247,8 @@ def _few(problem: Problem, points: Points) -> Solution:
     """With fewer rows than units, in the span of the rows: √cH = U diag(√w) Vᵀ."""
     rows, every = row_space(problem), np.arange(len(problem.H))
     w, U = eigh(rows.kernel()[0], overwrite=True)
-    # They ascend, so that those that are rounding come first.
-    first = int(np.sum(to_numpy(w) <= _EPS * w.shape[0] * float(w[-1])))
-    w, U = w[first:], column_major(U[:, first:])
+    # Rounding may leave some at zero or below; a length that is divided by later is neither.
+    w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
     Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
     cross = matmul((U * lengths).T, Y)
     classes = _Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
@@ -265,7 +264,8 @@ def _few(problem: Problem, points: Points) -> Solution:
     shared, lam = points.at(best)
     residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0, :]
     at = spectrum.recoding(shared)
-    coef = rows.coef(matmul(U, at.coef(float(lam[0])) / lengths[:, None]))
+    kept = sound(w, ridge(w, shared, 0.0)) / lengths
+    coef = rows.coef(matmul(U, at.coef(float(lam[0])) * kept[:, None]))
     moments = rows.moments()
     assert moments is not None
     return _solution(coef, "spectral", problem, points, best, every, residual, path, moments)
