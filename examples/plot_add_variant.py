@@ -33,6 +33,11 @@ class RobustELMRegressor(ELMRegressor):
             solution = super()._solve(weighted, grid)
         return solution
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False  # the lines above are NumPy's
+        return tags
+
 
 # %%
 # One row in ten of these is wrong, and always in the same direction.

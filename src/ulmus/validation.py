@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
+from array_api_compat import is_array_api_obj, is_dask_array
 from sklearn import get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
@@ -13,7 +13,7 @@ from ulmus.backends.pages import forget_pages, is_mapped
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Rows
 
-__all__ = ["on_host_alone", "valid_rows", "valid_rows_and_target"]
+__all__ = ["check_place", "on_host_alone", "valid_rows", "valid_rows_and_target"]
 
 _ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
 # Bytes of a memory map that are looked at together.
@@ -52,6 +52,30 @@ def on_host_alone(estimator: Any, X: Rows) -> None:
             f"{type(estimator).__name__} works in host memory alone, and X is {place(X)}; give it "
             "ulmus.to_numpy(X)."
         )
+
+
+def check_place(estimator: Any, method: str, X: Rows) -> None:
+    """Refuse rows that are not where the fitted arrays are.
+
+    This is scikit-learn's rule where it dispatches arrays: weights that follow the rows would be
+    copied at every call, and nobody would know.
+    """
+    if not get_config()["array_api_dispatch"]:
+        return
+    names = getattr(type(estimator), "_on_device", ())
+    fitted = next((x for n in names if is_array_api_obj(x := getattr(estimator, n, None))), None)
+    if fitted is not None and _home(X) != _home(fitted):
+        raise InvalidInputError(
+            f"Arrays are not in one place: X is {_home(X)}, the model {_home(fitted)}. Inputs of "
+            f"{type(estimator).__name__}.{method}() must use the same namespace and device as "
+            "those of fit(); move the model with ulmus.to_device or ulmus.to_numpy, or move X."
+        )
+
+
+def _home(x: Any) -> str:
+    """Where x is; all that is neither on a device nor of another library is the host's."""
+    away = (is_array_api_obj(x) or is_streamed(x)) and not is_numpy(x) and not is_dask_array(x)
+    return place(x) if away else "numpy on cpu"
 
 
 def _rules(X: Rows) -> dict[str, Any]:

@@ -84,8 +84,7 @@ def to_device(model: Any, device: Any) -> Any:
         like = torch.empty(0, device=found)
 
     def move(x: Array) -> Array:
-        x = namespace.to_numpy(x)
-        return namespace.from_numpy(x, like) if x.dtype.kind in "fiub" else x
+        return namespace.beside(namespace.to_numpy(x), like)
 
     if is_array_api_obj(model):
         return move(model)

@@ -20,6 +20,7 @@ from ulmus.typing import Array, DType, Rows
 
 __all__ = [
     "all_finite",
+    "beside",
     "cast",
     "contiguous",
     "doubles",
@@ -36,6 +37,7 @@ __all__ = [
     "itemsize",
     "namespace",
     "numpy_dtype",
+    "on_host",
     "place",
     "placed",
     "same_place",
@@ -98,6 +100,20 @@ def placed(x: Array, like: Rows) -> Array:
     if is_numpy(like):
         return to_numpy(x)
     return from_numpy(x, like) if is_numpy(x) else x
+
+
+def on_host(y: Any) -> Any:
+    """y, or its values in host memory where it is an array elsewhere."""
+    return to_numpy(y) if is_array_api_obj(y) and not is_numpy(y) else y
+
+
+def beside(x: Array, like: Rows) -> Array:
+    """x where ``like`` lives, or on the host where a device has no such type: words, objects."""
+    return placed(x, like) if is_array_api_obj(x) and _is_number(x) else x
+
+
+def _is_number(x: Array) -> bool:
+    return not is_numpy(x) or x.dtype.kind in "fiub"
 
 
 def zeros(shape: int | tuple[int, ...], like: Rows) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
+from ulmus.validation import check_place
 
 __all__ = ["by_blocks"]
 
@@ -25,6 +26,7 @@ def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def results(self: Any, X: Any) -> Any:
         if is_collection(X):
             return _mapped(self, method.__name__, X)
+        check_place(self, method.__name__, X)
         with nullcontext() if _is_small(X) else held_threads():
             return method(self, X)
 

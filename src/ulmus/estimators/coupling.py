@@ -82,7 +82,7 @@ class FreeCoupling:
         self._graph_labels = self._sums = None
         fitted = take(found.outputs, rows)
         self._accept(y, targets, weight, found.coef, fitted, np.arange(len(targets)), found.steps)
-        self._said = to_numpy(found.outputs) + to_numpy(self.intercept_)
+        self._said = found.outputs + self.intercept_
         return self
 
     def _fit_free(self, H, y):
@@ -164,7 +164,7 @@ class FreeCoupling:
         own = doubles(H.take(np.flatnonzero(known)).all())
         fitted = matmul(own, coef)
         self._accept(y, targets, weight, coef, fitted, np.arange(len(targets)), said.steps)
-        self._said = self._outputs_of(said)
+        self._said = placed(self._outputs_of(said), self._rows)
         return self
 
     def _outputs_of(self, said):
@@ -180,7 +180,7 @@ class FreeCoupling:
 
     def _transduced(self):
         """F of all rows: what the graph said, or Hβ where the two are one."""
-        return self._map(self._rows) if self._said is None else placed(self._said, self._rows)
+        return self._map(self._rows) if self._said is None else self._said
 
     def _relabel_free(self, y):
         """One warm-started solve on the graph, and sums over the rows whose class changed."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ulmus.backends.namespace import floating, same_place, take
+from ulmus.backends.namespace import floating, take
 from ulmus.estimators.labels import weighted_rows
 from ulmus.features.kernel_choice import (
     check_kernel,
@@ -35,7 +35,6 @@ class KernelInputs:
     def _counted(self, X, y, sample_weight):
         """Which rows have a weight, and those rows."""
         every = np.arange(X.shape[0])
-        same_place(X=X, sample_weight=sample_weight)
         if self._given:
             check_precomputed(X)
         kept, y, weight = weighted_rows(every, y, sample_weight)

@@ -60,7 +60,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
-    _on_device = ("landmarks_", "dual_coef_", "intercept_")
+    _on_device = ("dual_coef_", "intercept_", "landmarks_", "approximation_path_")
 
     def _checked_rows(self, X, y, weight, reset):
         """The rows that count, for `BlockRows`."""
@@ -165,7 +165,8 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     def _accept_factor(self, found):
         """How good the factor is, as fitted attributes."""
         self.rank_ = found.rank
-        self.approximation_error_, self.approximation_path_ = found.error, found.path
+        self.approximation_error_ = found.error
+        self.approximation_path_ = placed(found.path, found.W)
 
     def _exact(self, problem, grid):
         """Solve over the whole of K."""
@@ -215,6 +216,11 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
                 "method."
             )
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     def _outputs(self, X):
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from ulmus.backends.namespace import is_array_api_obj, is_numpy, same_place, take, to_numpy
+from ulmus.backends.namespace import on_host, take, to_numpy
 from ulmus.calibration import temperature
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
@@ -23,7 +23,7 @@ from ulmus.targets import (
 )
 from ulmus.validation import valid_rows_and_target
 
-__all__ = ["ClassLabels", "ValueLabels", "on_host", "record", "weighted_rows"]
+__all__ = ["ClassLabels", "ValueLabels", "record", "weighted_rows"]
 
 _LOG = logging.getLogger(__name__)
 # What else can be done with rows whose target is missing.
@@ -36,7 +36,7 @@ class ClassLabels:
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        y = complete(on_host(X, y), CLASSES_INSTEAD)
+        y = complete(on_host(y), CLASSES_INSTEAD)
         X, y = valid_rows_and_target(self, X, y, reset)
         if y.dtype != object or all(isinstance(label, str) for label in y):
             check_classification_targets(y)
@@ -106,7 +106,7 @@ class ValueLabels(ValueOutputs):
 
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
-        y = complete(on_host(X, y), VALUES_INSTEAD)
+        y = complete(on_host(y), VALUES_INSTEAD)
         X, y = valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
         y = np.asarray(y)
         return X, y if y.dtype.kind == "f" else y.astype(float)
@@ -175,7 +175,7 @@ def weighted_rows(X, y, sample_weight):
     """The rows that have a weight, and the weights if they differ."""
     if sample_weight is None:
         return X, y, None
-    weight = on_host(X, sample_weight)
+    weight = on_host(sample_weight)
     weight = _check_sample_weight(weight, y, dtype=float, ensure_non_negative=True)
     if not weight.any():
         raise InvalidInputError("All sample weights are zero; at least one row must count.")
@@ -184,9 +184,3 @@ def weighted_rows(X, y, sample_weight):
         counts = np.flatnonzero(weight)
         X, y, weight = take(X, counts), y[counts], weight[counts]
     return X, y, weight
-
-
-def on_host(X, y):
-    """Labels, values or weights of rows X, on the host if they are on a device with X."""
-    same_place(X=X, y=y)
-    return to_numpy(y) if is_array_api_obj(y) and not is_numpy(y) else y

@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, gathered, placed, same_place, take
+from ulmus.backends.namespace import beside, doubles, gathered, on_host, placed, same_place, take
 from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.labels import on_host
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.shape import GRAPHS
 from ulmus.estimators.stage import (
@@ -61,7 +60,7 @@ _FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
-    _on_device = ("beta_", "intercept_", "_rows", "_basis", "_sums")
+    _on_device = ("beta_", "intercept_", "_rows", "_basis", "_sums", "_given", "_said")
     # What `ulmus.save` may leave out, for no prediction needs it.
     _for_update = _FOR_UPDATE
 
@@ -131,7 +130,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
                 "for_update=True."
             )
         model = copy(self)
-        y = model._check_target(self._rows, on_host(self._rows, y))
+        y = model._check_target(self._rows, on_host(y))
         if self.coupling_ != "tight":
             return model._relabel_free(y)
         if model._basis is None:
@@ -146,7 +145,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             validate_data(self, X, y)  # says that y is required
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         check_known("solver", self.solver, _SOLVERS)
-        y = on_host(X, y)
+        y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
         self.features_ = fitted_map(self, X, default_width=2000)
@@ -297,7 +296,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         self.beta_, self.n_iter_ = coef, steps
         self.intercept_ = placed(self._level(targets), coef)
         self.n_hidden_ = coef.shape[0]
-        self._given = y
+        self._given = beside(y, coef)
         self._calibrate(targets, loo, loo_rows, weight)
         log_facts(self, _LOG)
         return self
@@ -319,7 +318,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         """Validation rows in the manifold's coordinates, and their targets."""
         if not (isinstance(validation, tuple | list) and len(validation) == 2):
             raise InvalidInputError("validation must be a pair (X, y).")
-        y = on_host(*validation)
+        y = on_host(validation[1])
         X = gathered(valid_rows(self, validation[0], reset=False))
         same_place(X=self._rows, validation=X)
         targets = self._validation_targets(self._check_target(X, y))

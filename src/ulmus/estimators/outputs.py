@@ -2,25 +2,26 @@
 
 import numpy as np
 from array_api_compat import device as device_of
+from sklearn import config_context
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     from_numpy,
-    is_array_api_obj,
     is_numpy,
     namespace,
+    on_host,
     placed,
     same_place,
     take,
     to_numpy,
 )
 from ulmus.calibration import probabilities
-from ulmus.distributed.blocks import computed, is_collection
+from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.finite import check_outputs
-from ulmus.estimators.stage import layer_of
+from ulmus.estimators.stage import layer_of, takes_devices
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
 from ulmus.targets import chosen
@@ -56,6 +57,7 @@ class HiddenOutputs:
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = takes_devices(self.features)
         return tags
 
 
@@ -120,10 +122,7 @@ class LabelOutputs:
         accuracy : float
             From 0 to 1.
         """
-        if not is_collection(X):
-            return super().score(X, _there(y), sample_weight)
-        y, labels, weight = computed(y, self.predict(X), sample_weight)
-        return accuracy_score(_there(y), labels, sample_weight=weight)
+        return _scored(accuracy_score, y, self.predict(X), sample_weight)
 
 
 class ClassOutputs(LabelOutputs):
@@ -201,14 +200,14 @@ class ValueOutputs:
         score : float
             At most 1; 0 is what the mean gets.
         """
-        if not is_collection(X):
-            return super().score(X, _there(y), sample_weight)
-        y, values, weight = computed(y, self.predict(X), sample_weight)
-        return r2_score(_there(y), values, sample_weight=weight)
+        return _scored(r2_score, y, self.predict(X), sample_weight)
 
 
-def _there(y):
-    """y, or an error where some of it is missing; on a device there is nothing but numbers."""
-    if is_array_api_obj(y) and not is_numpy(y):
-        return y
-    return complete(y, "score the others alone")
+def _scored(metric, y, predicted, weight):
+    """The metric of scikit-learn, worked out on the host.
+
+    On a device its means may be in float32 though the values are in float64.
+    """
+    y, predicted, weight = map(on_host, computed(y, predicted, weight))
+    with config_context(array_api_dispatch=False):
+        return metric(complete(y, "score the others alone"), predicted, sample_weight=weight)

@@ -165,8 +165,9 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
         codes = to_numpy(chosen(self._transduced())).copy()
-        known = known_labels(self._given)
-        codes[known] = codes_of(self._given[known], self.classes_)
+        given = to_numpy(self._given)
+        known = known_labels(given)
+        codes[known] = codes_of(given[known], self.classes_)
         return self._named(placed(codes, self._rows))
 
     @property

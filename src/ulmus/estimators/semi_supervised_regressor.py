@@ -129,8 +129,9 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
     def transduction_(self):
         """A value for every row: the given one, or the predicted one."""
         F = to_numpy(self._transduced()).copy()
-        known = ~missing(self._given).any(axis=1)
-        F[known] = self._given[known]
+        given = to_numpy(self._given)
+        known = ~missing(given).any(axis=1)
+        F[known] = given[known]
         return placed(F[:, 0] if self._flat else F, self._rows)
 
     def _check_target(self, X, y):
@@ -160,14 +161,14 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         known = ~unknown.all(axis=1)
         if not known.any():
             raise InvalidInputError("No row has a value: every y is NaN, which marks unknown ones.")
-        self._mean = y[known].mean(axis=0)
+        self._mean = tuple(y[known].mean(axis=0).tolist())
         return known, ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
 
     def _validation_targets(self, y):
         return ValueTargets(y - self._mean)
 
     def _level(self, targets):
-        return self._mean
+        return np.array(self._mean)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -295,6 +295,11 @@ class SparseELMClassifier(
         log_facts(self, _LOG)
         return self
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False
+        return tags
+
     # ------------------------------------------------------------------ outputs
     def _outputs(self, X):
         on_host_alone(self, X)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import (
     all_finite,
@@ -29,6 +30,7 @@ __all__ = [
     "layer_of",
     "map_over_blocks",
     "scaled_rows",
+    "takes_devices",
 ]
 
 # The part of the columns that must share a unit for all to be left in it.
@@ -82,6 +84,13 @@ def _unfitted(estimator, default_width, default):
     if "random_state" in features.get_params() and features.get_params()["random_state"] is None:
         features.set_params(random_state=random_state)
     return features
+
+
+def takes_devices(features):
+    """Whether stage one takes rows on a device: a map of ours does, a transformer says so."""
+    if features is None or isinstance(features, FeatureMap):
+        return True
+    return hasattr(features, "__sklearn_tags__") and get_tags(features).array_api_support
 
 
 def layer_of(features, X, dtype=None):

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.backends.namespace import floating
+from ulmus.backends.namespace import floating, placed, take
 from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
@@ -118,6 +118,9 @@ class FeatureMap(
             self.scaling_ = Scaling.none(columns, self._precision(X, None))
         if draw:
             self._draw(X, check_random_state(self.random_state))
+            # Drawn on the host, so that a seed gives the same units everywhere.
+            for name in self._units:
+                setattr(self, name, placed(getattr(self, name), X))
         return self
 
     @by_blocks
@@ -145,7 +148,7 @@ class FeatureMap(
         """The same map with only its first ``n_hidden`` units."""
         narrow = copy(self)
         for name in self._units:
-            setattr(narrow, name, getattr(self, name)[:n_hidden])
+            setattr(narrow, name, take(getattr(self, name), slice(0, n_hidden)))
         return narrow
 
     def _validated(self, X: Rows, reset: bool) -> Rows:
@@ -173,11 +176,11 @@ class FeatureMap(
 
     @property
     def _n_features_out(self) -> int:
-        return len(getattr(self, self._units[0]))
+        return int(getattr(self, self._units[0]).shape[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
 

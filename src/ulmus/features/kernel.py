@@ -177,7 +177,7 @@ class KernelFeatures(FeatureMap):
     True
     """
 
-    _on_device = ("landmarks_", "weights_")
+    _on_device = ("weights_", "landmarks_", "approximation_path_")
 
     def __init__(
         self,
@@ -259,7 +259,8 @@ class KernelFeatures(FeatureMap):
         rows = rows if found.rows is None else some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
-        self.approximation_error_, self.approximation_path_ = found.error, found.path
+        self.approximation_error_ = found.error
+        self.approximation_path_ = placed(found.path, found.W)
 
     def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> LowRank:
         """K ≈ FFᵀ as the arguments ask for."""

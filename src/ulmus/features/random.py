@@ -8,7 +8,14 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul, tall_product
-from ulmus.backends.namespace import contiguous, from_numpy, is_sparse, namespace
+from ulmus.backends.namespace import (
+    cast,
+    contiguous,
+    is_sparse,
+    namespace,
+    placed,
+    same_place,
+)
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation, activation
@@ -121,7 +128,7 @@ class RandomFeatures(FeatureMap):
     (3, 4)
     """
 
-    _units = ("biases_", "weights_")
+    _units = _on_device = ("biases_", "weights_")
 
     def __init__(
         self,
@@ -148,14 +155,12 @@ class RandomFeatures(FeatureMap):
         """The fitted units as a function of rows that live where ``like`` lives."""
         g = activation(self.activation)
         precision = self._precision(like, dtype)
-        W = g.gain * np.vstack([self.weights_.T, self.biases_])
-        center = self.scaling_.shift @ W[:-1]
-        return RandomLayer(
-            self.scaling_.placed(like),
-            from_numpy(W, like, precision),
-            from_numpy(center, like, precision),
-            g,
-        )
+        same_place(X=like, weights_=self.weights_)
+        A, b = placed(self.weights_, like), placed(self.biases_, like)
+        W = g.gain * namespace(A).concat([A.T, b[None, :]])
+        center = placed(self.scaling_.shift, like) @ W[:-1, :]
+        scaling = self.scaling_.placed(like)
+        return RandomLayer(scaling, cast(W, precision), cast(center, precision), g)
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]

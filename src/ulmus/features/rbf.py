@@ -9,10 +9,12 @@ import scipy.sparse as sp
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
 from ulmus.backends.namespace import (
+    cast,
     contiguous,
-    from_numpy,
     is_sparse,
     namespace,
+    placed,
+    same_place,
     take,
     to_numpy,
 )
@@ -168,7 +170,7 @@ class RBFFeatures(FeatureMap):
     True
     """
 
-    _units = ("rates_", "centers_")
+    _units = _on_device = ("rates_", "centers_")
 
     def __init__(
         self,
@@ -194,12 +196,11 @@ class RBFFeatures(FeatureMap):
         return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
 
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
-        return RBFLayer(
-            self.scaling_.placed(like),
-            from_numpy(_expanded(self.centers_, rates), like, dtype),
-            from_numpy(_expanded(self.centers_ + self.scaling_.shift, rates), like, dtype),
-            node,
-        )
+        same_place(X=like, centers_=self.centers_)
+        A, shift = placed(self.centers_, like), placed(self.scaling_.shift, like)
+        rates = placed(rates, like)
+        W, shifted = (cast(_expanded(B, rates), dtype) for B in (A, A + shift))
+        return RBFLayer(self.scaling_.placed(like), W, shifted, node)
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]
@@ -248,6 +249,8 @@ class RBFFeatures(FeatureMap):
             )
 
 
-def _expanded(A: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def _expanded(A: Array, rates: Array) -> Array:
     """W such that [x, ‖x‖², 1] W = rates · ‖x − a‖² for each centre a."""
-    return np.vstack([-2.0 * rates * A.T, rates, rates * np.sum(A**2, axis=1)])
+    xp = namespace(A)
+    rows = -2.0 * rates * A.T, rates[None, :], (rates * xp.sum(A**2, axis=1))[None, :]
+    return xp.concat(rows)

@@ -94,7 +94,7 @@ class KernelSpectrumDisplay:
             display = cls(_eigenvalues_left(model), name=name or "exact, by eigenvectors")
             return display.plot(ax, **kwargs)
         display = cls(
-            model.approximation_path_,
+            plain(model.approximation_path_),
             rank=model.rank_,
             tol=least_missing(model.rank, model.tol) or None,
             name=name or getattr(model, "method_", model.method),
