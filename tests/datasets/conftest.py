@@ -15,18 +15,17 @@ from ulmus.datasets.registry import OpenML
 
 @pytest.fixture
 def server(monkeypatch):
-    """A server on this machine, and downloads that do not wait long."""
+    """A server on this machine, and downloads that wait for it however busy the machine is."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(download, "PAUSE", 0.0)
-    monkeypatch.setattr(download, "TIMEOUT", 5.0)
+    monkeypatch.setattr(download, "TIMEOUT", 600.0)
+    monkeypatch.setattr(download, "PATIENCE", 600.0)
     server = Server()
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
-    server.stop.set()
-    server.shutdown()
-    server.server_close()
+    server.stop()
     thread.join()
 
 

@@ -20,7 +20,7 @@ class Served:
     refuse: list[int] = field(default_factory=list)  # answer with these states
     ranges: bool = True
     length: bool = True
-    delay: float = 0.0  # before each piece
+    pace: threading.Semaphore | None = None  # one piece for each release of it
     piece: int = 2**16
     location: str | None = None
     meet: threading.Barrier | None = None  # answer only when so many have asked
@@ -33,11 +33,18 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files = {}
         self.asked = []
-        self.stop = threading.Event()
 
     @property
     def address(self):
         return f"http://127.0.0.1:{self.server_port}"
+
+    def stop(self):
+        """Let go of every client that is kept waiting, and end."""
+        for served in self.files.values():
+            if served.pace:
+                served.pace.release(len(served.body) + 1)
+        self.shutdown()
+        self.server_close()
 
     def serve(self, path, body, **how):
         self.files[path] = Served(body, **how)
@@ -61,7 +68,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             return
         if served.meet:
-            served.meet.wait(60)
+            served.meet.wait()
         start = int(wanted[6:-1]) if wanted and served.ranges else 0
         if wanted and served.ranges and start >= len(served.body):
             self.send_error(416)
@@ -79,8 +86,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def _send(self, served, body):
         for k in range(0, len(body), served.piece):
-            if served.delay and self.server.stop.wait(served.delay):
-                return
+            if served.pace:
+                served.pace.acquire()
             try:
                 self.wfile.write(body[k : k + served.piece])
                 self.wfile.flush()
