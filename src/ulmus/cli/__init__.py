@@ -5,7 +5,6 @@ import os
 import sys
 import warnings
 
-from ulmus.backends.threads import held_threads
 from ulmus.cli.interrupts import interruptible
 from ulmus.cli.parsers import parser
 from ulmus.cli.printing import note
@@ -22,7 +21,7 @@ def main(arguments=None):
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: files are in UTF-8 too
     options = parser().parse_args(arguments)
-    with held_threads(), warnings.catch_warnings(), interruptible():
+    with warnings.catch_warnings(), interruptible():
         _as_sentences(options.quiet)
         try:
             status = options.run(options)

@@ -205,7 +205,10 @@ class _Runner:
 
     def __call__(self, options):
         module, function = self.place.split(".")
-        return getattr(import_module(f"ulmus.cli.{module}"), function)(options)
+        command = getattr(import_module(f"ulmus.cli.{module}"), function)
+        # Now that the libraries are loaded whose threads are to be held.
+        with import_module("ulmus.backends.threads").held_threads():
+            return command(options)
 
 
 def _reads_data(command):
