@@ -4,12 +4,22 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from ulmus.cli import main
+from ulmus.cli import digits, main
 
 
-def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys):
+def test_memory_is_the_most_that_is_held_at_once():
+    def twice():
+        for _ in range(2):
+            np.ones(2**18)
+
+    assert 2.0 <= digits._megabytes(twice) < 2.5
+
+
+def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(digits, "_megabytes", lambda work: 1.0)  # which would fit all models again
     assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0
     printed = capsys.readouterr().out
     tables = printed.split("\n\n")

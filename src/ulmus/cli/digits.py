@@ -124,8 +124,13 @@ def _measured(model, X, y, judge):
     accuracy = judge(model.fit(X, y))
     seconds = time.perf_counter() - start
     # Another fit for the memory: watching allocations slows the first.
+    return accuracy, seconds, _megabytes(lambda: judge(clone(model).fit(X, y)))
+
+
+def _megabytes(work):
+    """The most memory that is held at once."""
     tracemalloc.start()
-    judge(clone(model).fit(X, y))
+    work()
     megabytes = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    return accuracy, seconds, megabytes
+    return megabytes
