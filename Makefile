@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test explore check format bench docs links torch attack dist extras oldest newest sbom audit house clean
+.PHONY: help demo test explore check format bench docs links torch browser attack dist extras oldest newest sbom audit house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,13 +30,23 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one picture
 	@$(BIN)/ulmus demo --force
 
-test: $(VENV)/.installed-test  ## Run every test
-	@SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
+# A worker for each core, and one thread of BLAS in each of them.
+TESTS := SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+  $(BIN)/python -m pytest -n auto --dist worksteal
+
+test: $(VENV)/.installed-test  ## Run every test (a few: make test ARGS="tests/laws -x")
+	@$(TESTS) -m 'not torch and not browser' $(ARGS)
 
 explore: $(VENV)/.installed-test  ## Try the laws on new examples (make explore MINUTES=20 SEED=7)
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m tools.explore --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(LAWS)
 
-torch: $(VENV)/.installed-papers  ## Install PyTorch, for the tests and papers that need it
+torch: $(VENV)/.installed-test $(VENV)/.installed-papers  ## Install PyTorch, and test what it adds
+	@$(TESTS) -m torch $(ARGS)
+
+browser: $(VENV)/.installed-test  ## Draw the papers' report in Chromium, wide and narrow
+	@command -v chromium > /dev/null \
+	  || { echo "chromium is not on PATH; on Debian: 'apt-get install chromium'."; exit 1; }
+	@$(TESTS) -m browser $(ARGS)
 
 attack: $(VENV)/.installed-test  ## Attack with bad inputs and count the outcomes (make attack ARGS="inputs --count 100")
 	@SCIPY_ARRAY_API=1 PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)

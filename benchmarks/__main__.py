@@ -22,6 +22,7 @@ from benchmarks import (
     hundred,
     kernel,
     kernel_readings,
+    known,
     latency,
     manifold,
     mnist,
@@ -479,6 +480,19 @@ def run_hundred(folder, rounds):
     return best, ratios, page
 
 
+def run_known(folder, rounds):
+    """Figures that are known, on the benchmark files; what is apart ends the run."""
+    found = known.measure()
+    apart = [
+        name for name, (figure, expected, most) in found.items() if abs(figure - expected) > most
+    ]
+    rows = [(name, *(f"{value:.4g}" for value in values)) for name, values in found.items()]
+    page = table("Known figures", ["what", "found", "known", "may be apart"], rows)
+    if apart:
+        raise SystemExit(f"{page}\n\nApart: {', '.join(apart)}")
+    return found, {}, page
+
+
 def run_onnx(folder, rounds):
     """A call of a model and of its ONNX graph."""
     found = latency.measure()
@@ -533,6 +547,7 @@ RUNS = {
     "choices": run_choices,
     "readings": run_readings,
     "kernel_readings": run_kernel_readings,
+    "known": run_known,
     "geometry": run_geometry,
     "units": run_units,
     "clusters": run_clusters,

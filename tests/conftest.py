@@ -1,10 +1,9 @@
-"""Data that tests may need, and the limits they run under."""
+"""The limits that tests run under, and what is left out where it cannot be run."""
 
-import json
-import os
-from pathlib import Path
+import shutil
+from importlib.util import find_spec
 
-import numpy as np
+import joblib
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,17 +15,20 @@ settings.register_profile("new", unhurried, derandomize=False, database=None, pr
 settings.load_profile("same")
 
 
-@pytest.fixture(scope="session")
-def benchmark_data():
-    """A loader of the files in ULMUS_DATA: name → (X, y, the whole file)."""
-    folder = os.environ.get("ULMUS_DATA")
-    if not folder:
-        pytest.skip("ULMUS_DATA is not set: the benchmark files are not here")
-    names = json.loads((Path(folder) / "MANIFEST.json").read_text())["datasets"]
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """A worker for each CPU that this process may use, which in a container are few of many."""
+    return min(joblib.cpu_count(), 8)
 
-    def load(name):
-        assert name in names, f"{name} is not in the manifest of {folder}"
-        data = np.load(Path(folder) / f"{name}.npz")
-        return data["X"], data["y"], data
 
-    return load
+def pytest_collection_modifyitems(config, items):
+    """Leave out what cannot run here: `make torch` and `make browser` get or ask for it."""
+    changing = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if changing:
+        raise pytest.UsageError(f"A test must have the same name in every run: {changing[0]}")
+    here = {"torch": find_spec("torch"), "browser": shutil.which("chromium")}
+    missing = {name for name, found in here.items() if not found}
+    left_out = {item for item in items if missing & {mark.name for mark in item.iter_markers()}}
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]

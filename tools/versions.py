@@ -38,7 +38,7 @@ def main(which: str) -> None:
         environment.install(f"{ROOT}[test]", constraints=constraints + pins())
         environment.run("-m", "pip", "list", "--format=freeze")
         skipped = [f"--ignore={path}" for path in SKIPPED]
-        options = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not data"]
+        options = ["-q", "-p", "no:cacheprovider", "-m", "not slow"]
         if which == "oldest":
             # Old packages call what new ones beside them will drop; that is not ours to mend.
             options += ["-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning"]

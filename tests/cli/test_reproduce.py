@@ -1,12 +1,12 @@
 """`ulmus reproduce`, from the command to the report, on data that every machine has."""
 
 import json
-import os
 
 import pytest
 from papers.protocol import cases, load, names
 from papers.store import locked
 
+from surroundings import make_read_only
 from ulmus.cli import main
 
 
@@ -16,6 +16,7 @@ def nowhere(monkeypatch, tmp_path):
     monkeypatch.delenv("ULMUS_DATA", raising=False)
     monkeypatch.setenv("ULMUS_MIRROR", "http://127.0.0.1:9")
     monkeypatch.setenv("ULMUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
 
 
 @pytest.mark.slow
@@ -76,9 +77,8 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, capsys):
     assert "--out" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
-def test_a_read_only_folder(tmp_path, capsys):
-    tmp_path.chmod(0o500)
+def test_a_read_only_folder(tmp_path, capsys, monkeypatch):
+    make_read_only(tmp_path, monkeypatch)
     assert main(["reproduce", "0-figure-4", "--quick", "--out", str(tmp_path / "out")]) == 1
     assert "--out" in capsys.readouterr().err
 

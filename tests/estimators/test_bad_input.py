@@ -83,7 +83,6 @@ def test_C_that_is_no_positive_number(cls, C):
         (RBFFeatures(width=-1.0), "width=-1.0 must be"),
         ("sigmoid", "has no transform"),
     ],
-    ids=str,
 )
 def test_features_that_cannot_be_used(features, words):
     with pytest.raises(InvalidParameterError, match=words):

@@ -11,6 +11,7 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, RandomFeatures, RBFFeatures
+from ulmus.datasets import make_synthetic_control
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.metrics import clustering_accuracy
 
@@ -164,6 +165,6 @@ def test_columns_of_any_unit(cls):
     assert clustering_accuracy(classes, model.labels_) > 0.9
 
 
-def test_control_charts(benchmark_data):
-    rows, classes, _ = benchmark_data("synthetic_control")
+def test_control_charts():
+    rows, classes = make_synthetic_control(0)
     assert clustering_accuracy(classes, ELMNMF(6, random_state=0).fit(rows).labels_) > 0.75

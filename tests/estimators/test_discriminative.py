@@ -128,13 +128,13 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert_array_equal(model.predict(X), before)
 
 
-def test_faces_by_default(benchmark_data):
-    pixels, person, _ = benchmark_data("orl")
+def test_few_images_of_every_class_by_default():
+    pixels, digit = load_digits(return_X_y=True)
     rng = np.random.default_rng(0)
-    train = np.concatenate([rng.permutation(np.flatnonzero(person == k))[:5] for k in range(40)])
-    test = np.setdiff1d(np.arange(400), train)
-    model = ManifoldELMClassifier(random_state=0).fit(pixels[train], person[train])
-    assert model.score(pixels[test], person[test]) > 0.93
+    train = np.concatenate([rng.permutation(np.flatnonzero(digit == k))[:10] for k in range(10)])
+    test = np.setdiff1d(np.arange(len(digit)), train)
+    model = ManifoldELMClassifier(random_state=0).fit(pixels[train], digit[train])
+    assert model.score(pixels[test], digit[test]) > 0.85
 
 
 # ---------------------------------------------------------------- the robust node

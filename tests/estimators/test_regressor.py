@@ -77,7 +77,7 @@ def test_partial_fit_is_one_fit_on_all_batches():
         model.partial_fit(X, y)
 
 
-def test_california_housing(benchmark_data):
-    rows, values, _ = benchmark_data("california_housing")
+def test_a_curved_surface_by_default():
+    rows, values = make_friedman1(2000, noise=1.0, random_state=0)  # at best R² is .96
     model = ELMRegressor(random_state=0).fit(rows[::2], values[::2])
-    assert model.score(rows[1::2], values[1::2]) > 0.72
+    assert model.score(rows[1::2], values[1::2]) > 0.92

@@ -291,7 +291,6 @@ def test_C_that_is_no_positive_number(C):
         ({"class_weight": "fair"}, "a dict, 'balanced' or None"),
         ({"features": "sigmoid", "n_hidden": None}, "has no transform"),
     ],
-    ids=str,
 )
 def test_parameters_that_cannot_be_used(parameters, words):
     with pytest.raises(InvalidParameterError, match=words):

@@ -15,8 +15,8 @@ def rows_on_a_curve(n=200):
     return t, np.column_stack([np.cos(t), np.sin(t), 0.5 * t])
 
 
+@pytest.mark.torch
 def test_one_number_describes_a_row_on_a_curve():
-    pytest.importorskip("torch")
     t, X = rows_on_a_curve()
     codes, error = autoencoder_codes(X, (16, 1), epochs=150, learning_rate=1e-2)
     assert error < 0.002
@@ -24,8 +24,8 @@ def test_one_number_describes_a_row_on_a_curve():
     assert (steps > 0).all() or (steps < 0).all()
 
 
+@pytest.mark.torch
 def test_a_line_leaves_nothing_over():
-    pytest.importorskip("torch")
     t, _ = rows_on_a_curve()
     line = np.outer(t, [1.0, -2.0, 0.5]) + 7.0
     assert autoencoder_codes(line, (1,), epochs=100, learning_rate=1e-2)[1] < 1e-4
@@ -34,8 +34,8 @@ def test_a_line_leaves_nothing_over():
     assert autoencoder_codes(plane, (1,), epochs=100, learning_rate=1e-2)[1] > 0.3
 
 
+@pytest.mark.torch
 def test_the_seed_decides():
-    pytest.importorskip("torch")
     _, X = rows_on_a_curve(50)
     first, again, other = (autoencoder_codes(X, (4, 1), epochs=2, seed=s)[0] for s in (0, 0, 1))
     assert np.array_equal(first, again)

@@ -72,6 +72,7 @@ def test_a_deep_belief_network_tells_halves_apart():
     assert model.score(X[150:], y[150:]) > 0.95
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize(
     ("images", "settings"),
     [
@@ -80,7 +81,6 @@ def test_a_deep_belief_network_tells_halves_apart():
     ],
 )
 def test_a_convolutional_network_tells_images_apart(images, settings):
-    pytest.importorskip("torch")
     X, y = images(200)
     names = np.array(["first", "second"])[y]
     model = ConvolutionalNetwork(**settings).fit(X[:150], names[:150])

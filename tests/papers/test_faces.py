@@ -104,9 +104,7 @@ def test_one_component_tells_less_than_all_columns():
     assert 50 < found["accuracy"] < 85
 
 
-@pytest.mark.data
-def test_faces_are_judged_on_images_not_seen(benchmark_data):
-    benchmark_data("yale")
+def test_images_are_judged_on_those_not_seen():
     s = {"images": 5, "classifier": "GELM", "given": [], "units": 300}
-    found = Case("t", "papers.faces", "r", "yale", "m", None, 1, 0, s).run()
-    assert 60 < found["accuracy"] < 100
+    found = Case("t", "papers.faces", "r", "digits", "m", None, 1, 0, s).run()
+    assert 70 < found["accuracy"] < 90

@@ -180,6 +180,12 @@ def back(model, path, **options):
     return load(path)
 
 
+@pytest.fixture(autouse=True)
+def folder_of_its_own(tmp_path, monkeypatch):
+    """A pipeline with a memory writes where the process is."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_every_public_class_has_a_case():
     public = {name for name in ulmus.__all__ if name[0].isupper()}
     inside = {type(model).__name__ for model, _, _ in CASES.values()}

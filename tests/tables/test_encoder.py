@@ -366,28 +366,22 @@ def test_a_table_gives_columns_rows_and_what_is_left():
         table.without("town")
 
 
-@pytest.mark.data
-def test_adult_is_learnt_from_its_raw_columns(tmp_path, benchmark_data):
-    X, y, file = benchmark_data("adult")
-    n = int(file["n_train"])
-    names = [str(name) for name in file["feature_names"]]
-    groups = {}
-    for j, name in enumerate(names):
-        groups.setdefault(name.partition("=")[0], []).append(j)
-    columns = []
-    for places in groups.values():
-        words = np.array([names[j].partition("=")[2] or "" for j in places])
-        whole = X[:, places[0]].astype(int).astype(str)
-        columns.append(whole if len(places) == 1 else words[X[:, places].argmax(axis=1)])
-    lines = [",".join([*groups, "income"])]
-    lines += [",".join(row) for row in zip(*columns, np.array(["<=50K", ">50K"])[y], strict=True)]
-    path = tmp_path / "adult.csv"
-    path.write_text("\n".join(lines))
-    table = read_table(path)
-    assert len(table.names) == 15
-    train, test = (table.rows(slice(*ends)) for ends in ((0, n), (n, None)))
+def test_people_are_learnt_from_raw_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    age, hours = rng.integers(17, 90, 3000), rng.integers(1, 99, 3000)
+    school, job = rng.integers(0, 6, 3000), rng.integers(0, 5, 3000)
+    log_odds = 0.1 * (age - 45) + 0.05 * (hours - 40) + 1.5 * (school - 2.5) + np.sin(3 * job)
+    rich = rng.random(3000) < 1 / (1 + np.exp(-log_odds))
+    best = np.mean((log_odds > 0) == rich)
+    jobs = np.array(["clerk", "cook", "nurse", "smith", ""])  # of some it is not known
+    lines = ["age,hours,school,job,income"]
+    cells = zip(age, hours, school, jobs[job], rich, strict=True)
+    lines += [f"{a},{h},grade {s},{j},{'>50K' if r else '<=50K'}" for a, h, s, j, r in cells]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    table = read_table(tmp_path / "people.csv")
+    train, test = table.rows(slice(0, 2000)), table.rows(slice(2000, None))
     made = TableEncoder()
     Z = made.fit_transform(train.without("income"))
-    model = ELMClassifier(n_hidden=500, random_state=0).fit(Z, train["income"].astype(str))
+    model = ELMClassifier(n_hidden=300, random_state=0).fit(Z, train["income"].astype(str))
     score = model.score(made.transform(test.without("income")), test["income"].astype(str))
-    assert score >= 0.85
+    assert score > best - 0.02
