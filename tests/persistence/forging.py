@@ -6,10 +6,12 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 import sklearn
 
 import ulmus
 from ulmus.persistence import archive
+from ulmus.persistence.rules import Layout
 
 HEAD = {
     "format": "ulmus model",
@@ -38,6 +40,14 @@ def forged(path, model, arrays=(), **changes):
     document = HEAD | {"model": model} | changes
     with Path(path).open("wb") as stream:
         archive.write(stream, json.dumps(document).encode(), arrays)
+    return path
+
+
+def save_forged(model, path):
+    """`ulmus.save` without its checks, for models that someone has tampered with."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Layout, "check", lambda self, made: None)
+        ulmus.save(model, path)
     return path
 
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from persistence.forging import HEAD, forged, npy, units, zipped
+from persistence.forging import HEAD, forged, npy, save_forged, units, zipped
 from ulmus import ELMClassifier, ELMKMeans, RandomFeatures, load, save
 from ulmus.exceptions import ModelFileError
 from ulmus.persistence import archive, describe
@@ -216,11 +216,11 @@ def nested(depth):
         ({"object": {"class": "sklearn.linear_model.Ridge", "state": {}}}, "not among the classes"),
         ({"object": {"class": "ulmus.cli.main", "state": {}}}, "not among the classes"),
         ({"object": {"class": ["ulmus"], "state": {}}}, "damaged"),
-        (units(__class__="x"), r"should not: \['__class__'\]"),
+        (units(__class__="x"), "should not: '__class__'"),
         (units(__dict__={"dict": []}), "should not"),
         (units(__reduce__=1), "should not"),
-        (units(transform=1), r"should not: \['transform'\]"),
-        (units(_rescales=True), r"should not: \['_rescales'\]"),
+        (units(transform=1), "should not: 'transform'"),
+        (units(_rescales=True), "should not: '_rescales'"),
         (units(**{"a b": 1}), "should not"),
         ({"object": {"class": "ulmus.kernels.RBF", "state": {"gamma": 1, "x": 2}}}, "should not"),
         ({"object": {"class": "ulmus.problem.Moments", "state": {"gram": 1}}}, "damaged"),
@@ -287,13 +287,12 @@ def test_random_states_stay_within_their_key(path):
 def changed(path, model, change):
     """A file of a model whose state was changed by someone who can make checksums right."""
     change(model)
-    save(model, path)
-    return path
+    return save_forged(model, path)
 
 
 def test_centres_that_compiled_code_would_read_beyond(path):
     model = ELMKMeans(3, n_hidden=9, random_state=0).fit(X)
-    with pytest.raises(ModelFileError, match="centres that do not fit"):
+    with pytest.raises(ModelFileError, match="cluster_centers_ of KMeans does not fit"):
         load(
             changed(path, model, lambda m: setattr(m.kmeans_, "cluster_centers_", np.ones((3, 2))))
         )

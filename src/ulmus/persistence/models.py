@@ -1,7 +1,6 @@
 """`save`, `load` and `describe`: models to files and back."""
 
 import json
-import math
 import warnings
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,9 @@ from sklearn.exceptions import InconsistentVersionWarning
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
 from ulmus.persistence import archive
+from ulmus.persistence.budget import Budget, json_cost
 from ulmus.persistence.classes import name_of
+from ulmus.persistence.describing import words
 from ulmus.persistence.reading import Reader
 from ulmus.persistence.writing import Writer
 from ulmus.version import __version__
@@ -22,8 +23,6 @@ __all__ = ["describe", "load", "save"]
 
 _FORMAT = "ulmus model"
 _VERSION = 1
-# Entries of an array that `describe` shows.
-_FEW = 20
 
 
 def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> None:
@@ -191,9 +190,9 @@ def _opened(path: str | PathLike[str], work: Any) -> Any:
 
 
 def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
-    opened = archive.Archive(stream)
-    document = _document(opened)
-    reader = Reader(opened, document["random"])
+    opened, budget = archive.Archive(stream), Budget(stream.seek(0, 2))
+    document = _document(opened, budget)
+    reader = Reader(opened, document["random"], budget)
     model = reader.value(document["model"])
     if reader.read != opened.arrays:
         raise ModelFileError("it has arrays that nothing refers to")
@@ -201,16 +200,19 @@ def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
 
 
 def _described(stream: IO[bytes]) -> dict[str, Any]:
-    opened = archive.Archive(stream)
-    document = _document(opened)
+    size = stream.seek(0, 2)
+    opened, budget = archive.Archive(stream), Budget(size)
+    document = _document(opened, budget)
     facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
-    return facts | _words(document["model"], opened) | {"bytes": stream.seek(0, 2)}
+    return facts | words(document["model"], opened, budget) | {"bytes": size}
 
 
-def _document(opened: archive.Archive) -> dict[str, Any]:
+def _document(opened: archive.Archive, budget: Budget) -> dict[str, Any]:
     """The JSON document, if it is one that this version can read."""
+    text = opened.document()
+    budget.spend(json_cost(text))
     try:
-        document = json.loads(opened.document(), parse_constant=_no_constant)
+        document = json.loads(text.decode("ascii"), parse_constant=_no_constant)
     except RecursionError as error:
         raise ModelFileError("its JSON is nested too deeply") from error
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
@@ -226,32 +228,3 @@ def _document(opened: archive.Archive) -> dict[str, Any]:
 
 def _no_constant(name: str) -> float:
     raise ModelFileError(f"its JSON has a {name}, which JSON does not know")
-
-
-def _words(data: Any, opened: archive.Archive) -> Any:
-    """Stored data in terms of JSON alone."""
-    if isinstance(data, list):
-        return [_words(part, opened) for part in data]
-    if not isinstance(data, dict):
-        return data
-    ((kind, inside),) = data.items()
-    if kind == "object":
-        state = {key: _words(part, opened) for key, part in inside["state"].items()}
-        fitted = {key: part for key, part in state.items() if key.endswith("_") and key[0] != "_"}
-        params = {k: part for k, part in state.items() if not (k in fitted or k.startswith("_"))}
-        return {"class": inside["class"], "params": params, "fitted": fitted}
-    if kind == "dict":
-        return {str(key): _words(part, opened) for key, part in inside}
-    if kind == "array":
-        shape, dtype = opened.header(inside)
-        few = math.prod(shape) <= _FEW and dtype.kind != "S"
-        return opened.array(inside).tolist() if few else f"{dtype} array of shape {shape}"
-    if kind == "symmetric":
-        return f"array of shape {(inside[1], inside[1])}"
-    if kind == "sparse":
-        return f"{inside['class']} of shape {tuple(inside['shape'])}"
-    if kind == "scalar":
-        return _words(inside[1], opened)
-    if kind == "objects":
-        return _words(inside[1], opened)
-    return str(inside) if kind not in ("tuple", "slice") else _words(inside, opened)

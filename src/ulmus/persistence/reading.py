@@ -2,29 +2,42 @@
 
 Nothing in the data can name code to run. A class or function is looked up in a list; an object is
 made empty and its attributes are put straight into its dictionary, so that no method and no
-property of it is called; a dataclass is made of its fields.
+property of it is called; a dataclass is made of its fields. Before it is handed out, its attributes
+are held against its class' layout. All of it is charged to a budget that the file's size sets.
 """
 
 import inspect
 import math
+import os
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.archives import sparse_matrix
 from ulmus.exceptions import ModelFileError
 from ulmus.persistence.archive import Archive
+from ulmus.persistence.budget import Budget, weight_of
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
 from ulmus.persistence.symmetric import from_half, half_length
 from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS
 
 __all__ = ["Reader"]
 
-_DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,9}")
+_DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,4}")
 _MT19937_LENGTH = 624
+# Python's own type for each kind of NumPy's scalars.
+_SCALARS = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str}
+# What is charged for a list and each of its values, a pair of a dict, an array, an object, and a
+# generator, which takes as long to make as many values.
+_LIST, _VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
+# More keys of one hash than these are no accident, and to tell them apart takes their square.
+_MOST_ALIKE = 16
 
 
 class Reader:
@@ -33,9 +46,10 @@ class Reader:
     ``scikit_learn`` collects the names of scikit-learn's classes that were met.
     """
 
-    def __init__(self, archive: Archive, random: list[Any]) -> None:
+    def __init__(self, archive: Archive, random: list[Any], budget: Budget) -> None:
         self.scikit_learn: set[str] = set()
         self._archive = archive
+        self._budget = budget
         self._arrays: dict[int, np.ndarray] = {}
         self._generators = [self._generator(*parts) for parts in random]
 
@@ -58,13 +72,23 @@ class Reader:
         return _KINDS[kind](self, inside, depth)
 
     def _each(self, parts: Any, depth: int) -> list[Any]:
+        self._budget.spend(_LIST + _VALUE * len(parts))
+        # Most lists are long ones of numbers or words, which stand for themselves.
+        if type(parts) is list and set(map(type, parts)) <= _PLAIN:
+            return parts
         return [self.value(part, depth + 1) for part in parts]
 
     def _tuple(self, parts: Any, depth: int) -> Any:
         return tuple(self._each(parts, depth))
 
     def _dict(self, pairs: Any, depth: int) -> Any:
-        return {self.value(k, depth + 1): self.value(v, depth + 1) for k, v in pairs}
+        self._budget.spend(_PAIR * len(pairs))
+        keys = [self.value(key, depth + 1) for key, _ in pairs]
+        if len(keys) > _MOST_ALIKE and max(Counter(map(hash, keys)).values()) > _MOST_ALIKE:
+            raise ModelFileError("it has a dict whose keys were made to be slow to tell apart")
+        return {
+            key: self.value(part, depth + 1) for key, (_, part) in zip(keys, pairs, strict=True)
+        }
 
     def _slice(self, parts: Any, depth: int) -> Any:
         start, stop, step = self._each(parts, depth)
@@ -91,12 +115,17 @@ class Reader:
         return FUNCTIONS[name]
 
     def _scalar(self, parts: Any, depth: int) -> Any:
-        name, value = parts
-        dtype = self._dtype(name, depth)
-        return dtype.type(self.value(value, depth + 1))
+        name, inside = parts
+        dtype, value = self._dtype(name, depth), self.value(inside, depth + 1)
+        # NumPy would make an array of a list, and as many bytes as a number says.
+        if type(value) is not _SCALARS.get(dtype.kind):
+            raise ModelFileError(f"it has a scalar of type {dtype} that is none")
+        return dtype.type(value)
 
     def _array(self, number: Any, depth: int) -> Any:
         if number not in self._arrays:
+            shape, dtype = self._archive.header(number)
+            self._spend_shape(shape, dtype.itemsize)
             self._arrays[number] = self._archive.array(number)
         return self._arrays[number]
 
@@ -107,33 +136,37 @@ class Reader:
             # The square is no more than twice as large as what is there already.
             if type(n) is not int or n < 0 or half.shape != (half_length(n),):
                 raise ModelFileError("it has half a matrix whose size is not what it says")
+            self._spend_shape((n, n), half.itemsize)
             self._arrays[number] = from_half(half, n, order)
         return self._arrays[number]
 
     def _objects(self, parts: Any, depth: int) -> Any:
-        shape, values = parts
-        values = self._each(values, depth)
+        shape, inside = parts
+        values = self._each(inside, depth)
         if any(not (type(y) in PLAIN or isinstance(y, np.generic)) for y in values):
             raise ModelFileError("it has an array of objects that are not text or numbers")
+        self._spend_shape(shape, _VALUE)
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array.reshape(shape)
 
+    def _spend_shape(self, shape: Iterable[int], itemsize: int) -> None:
+        """Charge an array, a side of no length as one: products with it have the other sides."""
+        self._budget.spend(_ARRAY + itemsize * math.prod(max(n, 1) for n in shape))
+
     def _sparse(self, parts: Any, depth: int) -> Any:
-        name, (rows, columns) = parts["class"], parts["shape"]
-        cls = _SPARSE[name]
-        a, b, c = (self.value(parts[part], depth + 1) for part in SPARSE_PARTS[name[:3]])
-        if name.startswith("coo"):
-            return cls((a, (b, c)), shape=(rows, columns))
-        matrix = cls((a, b, c), shape=(rows, columns))
-        # Products trust the indices and would read beyond the arrays.
-        matrix.check_format(full_check=True)
-        return matrix
+        name, shape = parts["class"], tuple(parts["shape"])
+        cls, form = _SPARSE[name], name.partition("_")[0]
+        arrays = [self.value(parts[part], depth + 1) for part in SPARSE_PARTS[form]]
+        # Other forms of the matrix have an entry for each row or each column.
+        self._budget.spend(_VALUE * sum(shape) + sum(map(weight_of, arrays)))
+        return sparse_matrix(cls, arrays, shape)
 
     def _draws(self, number: Any, depth: int) -> Any:
         return self._generators[number]
 
     def _generator(self, kind: str, data: Any) -> Any:
+        self._budget.spend(_GENERATOR)
         state = self.value(data)
         bits = GENERATORS[state["bit_generator"]](0)
         inner = state["state"]
@@ -158,27 +191,33 @@ class Reader:
                 "If it is your own, pass it to ulmus.persistence.register first"
             )
         cls = entry.load()
+        self._budget.spend(_OBJECT)
         state = {key: self.value(part, depth + 1) for key, part in parts["state"].items()}
         if name.startswith("sklearn."):
             self.scikit_learn.add(cls.__name__)
-        if is_dataclass(cls):
-            _refuse(set(state) - {field.name for field in fields(cls)}, name)
-            return cls(**state)
-        state |= {attribute: make() for attribute, make in entry.fresh.items()}
-        made: Any = object.__new__(cls)
-        vars(made).update(_with_defaults(cls, name, state))
-        if entry.check is not None:
-            entry.check(made)
+        made = _made(cls, name, state | {key: make() for key, make in entry.fresh.items()})
+        # The checks look through every array of the object.
+        self._budget.spend(sum(map(weight_of, state.values())) // 4)
+        entry.layout.check(made)
+        if name.startswith("sklearn.") and getattr(made, "n_jobs", None) is not None:
+            # No more processes at once than this machine has processors.
+            made.n_jobs = min(made.n_jobs, os.cpu_count() or 1)
         return made
+
+
+def _made(cls: type, name: str, state: dict[str, Any]) -> Any:
+    """An object with these attributes."""
+    if is_dataclass(cls):
+        _refuse(set(state) - {field.name for field in fields(cls)}, name)
+        return cls(**state)
+    made: Any = object.__new__(cls)
+    vars(made).update(_with_defaults(cls, name, state))
+    return made
 
 
 def _with_defaults(cls: type, name: str, state: dict[str, Any]) -> dict[str, Any]:
     """The attributes, if all may be set, after the parameters that came with a later version."""
-    defaults = {
-        key: parameter.default
-        for key, parameter in inspect.signature(cls).parameters.items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+    defaults = _parameters(cls)
     _refuse({key for key in state if key not in defaults and not _may_be_set(cls, key)}, name)
     missing = {key: value for key, value in defaults.items() if key not in state}
     if inspect.Parameter.empty in missing.values():
@@ -186,19 +225,31 @@ def _with_defaults(cls: type, name: str, state: dict[str, Any]) -> dict[str, Any
     return missing | state
 
 
+@lru_cache
+def _parameters(cls: type) -> dict[str, Any]:
+    """The parameters of a class and their defaults."""
+    return {
+        key: parameter.default
+        for key, parameter in inspect.signature(cls).parameters.items()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
+
+
+@lru_cache(2**12)
 def _may_be_set(cls: type, attribute: str) -> bool:
-    """Whether an attribute is no more than that: neither Python's own, nor a method's name."""
+    """Whether an attribute is an object's own: not Python's, nor one that its class has."""
     if attribute.startswith("__") or not attribute.isidentifier():
         return False
-    hidden = inspect.getattr_static(cls, attribute, None)
-    return not callable(hidden) and not hasattr(hidden, "__get__")
+    return inspect.getattr_static(cls, attribute, cls) is cls
 
 
 def _refuse(attributes: set[str], name: str) -> None:
     if attributes:
-        raise ModelFileError(f"its {name} has attributes that it should not: {sorted(attributes)}")
+        few = ", ".join(repr(name[:40]) for name in sorted(attributes)[:5])
+        raise ModelFileError(f"its {name} has attributes that it should not: {few}")
 
 
+_PLAIN = set(PLAIN)
 _SPARSE = {
     f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
     for form in SPARSE_PARTS

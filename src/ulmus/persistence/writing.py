@@ -209,6 +209,7 @@ class Writer:
             attribute: self.value(part, f"{where}.{attribute}", depth)
             for attribute, part in self._state(x, name).items()
         }
+        _check_layout(x, name, where)
         return {"object": {"class": name, "state": state}}
 
     def _state(self, x: Any, name: str) -> dict[str, Any]:
@@ -220,6 +221,18 @@ class Writer:
         if not self._for_update:
             left_out |= set(getattr(type(x), "_for_update", ()))
         return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
+
+
+def _check_layout(x: Any, name: str, where: str) -> None:
+    """Refuse what would be refused when the file is read."""
+    entry = known(name)
+    try:
+        if entry is not None:
+            entry.layout.check(x)
+    except ValueError as error:
+        raise UnsupportedModelError(
+            f"{where} cannot be stored: {error}. If it was fitted by scikit-learn, {_ELSEWHERE}."
+        ) from error
 
 
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[..., Any]], ...] = (

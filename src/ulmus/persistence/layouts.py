@@ -1,0 +1,368 @@
+"""What the objects of Ulmus in a file must be like before they are handed out.
+
+Only what predictions read is here: sums, paths and scores that a later fit reads are checked there.
+"""
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from ulmus.features.activations import ACTIVATIONS
+from ulmus.features.scaling import Scaling
+from ulmus.kernels import Kernel, Precomputed
+from ulmus.pairs import Shifted
+from ulmus.persistence.rules import (
+    Layout,
+    Rule,
+    Sizes,
+    any_of,
+    array,
+    flag,
+    floats,
+    has,
+    is_a,
+    labels,
+    maybe,
+    names,
+    nothing,
+    number,
+    places,
+    precision,
+    size,
+    sparse_rows,
+    whole,
+    word,
+)
+from ulmus.tables import TableEncoder
+from ulmus.tables.cells import DATE_LAYOUTS
+from ulmus.targets import ClassTargets, ValueTargets
+
+__all__ = ["LAYOUTS"]
+
+# A kernel or a graph is raised to its power by as many products.
+_MOST_PRODUCTS = 1000
+
+
+def _function(value: Any, sizes: Sizes) -> bool:
+    return isinstance(value, np.ufunc | FunctionType)
+
+
+def _text(value: Any, sizes: Sizes) -> bool:
+    return type(value) is str
+
+
+def _scaling(dim: str) -> Rule:
+    def rule(value: Any, sizes: Sizes) -> bool:
+        return isinstance(value, Scaling) and floats(dim)(value.center, sizes)
+
+    return rule
+
+
+def _shifted(*dims: str) -> Rule:
+    def rule(value: Any, sizes: Sizes) -> bool:
+        rows = any_of(sparse_rows(*dims), floats(*dims))
+        return isinstance(value, Shifted) and rows(value.rows, sizes)
+
+    return rule
+
+
+def _tuple_of(rule: Rule) -> Rule:
+    return lambda value, sizes: type(value) is tuple and all(rule(part, sizes) for part in value)
+
+
+# ---------------------------------------------------------------- estimators
+_COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": maybe(names("d"))}
+_READ: dict[str, Rule] = {"dtype": precision}
+_HIDDEN: dict[str, Rule] = {
+    **_COLUMNS,
+    "features_": has("transform"),
+    "beta_": floats("h", "m"),
+    "intercept_": floats("m"),
+}
+_CLASSES: dict[str, Rule] = {"classes_": labels("k")}
+_TEMPERATURE: dict[str, Rule] = {"temperature_": number(0, above=True)}
+_VALUES: dict[str, Rule] = {"_flat": flag}
+
+
+def _one_output_each(model: Any, sizes: Sizes) -> bool:
+    """An output for each class, or one for two."""
+    return sizes["m"] == sizes["k"] or (sizes["k"], sizes["m"]) == (2, 1)
+
+
+def _one_column_if_flat(model: Any, sizes: Sizes) -> bool:
+    return sizes["m"] == 1 or not model._flat
+
+
+_CLASSIFIER = Layout({**_HIDDEN, **_CLASSES, **_TEMPERATURE}, _READ, _one_output_each)
+_REGRESSOR = Layout({**_HIDDEN, **_VALUES}, _READ, _one_column_if_flat)
+
+# ---------------------------------------------------------------- kernels
+_KERNEL: dict[str, Rule] = {**_COLUMNS, "kernel_": is_a(Kernel), "scaling_": _scaling("d")}
+_KERNEL_READ: dict[str, Rule] = {
+    **_READ,
+    "kernel": any_of(_text, _function, is_a(Kernel)),
+    "scaling": word("auto", None),
+}
+_DUAL: dict[str, Rule] = {"dual_coef_": floats("l", "m"), "intercept_": floats("m")}
+
+
+def _landmarks(rows: Any, model: Any, sizes: Sizes) -> bool:
+    """Rows of the inputs, or their numbers where the kernel is precomputed."""
+    given = model.kernel == "precomputed" if isinstance(model.kernel, str) else False
+    if given != isinstance(model.kernel_, Precomputed):
+        return False
+    if given:
+        return places("l", within="d")(rows, sizes)
+    return any_of(floats("l", "d"), sparse_rows("l", "d"), _shifted("l", "d"))(rows, sizes)
+
+
+def _kernel_classifier(model: Any, sizes: Sizes) -> bool:
+    return _landmarks(model.landmarks_, model, sizes) and _one_output_each(model, sizes)
+
+
+def _kernel_regressor(model: Any, sizes: Sizes) -> bool:
+    return _landmarks(model.landmarks_, model, sizes) and _one_column_if_flat(model, sizes)
+
+
+def _sparse_classifier(model: Any, sizes: Sizes) -> bool:
+    """Hidden rows and β, or a kernel and support vectors."""
+    if model.kernel is None:
+        Layout(_HIDDEN, _READ).check(model)
+        return model.beta_.shape[1] == sizes["m"]
+    Layout(_KERNEL, _KERNEL_READ).check(model)
+    given = isinstance(model.kernel_, Precomputed)
+    rows = model.support_ if given else model.support_vectors_
+    return _landmarks(rows, model, sizes)
+
+
+_ANY = has("__init__")
+
+# ---------------------------------------------------------------- clusters
+_CLUSTERS: dict[str, Rule] = {
+    **_COLUMNS,
+    "features_": has("transform"),
+    "kmeans_": is_a(object, n_clusters="k"),
+    "cluster_centers_": floats("k", "c"),
+}
+_CLUSTERS_READ: dict[str, Rule] = {**_READ, "n_clusters": size("k")}
+
+
+def _is_k_means(model: Any, sizes: Sizes) -> bool:
+    """The centres are k-means' own."""
+    return type(model.kmeans_).__name__ == "KMeans" and hasattr(model.kmeans_, "cluster_centers_")
+
+
+def _is_factorised(model: Any, sizes: Sizes) -> bool:
+    fitted = type(model.nmf_).__name__ == "NMF" and hasattr(model.nmf_, "components_")
+    return fitted and model.nmf_.components_.shape[0] == sizes["k"] and _is_k_means(model, sizes)
+
+
+def _spectral(model: Any, sizes: Sizes) -> bool:
+    """Hβ, or an embedding and k-means."""
+    if hasattr(model, "beta_"):
+        Layout(_HIDDEN, _READ).check(model)
+        return True
+    embedded = type(model.embedding_).__name__ == "ELMEmbedding" and _is_k_means(model, sizes)
+    return embedded and hasattr(model.embedding_, "beta_")
+
+
+# ---------------------------------------------------------------- tables
+_COLUMN: dict[str, Rule] = {
+    "kind": word("number", "boolean", "date", "category"),
+    "categories": _tuple_of(_text),
+    "blank": flag,
+    "other": flag,
+    "layout": word("", *DATE_LAYOUTS),
+    "spellings": _tuple_of(_text),
+    "fill": number(),
+    "indicator": flag,
+    "frame": lambda value, sizes: (
+        type(value) is tuple
+        and len(value) == 3
+        and number()(value[0], sizes)
+        and number(0, above=True)(value[1], sizes)
+        and flag(value[2], sizes)
+    ),
+    "ranks": floats(2, "r"),
+}
+
+
+def _column(state: Any) -> bool:
+    """How one column is read: each field by itself, and all that its kind needs."""
+    if type(state) is not dict or "kind" not in state:
+        return False
+    needed = {"categories"} if state["kind"] == "category" else {"frame"}
+    sound = all(name in _COLUMN and _COLUMN[name](part, {}) for name, part in state.items())
+    return sound and needed <= state.keys()
+
+
+def _encoder(encoder: Any, sizes: Sizes) -> bool:
+    """Columns for all names, or as many fills as the matrix has columns."""
+    if encoder.width:
+        dense = encoder.sparse or floats(encoder.width)(encoder.fill, sizes)
+        return dense and len(encoder.names) == encoder.width
+    known = all(map(_column, encoder.columns.values()))
+    return known and set(encoder.names) <= encoder.columns.keys()
+
+
+def _table_model(model: Any, sizes: Sizes) -> bool:
+    """The encoder gives the columns that the view knows."""
+    dense = len(model.view.low_) > 0
+    width = len(model.encoder.feature_names_out)
+    return width == model.view.n_features_in_ and dense != bool(model.encoder.sparse)
+
+
+_CLIPPED = any_of(floats("d"), floats(0))
+
+LAYOUTS: dict[str, Layout] = {
+    "ulmus.ELMClassifier": _CLASSIFIER,
+    "ulmus.ELMEmbedding": Layout(_HIDDEN, {**_READ, "row_normalize": flag}),
+    "ulmus.ELMKMeans": Layout(_CLUSTERS, _CLUSTERS_READ, _is_k_means),
+    "ulmus.ELMNMF": Layout(
+        {**_CLUSTERS, "nmf_": _ANY, "components_": floats("k", "h")}, _CLUSTERS_READ, _is_factorised
+    ),
+    "ulmus.ELMRegressor": _REGRESSOR,
+    "ulmus.ELMSpectralClustering": Layout(
+        {**_COLUMNS, "embedding_": _ANY, "kmeans_": _ANY}, _READ, _spectral
+    ),
+    "ulmus.GraphELMClassifier": _CLASSIFIER,
+    "ulmus.KNNGraph": Layout(),
+    "ulmus.KernelELMClassifier": Layout(
+        {**_KERNEL, **_DUAL, **_CLASSES, **_TEMPERATURE, "landmarks_": _ANY},
+        _KERNEL_READ,
+        _kernel_classifier,
+    ),
+    "ulmus.KernelELMRegressor": Layout(
+        {**_KERNEL, **_DUAL, **_VALUES, "landmarks_": _ANY}, _KERNEL_READ, _kernel_regressor
+    ),
+    "ulmus.KernelFeatures": Layout(
+        {**_KERNEL, "weights_": floats("l", "r"), "rank_": size("r"), "landmarks_": _ANY},
+        _KERNEL_READ,
+        lambda model, sizes: _landmarks(model.landmarks_, model, sizes),
+    ),
+    "ulmus.ManifoldELMClassifier": _CLASSIFIER,
+    "ulmus.RBFFeatures": Layout(
+        {
+            **_COLUMNS,
+            "centers_": floats("h", "d"),
+            "rates_": floats("h"),
+            "scaling_": _scaling("d"),
+        },
+        {
+            **_READ,
+            "node": word("gaussian", "random_gaussian", "exponential", "robust"),
+            "scaling": word("auto", None),
+        },
+    ),
+    "ulmus.RandomFeatures": Layout(
+        {
+            **_COLUMNS,
+            "weights_": floats("h", "d"),
+            "biases_": floats("h"),
+            "scaling_": _scaling("d"),
+        },
+        {
+            **_READ,
+            "activation": any_of(word(*ACTIVATIONS), _function),
+            "scaling": word("auto", None),
+        },
+    ),
+    "ulmus.SemiSupervisedELMClassifier": _CLASSIFIER,
+    "ulmus.SemiSupervisedELMRegressor": _REGRESSOR,
+    "ulmus.SparseELMClassifier": Layout(
+        {**_COLUMNS, **_CLASSES, "dual_coef_": floats("m", "l"), "support_": array("iu", "l")},
+        {"kernel": any_of(nothing, _KERNEL_READ["kernel"])},
+        lambda model, sizes: _one_output_each(model, sizes) and _sparse_classifier(model, sizes),
+    ),
+    "ulmus.estimators.free.GraphLabels": Layout(
+        {
+            "targets": is_a(ClassTargets, ValueTargets),
+            "mass": floats("n", "b"),
+            "reached": array("b", "n"),
+            "lam": number(),
+            "error": maybe(number()),
+        }
+    ),
+    "ulmus.features.scaling.ColumnStatistics": Layout(
+        {
+            "weight": number(0, above=True),
+            **dict.fromkeys(("mean", "deviation", "least", "greatest"), floats("d")),
+        }
+    ),
+    "ulmus.features.scaling.Scaling": Layout({"center": floats("d"), "factor": floats("d")}),
+    "ulmus.graphs.Laplacian": Layout(
+        {"matrix": sparse_rows("n", "n"), "power": whole(1, _MOST_PRODUCTS)}
+    ),
+    "ulmus.kernels.Arcsine": Layout({"gamma": number(0, above=True), "coef0": number(0)}),
+    "ulmus.kernels.InfiniteRBF": Layout(
+        {"gamma": number(0, above=True), "spread": number(0, above=True), "normalized": flag}
+    ),
+    "ulmus.kernels.Laplacian": Layout({"gamma": number(0, above=True)}),
+    "ulmus.kernels.Linear": Layout(),
+    "ulmus.kernels.Pairwise": Layout({"function": _function}),
+    "ulmus.kernels.Polynomial": Layout(
+        {
+            "gamma": number(0, above=True),
+            "coef0": number(0),
+            "degree": whole(1, _MOST_PRODUCTS),
+        }
+    ),
+    "ulmus.kernels.Precomputed": Layout(),
+    "ulmus.kernels.RBF": Layout({"gamma": number(0, above=True)}),
+    "ulmus.kernels.Shifted": Layout(
+        {"rows": any_of(sparse_rows("n", "d"), floats("n", "d")), "shift": floats("d")}
+    ),
+    "ulmus.problem.Moments": Layout(
+        {
+            "gram": floats("h", "h"),
+            "cross": floats("h", "b"),
+            "energy": floats("b", "b"),
+            "hidden": floats("h"),
+            "target": floats("b"),
+            **dict.fromkeys(("weight", "rows", "rounding"), number()),
+        }
+    ),
+    "ulmus.problem.RowMoments": Layout(
+        {"B": floats("n", "h"), "Y": floats("n", "b"), "root": floats("n", 1)}
+    ),
+    "ulmus.solvers.manifold.ManifoldBasis": Layout(
+        {"basis": floats("h", "r"), "values": floats("r")}
+    ),
+    "ulmus.tables.TableEncoder": Layout(
+        {
+            "names": _tuple_of(_text),
+            "feature_names_out": _tuple_of(_text),
+            "columns": is_a(dict),
+            "dropped": is_a(dict),
+            "sparse": flag,
+            "width": whole(0, 2**31),
+            "image_shape": _tuple_of(whole(1, 2**31)),
+        },
+        more=_encoder,
+    ),
+    "ulmus.tabular.TableModel": Layout(
+        {
+            "encoder": is_a(TableEncoder),
+            "view": has("transform"),
+            "estimator": has("predict"),
+            "target": _text,
+            "task": word("classification", "regression"),
+            "summary": is_a(dict),
+        },
+        more=_table_model,
+    ),
+    "ulmus.tabular.view.View": Layout(
+        {
+            "n_features_in_": size("d"),
+            "low_": _CLIPPED,
+            "high_": _CLIPPED,
+            "column_": places("s", within="d"),
+            "edge_": floats("s"),
+        }
+    ),
+    "ulmus.targets.ClassTargets": Layout(
+        {"n_classes": size("k"), "codes": places("n", within="k")}
+    ),
+    "ulmus.targets.ValueTargets": Layout({"values": floats("n", "m")}),
+}

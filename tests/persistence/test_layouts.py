@@ -1,0 +1,293 @@
+"""Attributes that do not fit each other are refused before compiled code can trust them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.datasets import load_iris
+from sklearn.decomposition import NMF, PCA, TruncatedSVD
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+import ulmus
+from persistence.forging import save_forged
+from ulmus import load, save
+from ulmus.exceptions import ModelFileError, UnsupportedModelError
+from ulmus.kernels import RBF, Polynomial, Precomputed
+from ulmus.persistence import classes, layouts, scikit
+from ulmus.tables import Table
+from ulmus.tabular import fit_table
+
+X, Y = load_iris(return_X_y=True)
+X, Y = X[::3], Y[::3]
+RARE = [["a"], ["b"], ["b"], ["c"], ["c"], ["c"]]
+TABLE = Table(
+    ("size", "kind", "y"),
+    {"size": X[:, 0], "kind": np.array(["u", "v"], dtype=object)[Y % 2], "y": X[:, 1]},
+)
+few = {"n_hidden": 7, "random_state": 0}
+
+
+def fitted(model, rows=X, y=Y):
+    return model.fit(rows, y)
+
+
+MODELS = {
+    "k-means": lambda: fitted(KMeans(3, n_init=1, random_state=0)),
+    "NMF": lambda: fitted(NMF(2, random_state=0, max_iter=500)),
+    "PCA": lambda: fitted(PCA(2)),
+    "SVD": lambda: fitted(TruncatedSVD(2)),
+    "Nystroem": lambda: fitted(Nystroem(n_components=5, random_state=0)),
+    "sampler": lambda: fitted(RBFSampler(n_components=5, random_state=0)),
+    "neighbours": lambda: KNeighborsTransformer(algorithm="brute"),
+    "neighbours in a radius": lambda: RadiusNeighborsTransformer(algorithm="brute"),
+    "one-hot": lambda: fitted(OneHotEncoder(), RARE),
+    "one-hot, rare": lambda: fitted(OneHotEncoder(min_frequency=2, drop="first"), RARE),
+    "ordinal": lambda: fitted(OrdinalEncoder(), RARE),
+    "powers": lambda: fitted(PolynomialFeatures(2)),
+    "standard": lambda: fitted(StandardScaler()),
+    "robust": lambda: fitted(RobustScaler()),
+    "min-max": lambda: fitted(MinMaxScaler()),
+    "max-abs": lambda: fitted(MaxAbsScaler()),
+    "imputer": lambda: fitted(SimpleImputer()),
+    "indicator": lambda: fitted(MissingIndicator(features="all")),
+    "columns": lambda: fitted(ColumnTransformer([("a", StandardScaler(), [0, 1])])),
+    "pipeline": lambda: fitted(make_pipeline(StandardScaler(), PCA(2))),
+    "union": lambda: fitted(make_union(StandardScaler(), PCA(2))),
+    "function": lambda: FunctionTransformer(np.tanh),
+    "target": lambda: TransformedTargetRegressor(
+        ulmus.ELMRegressor(**few), transformer=StandardScaler()
+    ).fit(X, X[:, 0]),
+    "units": lambda: fitted(ulmus.RandomFeatures(7, random_state=0)),
+    "RBF units": lambda: fitted(ulmus.RBFFeatures(7, random_state=0)),
+    "kernel features": lambda: fitted(ulmus.KernelFeatures(rank=5, random_state=0)),
+    "elm": lambda: fitted(ulmus.ELMClassifier(**few)),
+    "regressor": lambda: ulmus.ELMRegressor(**few).fit(X, X[:, 0]),
+    "kernel": lambda: fitted(ulmus.KernelELMClassifier(C=1.0)),
+    "kernel, given": lambda: fitted(ulmus.KernelELMClassifier("precomputed", C=1.0), X @ X.T),
+    "kernel, sparse rows": lambda: fitted(
+        ulmus.KernelELMClassifier(C=1.0), sp.csr_array(np.where(X > 3, X, 0.0))
+    ),
+    "hinge": lambda: fitted(ulmus.SparseELMClassifier(**few)),
+    "hinge, kernel": lambda: fitted(ulmus.SparseELMClassifier(kernel="rbf")),
+    "embedding": lambda: fitted(ulmus.ELMEmbedding(**few)),
+    "spectral": lambda: fitted(ulmus.ELMSpectralClustering(3, **few)),
+    "ELM k-means": lambda: fitted(ulmus.ELMKMeans(3, **few)),
+    "ELM NMF": lambda: fitted(ulmus.ELMNMF(3, **few)),
+    "SS-ELM": lambda: fitted(
+        ulmus.SemiSupervisedELMClassifier(**few), X, np.where(np.arange(len(Y)) % 5, -1, Y)
+    ),
+    "table": lambda: fit_table(TABLE, "y"),
+    "graph": lambda: ulmus.KNNGraph(3),
+}
+NAN = np.full((2, 4), np.nan)
+
+
+def arrays(name, shape, *others):
+    """Another shape, a NaN, text, and no array at all."""
+    wrong = np.ones(shape)
+    return [
+        {name: np.ones(tuple(n + 1 for n in shape))}, {name: np.full(shape, np.nan)},
+        {name: wrong.astype("U3")}, {name: wrong[..., None]}, {name: None}, {name: 7.0},
+        {name: wrong.astype(complex)}, *({name: other} for other in others),
+    ]  # fmt: skip
+
+
+CHANGES = {
+    "k-means": [
+        *arrays("cluster_centers_", (3, 4), np.ones((3, 4), order="F")),
+        {"n_clusters": 4}, {"n_features_in_": 3}, {"n_features_in_": 4.0}, {"algorithm": "none"},
+    ],
+    "NMF": [*arrays("components_", (2, 4)), {"max_iter": 10**9}, {"_n_components": 3}],
+    "PCA": [
+        *arrays("components_", (2, 4)), *arrays("mean_", (4,)), {"whiten": "yes"},
+        *arrays("explained_variance_", (2,)),
+    ],
+    "SVD": arrays("components_", (2, 4)),
+    "Nystroem": [
+        *arrays("components_", (5, 4)), *arrays("normalization_", (5, 5)), {"kernel": 3},
+        {"n_jobs": "many"}, {"n_jobs": 10**9},
+    ],
+    "sampler": [*arrays("random_weights_", (4, 5)), {"n_components": 4}],
+    "neighbours": [
+        {"_fit_X": X}, {"n_samples_fit_": 9}, {"_fit_method": "brute"}, {"n_features_in_": 4},
+        {"effective_metric_": "euclidean"}, {"_tree": None},
+    ],
+    "neighbours in a radius": [{"_fit_X": X}, {"n_samples_fit_": 9}, {"_fit_method": "brute"}],
+    "one-hot": [
+        {"_n_features_outs": [9]}, {"_n_features_outs": [2]}, {"categories_": []},
+        {"categories_": [np.arange(9)]}, {"categories_": [np.array([3.0, 1.0, 2.0])]},
+        {"categories_": [np.array([1.0, np.nan, 2.0])]}, {"categories_": ["abc"]},
+        {"_infrequent_enabled": True, "_infrequent_indices": [np.array([10**6])],
+         "_default_to_infrequent_mappings": [None]},
+        {"dtype": object}, {"n_features_in_": 2}, {"_infrequent_enabled": 1},
+    ],
+    "one-hot, rare": [
+        {"_infrequent_indices": [np.array([10**6])]}, {"_infrequent_indices": [None]},
+        {"_default_to_infrequent_mappings": [np.array([0, 1, 9])]},
+        {"_default_to_infrequent_mappings": [np.array([0, -1, 1])]},
+        {"_default_to_infrequent_mappings": [np.array([0, 1])]},
+        {"_drop_idx_after_grouping": np.array([7], dtype=object)},
+        {"_drop_idx_after_grouping": np.array([None], dtype=object)},
+    ],
+    "ordinal": [
+        {"categories_": [np.array([2.0, 1.0])]}, {"_missing_indices": {9: 1}},
+        {"_missing_indices": None}, {"_infrequent_enabled": True}, {"dtype": "O"},
+    ],
+    "powers": [
+        {"_n_out_full": 16}, {"n_output_features_": 16}, {"_max_degree": 3}, {"degree": 3},
+        {"_max_degree": 60, "degree": 60}, {"_min_degree": -1}, {"include_bias": "yes"},
+    ],
+    "standard": [
+        *arrays("mean_", (4,)), *arrays("scale_", (4,)), {"scale_": np.zeros(4)},
+        {"_sklearn_output_config": 3}, {"with_mean": 3},
+    ],
+    "robust": [*arrays("center_", (4,)), *arrays("scale_", (4,)), {"scale_": np.full(4, 5e-324)}],
+    "min-max": [*arrays("min_", (4,)), *arrays("scale_", (4,)), {"clip": "no"}],
+    "max-abs": [*arrays("scale_", (4,)), {"scale_": np.zeros(4)}],
+    "imputer": [
+        {"statistics_": np.ones(3)}, {"statistics_": [1.0]}, {"indicator_": 3},
+        {"_fill_dtype": "float"}, {"indicator_": fitted(MissingIndicator())},
+    ],
+    "indicator": [{"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
+    "columns": [
+        {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
+        {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},
+        {"_transformer_to_input_indices": {"a": [9], "remainder": []}},
+        {"transformers_": [("a", StandardScaler(), ["nowhere"])]}, {"n_jobs": 2.5},
+        {"transformer_weights": {"a": "heavy"}},
+    ],
+    "pipeline": [{"steps": []}, {"steps": [("a", 3)]}, {"steps": [(1, StandardScaler())]}],
+    "union": [{"transformer_list": [("a", "b")]}, {"transformer_weights": {"a": None}}],
+    "function": [
+        {"kw_args": {"where": False}}, {"kw_args": {"out": np.zeros(3)}}, {"kw_args": [1]},
+        {"func": "tanh"}, {"inv_kw_args": {"where": False}}, {"validate": "no"},
+    ],
+    "target": [{"regressor_": None}, {"transformer_": np.float64}, {"_training_dim": 9}],
+    "units": [
+        *arrays("weights_", (7, 4)), *arrays("biases_", (7,)), {"scaling_": None},
+        {"activation": "cube"}, {"dtype": "int8"}, {"n_features_in_": 5}, {"dtype": np.float16},
+        {"feature_names_in_": np.array(["a"], dtype=object)}, {"scaling": "none"},
+    ],
+    "RBF units": [*arrays("centers_", (7, 4)), *arrays("rates_", (7,)), {"node": "cube"}],
+    "kernel features": [
+        *arrays("landmarks_", (5, 4)), *arrays("weights_", (5, 5)), {"rank_": 4},
+        {"kernel_": "rbf"}, {"kernel": "precomputed"}, {"kernel_": Precomputed()},
+    ],
+    "elm": [
+        *arrays("beta_", (7, 3)), *arrays("intercept_", (3,)), {"features_": 3},
+        {"features_": np.float64}, {"classes_": np.array([0, 1])}, {"classes_": [0, 1, 2]},
+        {"temperature_": 0.0}, {"temperature_": "1"}, {"dtype": 7}, {"n_features_in_": True},
+    ],
+    "regressor": [{"_flat": 1}, {"beta_": np.ones((7, 2)), "intercept_": np.ones(2)}],
+    "kernel": [
+        *arrays("landmarks_", (50, 4)), *arrays("dual_coef_", (50, 3)), {"kernel_": np.float64},
+        {"kernel_": Precomputed()}, {"kernel": np.ones(3)}, {"scaling_": None},
+    ],
+    "kernel, given": [
+        {"landmarks_": np.arange(50) + 1}, {"landmarks_": np.arange(50) - 1},
+        {"landmarks_": np.ones(50)}, {"kernel_": RBF(1.0)},
+    ],
+    "kernel, sparse rows": [{"landmarks_": sp.csr_array((50, 9))}],
+    "hinge": [*arrays("beta_", (7, 3)), {"dual_coef_": np.ones((2, 2))}, {"kernel": "rbf"}],
+    "hinge, kernel": [{"support_vectors_": np.ones((2, 2))}, {"kernel": None}, {"scaling_": None}],
+    "embedding": [*arrays("beta_", (7, 2)), {"row_normalize": None}],
+    "spectral": [{"kmeans_": None}, {"embedding_": PCA(2)}, {"kmeans_": KMeans(3)}],
+    "ELM k-means": [
+        {"kmeans_": None}, {"kmeans_": KMeans(3)}, {"cluster_centers_": np.ones((2, 7))},
+        {"n_clusters": 10**9},
+    ],
+    "ELM NMF": [{"nmf_": NMF(3)}, {"components_": None}, {"n_clusters": 4}],
+    "SS-ELM": [*arrays("beta_", (7, 3)), {"temperature_": np.inf}],
+    "table": [
+        {"encoder": None}, {"view": PCA(2)}, {"estimator": None}, {"target": 3}, {"task": "sort"},
+    ],
+    "graph": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_does_not_fit_is_refused(name, tmp_path):
+    path, model = tmp_path / "model.ulmus", MODELS[name]()
+    save(model, path)
+    load(path)
+    for change in CHANGES[name]:
+        other = MODELS[name]() if name == "table" else model
+        before = dict(vars(other))
+        vars(other).update(change)
+        save_forged(other, path)
+        if change == {"n_jobs": 10**9}:
+            assert load(path).n_jobs < 10**6
+            continue
+        with pytest.raises(ModelFileError):
+            raise AssertionError(f"{name} with {change} is {load(path)}")
+        vars(other).clear()
+        vars(other).update(before)
+
+
+def test_what_could_not_be_read_is_not_saved(tmp_path):
+    for model, why in (
+        (fitted(KNeighborsTransformer(algorithm="brute")), "a fitted KNeighborsTransformer holds"),
+        (fitted(KNeighborsTransformer(algorithm="kd_tree")), "KDTree"),
+        (fitted(NMF(2, max_iter=10**6, random_state=0)), "max_iter of NMF does not fit"),
+    ):
+        with pytest.raises(UnsupportedModelError, match=why):
+            save(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_class_that_a_file_may_hold_has_a_layout():
+    assert set(classes._KNOWN) == {*layouts.LAYOUTS, *scikit.LAYOUTS}
+    unchecked = {name for name, known in classes._KNOWN.items() if known.layout == layouts.Layout()}
+    # Parameters and no fitted state: what they are used for checks them.
+    assert unchecked == {
+        "sklearn.compose.make_column_selector",
+        "ulmus.KNNGraph",
+        "ulmus.kernels.Linear",
+        "ulmus.kernels.Precomputed",
+    }
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Polynomial(degree=10**12), Polynomial(degree=2.5), Polynomial(gamma=-1.0), RBF("wide"),
+        RBF(float("nan")), ulmus.graphs.Laplacian(sp.csr_array(np.eye(3)), 10**12),
+        ulmus.graphs.Laplacian(sp.csr_array(np.ones((2, 3)))), ulmus.graphs.Laplacian(np.eye(3)),
+        ulmus.targets.ClassTargets(np.array([0, 9]), 3), ulmus.targets.ValueTargets(NAN),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_small_parts_that_cannot_be(part, tmp_path):
+    save_forged(part, tmp_path / "part")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "part")
+
+
+def test_attributes_that_a_class_has_itself_cannot_be_set(tmp_path):
+    model = fitted(StandardScaler())
+    model._parameter_constraints = {}
+    save_forged(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="should not: '_parameter_constraints'"):
+        load(tmp_path / "model")
+
+
+def test_functions_in_files_take_one_array(tmp_path):
+    save(FunctionTransformer(np.tanh), tmp_path / "one")
+    assert load(tmp_path / "one").func is np.tanh
+    for function in (np.add, np.frexp):
+        with pytest.raises(ModelFileError, match="func is a function"):
+            save(FunctionTransformer(function), tmp_path / "two")
