@@ -244,8 +244,26 @@ def hinge_violation(alpha, K, y, c):
     return worst
 
 
-def hinge_by_a_general_solver(K, y, c, ridge=1e-9):
-    """α by bounded least squares: with Q + ridge·I = RᵀR the dual is ½‖Rα − R⁻ᵀ1‖²."""
+def hinge_by_general_solvers(K, y, c):
+    """α by two general solvers, the better of the two: each may stop early where K is singular."""
+    found = [_by_gradients(K, y, c)] + [_by_least_squares(K, y, c, r) for r in (1e-6, 1e-9)]
+    return max(found, key=lambda alpha: hinge_dual(alpha, K, y))
+
+
+def _by_gradients(K, y, c):
+    def loss(alpha):
+        slope = y * (K @ (y * alpha)) - 1.0
+        return 0.5 * alpha @ (slope - 1.0), slope
+
+    options = {"maxiter": 10**5, "maxfun": 10**6, "ftol": 0.0, "gtol": 1e-12, "maxcor": 50}
+    bounds = [(0.0, bound) for bound in c]
+    return scipy.optimize.minimize(
+        loss, np.zeros(len(y)), jac=True, bounds=bounds, method="L-BFGS-B", options=options
+    ).x
+
+
+def _by_least_squares(K, y, c, ridge):
+    """With Q + ridge·I = RᵀR the dual is ½‖Rα − R⁻ᵀ1‖²."""
     R = np.linalg.cholesky(np.outer(y, y) * K + ridge * np.eye(len(y))).T
     b = scipy.linalg.solve_triangular(R, np.ones(len(y)), trans="T")
     return scipy.optimize.lsq_linear(R, b, (0.0, c), method="bvls", tol=1e-20, max_iter=10_000).x
