@@ -1,0 +1,148 @@
+"""What a problem and its sums promise."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from conditioning import EPS, STEPS, assert_within
+from laws.problems import make_problem
+from ulmus import problem as module
+from ulmus.backends import namespace
+from ulmus.hidden import Stored
+from ulmus.problem import Path, Problem, RowMoments
+from ulmus.targets import ClassTargets, coded
+
+
+def assert_sums(moments, H, Y, c):
+    """Every sum, written out."""
+    apart = STEPS * EPS * c.sum()
+    assert_within(moments.gram, H.T @ (c[:, None] * H), apart)
+    assert_within(moments.cross, H.T @ (c[:, None] * Y), apart)
+    assert_within(moments.energy, Y.T @ (c[:, None] * Y), apart)
+    assert_within(moments.hidden, H.T @ c, apart)
+    assert_within(moments.target, Y.T @ c, apart)
+    assert_within(moments.weight, c.sum(), apart)
+    assert moments.rows == len(H)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", [6, 7])  # tanh units, and sigmoid ones, which have an offset
+def test_moments_are_their_sums(seed, weighted, monkeypatch):
+    monkeypatch.setattr(module, "_PANEL", 3)
+    p = make_problem(seed, 30, 8, classes=3, weighted=weighted)
+    assert (p.H.offset != 0) == (seed == 7)
+    c = np.ones(30) if p.weight is None else p.weight
+    assert_sums(p.moments(), p.H.all(), np.eye(3)[p.targets.codes], c)
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_moments_about_the_first_means_are_the_same(seed, monkeypatch):
+    # What a device with matrix units does, here on the host.
+    monkeypatch.setattr(module, "has_matrix_units", lambda B: True)
+    p = make_problem(seed, 30, 8, classes=3, weighted=True)
+    plain = _plain_rounding(seed)
+    moments = p.moments()
+    assert_sums(moments, p.H.all(), np.eye(3)[p.targets.codes], p.weight)
+    assert moments.rounding >= 32 * plain / 30  # of sums about the means, and short products
+
+
+def _plain_rounding(seed):
+    p = make_problem(seed, 30, 8, classes=3, weighted=True)
+    return EPS * np.diagonal(p.H.all().T @ p.H.all()).max()
+
+
+def test_rounding_grows_with_the_largest_sum_and_the_root_of_the_units():
+    p = make_problem(6, 30, 9, classes=3)
+    for dtype in (np.float64, np.float32):
+        moments = Problem(Stored([p.H.all().T.astype(dtype)]), p.targets).moments()
+        largest = np.diagonal(moments.gram).max()
+        assert_allclose(moments.rounding, 3.0 * float(np.finfo(dtype).eps) * largest, rtol=1e-6)
+    both, doubled = moments + moments, 2.0 * moments
+    assert both.rounding == doubled.rounding == (moments * -2.0).rounding
+    assert (moments - moments).rounding == both.rounding  # what is lost stays lost
+
+
+def test_the_first_units_have_the_first_sums():
+    p = make_problem(7, 30, 8, classes=3)
+    some = p.moments().first(5)
+    H, Y = p.H.all()[:, :5], np.eye(3)[p.targets.codes]
+    assert_sums(some, H, Y, np.ones(30))
+
+
+def test_centered_moments_are_those_of_rows_less_their_means():
+    p = make_problem(7, 30, 8, classes=3, weighted=True)
+    H, Y, c = p.H.all(), np.eye(3)[p.targets.codes], p.weight
+    H, Y = (A - np.average(A, axis=0, weights=c) for A in (H, Y))
+    about = p.moments().centered()
+    assert_sums(about, H, Y, c)
+    assert not about.hidden.any()
+    assert not about.target.any()
+
+
+def test_a_frame_states_what_the_solve_sees():
+    p = make_problem(7, 30, 8, classes=3, weighted=True)
+    H, T, c = p.H.all(), coded(p.targets, slice(0, 30), float), p.weight
+    plain = p.frame(p.moments())
+    assert_allclose(plain.cross, H.T @ (c[:, None] * T), rtol=1e-12)
+    assert plain.share == 0
+    assert not plain.center.any()
+    assert not plain.intercept(np.ones((8, 3))).any()
+    p = Problem(p.H, p.targets, c, None, True)
+    about = p.frame(p.moments())
+    means = np.average(H, axis=0, weights=c), np.average(T, axis=0, weights=c)
+    assert_allclose(about.center, means[0], rtol=1e-12)
+    assert_allclose(about.level, means[1], rtol=1e-12)
+    assert about.share == pytest.approx(1 / c.sum())
+    assert_allclose(about.gram, (H - means[0]).T @ (c[:, None] * (H - means[0])), atol=1e-12)
+    assert_allclose(about.cross, (H - means[0]).T @ (c[:, None] * (T - means[1])), atol=1e-12)
+    beta = np.arange(24.0).reshape(8, 3)
+    assert_allclose(about.intercept(beta), means[1] - means[0] @ beta, rtol=1e-12)
+
+
+def test_rows_kept_are_their_sums():
+    p = make_problem(6, 10, 30, classes=3, weighted=True)
+    root, Y = np.sqrt(p.weight)[:, None], np.eye(3)[p.targets.codes]
+    kept = RowMoments(root * p.H.all(), root * Y, root)
+    assert kept.rows == 10
+    assert_sums(kept.summed(), p.H.all(), Y, p.weight)
+    assert kept.summed().rounding > 0
+
+
+def test_what_a_row_loses_when_it_is_left_out():
+    p = make_problem(6, 10, 5, weighted=True)
+    rows = np.array([7, 2])
+    assert_array_equal(p.unit_weight(rows), p.weight[rows])
+    part = Problem(p.H, p.targets, p.weight, np.arange(10.0))
+    assert_array_equal(part.unit_weight(rows), [7.0, 2.0])
+    even = Problem(p.H, p.targets)
+    assert_array_equal(even.unit_weight(rows), [1.0, 1.0])
+    assert_array_equal(even.unit_weight(slice(4, 8)), np.ones(4))
+    assert_array_equal(even.unit_weight(slice(4, None)), np.ones(6))
+
+
+GRID = np.array([0.1, 1.0, 10.0])
+
+
+def test_the_best_of_values_has_the_least_squared_error():
+    path = Path(GRID, np.array([3.0, 1.0, 2.0]), None, "loo", 50)
+    assert path.best == 1
+    assert path.score == (0.0, 1.0)
+    assert list(path.table()) == ["C", "squared_error"]
+
+
+def test_the_best_of_classes_is_within_one_row_of_the_least_error_rate():
+    squared = np.array([3.0, 2.0, 1.0])
+    for rate, best in (([0.10, 0.12, 0.13], 1), ([0.10, 0.1201, 0.13], 0), ([0.1, 0.2, 0.1], 2)):
+        path = Path(GRID, squared, np.array(rate), "loo", 50)  # a row is 0.02
+        assert path.best == best
+        assert path.score == (rate[best], squared[best])
+    table = Path(GRID, squared, np.array(rate), "loo", 50, lam=GRID).table()
+    assert list(table) == ["lam", "C", "squared_error", "error_rate"]
+
+
+def test_a_class_that_is_missing_has_sums_of_zero():
+    p = make_problem(6, 10, 5, classes=2)
+    moments = Problem(p.H, ClassTargets(p.targets.codes, 3)).moments()
+    assert not moments.cross[:, 2].any()
+    assert moments.target[2] == 0
+    assert namespace.is_numpy(moments.gram)
