@@ -21,7 +21,8 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["missing", "pairs"],
+    ["finite", "missing", "pairs"],
+    ["atomic"],
     [
         "batches",
         "targets",

@@ -25,7 +25,7 @@ from ulmus import (
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
 )
-from ulmus.estimators.atomic import atomic
+from ulmus.atomic import atomic
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError
 
 N = 60
@@ -184,8 +184,8 @@ def test_a_fit_that_is_not_finite_leaves_the_model_as_it_was():
         "temperature_": np.inf,
         "loo_path_": {"squared_error": np.array([1.0, np.nan])},
     }.items():
-        with pytest.raises(InvalidInputError, match=f"values in {name}"), atomic(model):
-            setattr(model, name, value)
+        with pytest.raises(InvalidInputError, match=f"values in {name}"):
+            atomic(setattr)(model, name, value)
         assert vars(model) == before
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.atomic import snapshot
 from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
 from ulmus.validation import check_place
@@ -20,15 +21,19 @@ _FEW = 256
 
 
 def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Of a Dask collection, the results block by block; of anything else, what ``method`` gives."""
+    """Of a Dask collection, the results block by block; of anything else, what ``method`` gives.
+
+    Of the model as it is at the call, though another thread may fit it meanwhile.
+    """
 
     @wraps(method)
     def results(self: Any, X: Any) -> Any:
         if is_collection(X):
             return _mapped(self, method.__name__, X)
-        check_place(self, method.__name__, X)
+        model = snapshot(self)
+        check_place(model, method.__name__, X)
         with nullcontext() if _is_small(X) else held_threads():
-            return method(self, X)
+            return method(model, X)
 
     return results
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import from_numpy
-from ulmus.estimators.atomic import atomic
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
@@ -123,6 +123,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting
+    @atomic
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
@@ -154,10 +155,9 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            if classes is not None:
-                self._declare(np.asarray(classes))
-            return self._partial_fit(X, y, sample_weight, forget, decay)
+        if classes is not None:
+            self._declare(np.asarray(classes))
+        return self._partial_fit(X, y, sample_weight, forget, decay)
 
     def _declare(self, classes):
         """Settle the classes before their rows are seen."""

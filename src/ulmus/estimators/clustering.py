@@ -16,9 +16,9 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ulmus.atomic import atomic, forget_fit
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.clustering_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
@@ -54,6 +54,7 @@ class HiddenClustering(
     def _coordinates(self, H):
         """The hidden rows as k-means sees them."""
 
+    @atomic
     def fit(self, X, y=None, *, client=None):
         """Find clusters of X.
 
@@ -76,21 +77,20 @@ class HiddenClustering(
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            forget_fit(self)
-            if is_collection(X):
-                return fit_blocks(self, X, client)
-            on_host_alone(self, X)
-            X, _, _ = self._checked_rows(X, None, None, reset=True)
-            self._check_parameters(X.shape[0])
-            self.features_ = fitted_map(self, X, default=self._default(X))
-            H = Hidden(layer_of(self.features_, X, self.dtype), X)
-            self.n_hidden_ = H.width
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
-            self._learn(self._sample(H, seed), seed)
-            self.labels_, self.inertia_ = self._assign(H)
-            log_facts(self, _LOG)
-            return self
+        forget_fit(self)
+        if is_collection(X):
+            return fit_blocks(self, X, client)
+        on_host_alone(self, X)
+        X, _, _ = self._checked_rows(X, None, None, reset=True)
+        self._check_parameters(X.shape[0])
+        self.features_ = fitted_map(self, X, default=self._default(X))
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        self.n_hidden_ = H.width
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        self._learn(self._sample(H, seed), seed)
+        self.labels_, self.inertia_ = self._assign(H)
+        log_facts(self, _LOG)
+        return self
 
     @by_blocks
     def predict(self, X):

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import gathered, placed
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
@@ -140,6 +140,7 @@ class ManifoldELMClassifier(
         self.dtype = dtype
         self.random_state = random_state
 
+    @atomic
     def fit(self, X, y):
         """Fit the output weights.
 
@@ -155,9 +156,8 @@ class ManifoldELMClassifier(
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            forget_fit(self)
-            return self._fit(X, y)
+        forget_fit(self)
+        return self._fit(X, y)
 
     def _fit(self, X, y):
         points = self._points()

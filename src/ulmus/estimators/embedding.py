@@ -7,11 +7,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import gathered, zeros
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
 from ulmus.estimators.outputs import HiddenOutputs
@@ -159,16 +159,16 @@ class ELMEmbedding(
         """
         return self._fit_columns(X, client, self.n_components, self.n_components)
 
+    @atomic
     def _fit_columns(self, X, client, tight, free):
         """Fit so many columns, according to the coupling."""
-        with atomic(self):
-            forget_fit(self, "_places")
-            self._check_parameters()
-            if is_collection(X):
-                self._fit_blocks(X, client, tight)
-            else:
-                self._fit(X, {"tight": tight, "free": free})
-            return self
+        forget_fit(self, "_places")
+        self._check_parameters()
+        if is_collection(X):
+            self._fit_blocks(X, client, tight)
+        else:
+            self._fit(X, {"tight": tight, "free": free})
+        return self
 
     def fit_transform(self, X, y=None):
         """Find the embedding of X and return it.

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -24,8 +25,6 @@ from ulmus.backends.namespace import (
 )
 from ulmus.backends.random import sample_rows
 from ulmus.distributed.blocks import is_collection
-from ulmus.estimators.atomic import atomic, forget_fit
-from ulmus.estimators.finite import check_outputs
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import record, weighted_rows
@@ -34,6 +33,7 @@ from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import has_gamma, landmarks_like
+from ulmus.finite import check_outputs
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.lowrank import METHODS, low_rank
@@ -71,6 +71,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     def _encode(self, y, weight):
         """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
 
+    @atomic
     def fit(self, X, y, sample_weight=None, *, client=None):
         """Fit the dual coefficients.
 
@@ -90,13 +91,12 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            forget_fit(self, "_flat", "_totals")
-            self._check_parameters()
-            if is_collection(X):
-                return fit_blocks(self, ridge_grid(self.C), X, y, sample_weight, client)
-            X, y = self._validate_target(X, y, reset=True)
-            return self._fit(*self._counted(gathered(X), y, sample_weight))
+        forget_fit(self, "_flat", "_totals")
+        self._check_parameters()
+        if is_collection(X):
+            return fit_blocks(self, ridge_grid(self.C), X, y, sample_weight, client)
+        X, y = self._validate_target(X, y, reset=True)
+        return self._fit(*self._counted(gathered(X), y, sample_weight))
 
     def _fit(self, kept, X, y, count):
         """Fit rows that are all at hand; ``kept`` are their numbers."""

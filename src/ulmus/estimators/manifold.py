@@ -9,12 +9,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known
+from ulmus.atomic import atomic, forget_fit, snapshot
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import beside, doubles, gathered, on_host, placed, same_place, take
 from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.outputs import HiddenOutputs
@@ -79,6 +79,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
     def _calibrate(self, targets, loo, rows, weight):
         """Learn from left-out decision values; nothing by default."""
 
+    @atomic
     def fit(self, X, y, *, validation=None, client=None):
         """Fit to all rows, by the labels of some.
 
@@ -100,11 +101,10 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            forget_fit(self, *_FOR_UPDATE, "_mean", "_flat", "_at_scale")
-            if is_collection(X):
-                return self._fit_blocks(X, y, validation, client)
-            return self._fit(X, y, validation)
+        forget_fit(self, *_FOR_UPDATE, "_mean", "_flat", "_at_scale")
+        if is_collection(X):
+            return self._fit_blocks(X, y, validation, client)
+        return self._fit(X, y, validation)
 
     @held_threads()
     def relabel(self, y):
@@ -129,13 +129,14 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
                 "There are no rows to relabel; call fit first, or save the model with "
                 "for_update=True."
             )
-        model = copy(self)
-        y = model._check_target(self._rows, on_host(y))
-        if self.coupling_ != "tight":
+        before = snapshot(self)
+        model = copy(before)
+        y = model._check_target(model._rows, on_host(y))
+        if model.coupling_ != "tight":
             return model._relabel_free(y)
         if model._basis is None:
             H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
-            model._basis = self._basis = manifold_basis(H, model._laplacian)
+            model._basis = before._basis = manifold_basis(H, model._laplacian)
         model.__dict__.pop("_given", None)
         model._learn(y, None)
         return model

@@ -20,8 +20,8 @@ from ulmus.backends.namespace import (
 from ulmus.calibration import probabilities
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
-from ulmus.estimators.finite import check_outputs
 from ulmus.estimators.stage import layer_of, takes_devices
+from ulmus.finite import check_outputs
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
 from ulmus.targets import chosen

@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import placed
 from ulmus.distributed.blocks import is_collection, named
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.batches import SourceError, cut_short, is_batches, numbered, rewinds
 from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.labels import record, weighted_rows
@@ -108,19 +108,26 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         self : object
             The fitted estimator.
         """
-        with as_task(self), atomic(self):
-            forget_fit(self, "_moments", "_totals", "_declared", "_flat")
-            if is_collection(X):
-                self._refuse_checkpoint(checkpoint)
-                return fit_blocks(self, X, y, sample_weight, client)
-            if not (y is None and is_batches(X)):
-                self._refuse_checkpoint(checkpoint)
-                return self._fit_rows(X, y, sample_weight)
-            failure = self._fit_batches(X, Checkpoint(checkpoint))
+        with as_task(self):
+            failure = self._fit(X, y, sample_weight, checkpoint, client)
         if failure is not None:
             raise failure
         return self
 
+    @atomic
+    def _fit(self, X, y, sample_weight, checkpoint, client):
+        """Fit rows of any kind; give back the error that cut batches short, if one did."""
+        forget_fit(self, "_moments", "_totals", "_declared", "_flat")
+        if y is None and is_batches(X):
+            return self._fit_batches(X, Checkpoint(checkpoint))
+        self._refuse_checkpoint(checkpoint)
+        if is_collection(X):
+            fit_blocks(self, X, y, sample_weight, client)
+        else:
+            self._fit_rows(X, y, sample_weight)
+        return None
+
+    @atomic
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
@@ -149,8 +156,7 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            return self._partial_fit(X, y, sample_weight, forget, decay)
+        return self._partial_fit(X, y, sample_weight, forget, decay)
 
     def _refuse_checkpoint(self, checkpoint):
         if checkpoint is not None:
@@ -241,10 +247,8 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         with watched(self, "Fit") as update:
             for number, *batch in numbered(batches):
                 fresh = rows >= checkpoint.rows
-                with named(f"Batch {number}"), atomic(self):
-                    problem = self._posed(*batch)
-                    if fresh:
-                        self._add(problem)
+                with named(f"Batch {number}"):
+                    problem = self._absorb(batch, fresh)
                 if rows == 0:
                     checkpoint.claim(self, problem)
                 rows += len(problem.H)
@@ -254,6 +258,14 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
                 if rows >= checkpoint.rows:
                     yield problem
         checkpoint.check_end(rows)
+
+    @atomic
+    def _absorb(self, batch, fresh):
+        """A batch as a problem, added to the sums if it is fresh."""
+        problem = self._posed(*batch)
+        if fresh:
+            self._add(problem)
+        return problem
 
     def _preview(self, X, y, sample_weight):
         """Learn a batch's scale and targets, and fit nothing yet; give its number of rows."""

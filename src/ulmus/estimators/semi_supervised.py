@@ -5,6 +5,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ulmus.atomic import snapshot
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature
 from ulmus.estimators.manifold import SemiSupervisedELM
@@ -164,18 +165,20 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     @property
     def transduction_(self):
         """A label for every row: the given one, or the predicted one."""
-        codes = to_numpy(chosen(self._transduced())).copy()
-        given = to_numpy(self._given)
+        model = snapshot(self)
+        codes = to_numpy(chosen(model._transduced())).copy()
+        given = to_numpy(model._given)
         known = known_labels(given)
-        codes[known] = codes_of(given[known], self.classes_)
-        return self._named(placed(codes, self._rows))
+        codes[known] = codes_of(given[known], model.classes_)
+        return model._named(placed(codes, model._rows))
 
     @property
     def label_distributions_(self):
         """Probabilities for every row."""
-        F = self._transduced()
-        if self._said is None:
-            return probabilities(F, self.temperature_)
+        model = snapshot(self)
+        F = model._transduced()
+        if model._said is None:
+            return probabilities(F, model.temperature_)
         # What the graph says are means of labels, ±1.
         P = (1.0 + F) / 2.0
         return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ulmus.atomic import snapshot
 from ulmus.backends.namespace import placed, to_numpy
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ValueOutputs
@@ -128,11 +129,12 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
     @property
     def transduction_(self):
         """A value for every row: the given one, or the predicted one."""
-        F = to_numpy(self._transduced()).copy()
-        given = to_numpy(self._given)
+        model = snapshot(self)
+        F = to_numpy(model._transduced()).copy()
+        given = to_numpy(model._given)
         known = ~missing(given).any(axis=1)
         F[known] = given[known]
-        return placed(F[:, 0] if self._flat else F, self._rows)
+        return placed(F[:, 0] if model._flat else F, model._rows)
 
     def _check_target(self, X, y):
         try:

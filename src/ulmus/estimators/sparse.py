@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import floating
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import ClassLabels
@@ -169,6 +169,7 @@ class SparseELMClassifier(
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fitting
+    @atomic
     def fit(self, X, y, sample_weight=None):
         """Fit the output weights.
 
@@ -186,19 +187,18 @@ class SparseELMClassifier(
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            grid = self._check_parameters()
-            before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
-            forget_fit(self, "_n_rows")
-            on_host_alone(self, X)
-            X, y = self._validate_target(X, y, reset=True)
-            self._n_rows = X.shape[0]
-            kept, X, y, weight = self._counted(X, y, sample_weight)
-            targets, factor, _ = self._encode(y, weight)
-            ground = self._ground(X, y, weight)
-            factor = np.ones(len(y)) if factor is None else factor
-            start = None if before is None else before.alpha(self, kept)
-            return self._learn(ground, targets, factor, grid, start, kept)
+        grid = self._check_parameters()
+        before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
+        forget_fit(self, "_n_rows")
+        on_host_alone(self, X)
+        X, y = self._validate_target(X, y, reset=True)
+        self._n_rows = X.shape[0]
+        kept, X, y, weight = self._counted(X, y, sample_weight)
+        targets, factor, _ = self._encode(y, weight)
+        ground = self._ground(X, y, weight)
+        factor = np.ones(len(y)) if factor is None else factor
+        start = None if before is None else before.alpha(self, kept)
+        return self._learn(ground, targets, factor, grid, start, kept)
 
     def _check_parameters(self):
         """C as an ascending array of values, once nothing else is wrong."""
@@ -290,7 +290,7 @@ class SparseELMClassifier(
                 f"residual) of {self.residual_:.1e}, above tol={self.tol:g}; raise max_iter or "
                 "tol, or lower C.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         log_facts(self, _LOG)
         return self

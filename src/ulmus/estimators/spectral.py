@@ -7,11 +7,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import from_numpy, gathered, placed, to_numpy
 from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.atomic import atomic, forget_fit
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import layer_of
@@ -128,6 +128,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         self.dtype = dtype
         self.random_state = random_state
 
+    @atomic
     def fit(self, X, y=None, *, client=None):
         """Find clusters of X.
 
@@ -145,34 +146,33 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         self : object
             The fitted estimator.
         """
-        with atomic(self):
-            forget_fit(self)
-            if is_collection(X):
-                rows = BlockRows(self, X, client=client)
-                rows.survey(_nothing)
-                n_rows = len(rows)
-            else:
-                X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-                n_rows = X.shape[0]
-            if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
-                raise InvalidParameterError(
-                    f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
-                    f"of rows, {n_rows}."
-                )
-            self.embedding_ = self._fitted_embedding(X, n_rows, client)
-            self.coupling_ = self.embedding_.coupling_
-            self.coupling_reason_ = self.embedding_.coupling_reason_
-            free = self.coupling_ == "free"
-            E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
-            (E,) = computed(E)
-            means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
-            # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
-            with config_context(array_api_dispatch=False):
-                self.kmeans_ = means.fit(to_numpy(E))
-            self.labels_ = placed(self.kmeans_.labels_, E)
-            if free and self.n_clusters > 1:
-                self._learn_clusters(X)
-            return self
+        forget_fit(self)
+        if is_collection(X):
+            rows = BlockRows(self, X, client=client)
+            rows.survey(_nothing)
+            n_rows = len(rows)
+        else:
+            X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
+            n_rows = X.shape[0]
+        if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
+            raise InvalidParameterError(
+                f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
+                f"of rows, {n_rows}."
+            )
+        self.embedding_ = self._fitted_embedding(X, n_rows, client)
+        self.coupling_ = self.embedding_.coupling_
+        self.coupling_reason_ = self.embedding_.coupling_reason_
+        free = self.coupling_ == "free"
+        E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
+        (E,) = computed(E)
+        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+        # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
+        with config_context(array_api_dispatch=False):
+            self.kmeans_ = means.fit(to_numpy(E))
+        self.labels_ = placed(self.kmeans_.labels_, E)
+        if free and self.n_clusters > 1:
+            self._learn_clusters(X)
+        return self
 
     def _fitted_embedding(self, X, n_rows, client):
         """The embedding, with as many columns as serve the coupling."""

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import floating, placed, take
-from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
@@ -49,7 +49,7 @@ class FeatureMap(
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         """Draw the units."""
 
-    @held_threads()
+    @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Learn the inputs' scale and draw the units.
 
@@ -73,7 +73,7 @@ class FeatureMap(
             return self.settle(rows, merged(rows.survey(column_statistics)))
         return self.learn(self._validated(X, reset=True))
 
-    @held_threads()
+    @atomic
     def partial_fit(self, X: Rows, y: Any = None) -> Self:
         """Add rows to what the inputs' scale is learned from.
 

@@ -1,10 +1,14 @@
 """What a fit leaves behind is made of finite numbers, or the fit has failed."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from array_api_compat import is_array_api_obj
 
 from ulmus.backends.namespace import all_finite, namespace
 from ulmus.exceptions import InvalidInputError
+from ulmus.typing import Array
 
 __all__ = ["check_finite", "check_outputs"]
 
@@ -13,7 +17,7 @@ _PARTS = ("features_", "scaling_")
 _SCALE = ("center", "factor")
 
 
-def check_finite(estimator):
+def check_finite(estimator: Any) -> None:
     """Refuse a fit whose weights, scale or left-out errors overflowed or are NaN."""
     for name, value in _numbers(estimator):
         if not _finite(value):
@@ -25,7 +29,7 @@ def check_finite(estimator):
             )
 
 
-def check_outputs(F):
+def check_outputs(F: Array) -> Array:
     """F, the outputs for new rows; refused where a row's values were too large for them."""
     if not _finite(F):
         xp = namespace(F)
@@ -37,7 +41,7 @@ def check_outputs(F):
     return F
 
 
-def _numbers(estimator):
+def _numbers(estimator: Any) -> Iterator[tuple[str, Any]]:
     """Fitted attributes by name; of dicts and fitted parts, what they hold."""
     for name, value in vars(estimator).items():
         if name[0] == "_" or not (name.endswith("_") or name in _SCALE):
@@ -50,7 +54,7 @@ def _numbers(estimator):
             yield name, value
 
 
-def _finite(value):
+def _finite(value: Any) -> bool:
     """Whether a number or an array of floats is finite; anything else counts as such."""
     if isinstance(value, float):
         return bool(np.isfinite(value))
