@@ -79,16 +79,6 @@ def squared_distances(X, A):
     return ((X[:, None, :] - A[None, :, :]) ** 2).sum(axis=2)
 
 
-def generalised_cross_validation(H, T, C, intercept=False):
-    """‖T − F‖²/n / (1 − tr/n)² with the hat matrix written out."""
-    n = len(H)
-    penalty = np.full(H.shape[1], 1 / C)
-    if intercept:
-        H, penalty = np.column_stack([H, np.ones(n)]), np.r_[penalty, 0.0]
-    hat = H @ solve(*sums(H, np.eye(n), np.ones(n), penalty))
-    return float(np.sum((T - hat @ T) ** 2) / n / (1 - np.trace(hat) / n) ** 2)
-
-
 def nearest(X, k):
     """Every distance, and which are those of a row to its k nearest others, by sorting."""
     D = np.sqrt(squared_distances(X, X))

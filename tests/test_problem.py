@@ -9,7 +9,7 @@ from laws.problems import make_problem
 from ulmus import problem as module
 from ulmus.backends import namespace
 from ulmus.hidden import Stored
-from ulmus.problem import Path, Problem, RowMoments
+from ulmus.problem import Path, Problem
 from ulmus.targets import ClassTargets, coded
 
 
@@ -97,15 +97,6 @@ def test_a_frame_states_what_the_solve_sees():
     assert_allclose(about.cross, (H - means[0]).T @ (c[:, None] * (T - means[1])), atol=1e-12)
     beta = np.arange(24.0).reshape(8, 3)
     assert_allclose(about.intercept(beta), means[1] - means[0] @ beta, rtol=1e-12)
-
-
-def test_rows_kept_are_their_sums():
-    p = make_problem(6, 10, 30, classes=3, weighted=True)
-    root, Y = np.sqrt(p.weight)[:, None], np.eye(3)[p.targets.codes]
-    kept = RowMoments(root * p.H.all(), root * Y, root)
-    assert kept.rows == 10
-    assert_sums(kept.summed(), p.H.all(), Y, p.weight)
-    assert kept.summed().rounding > 0
 
 
 def test_what_a_row_loses_when_it_is_left_out():

@@ -16,7 +16,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, take, zeros
 from ulmus.typing import Array, DType, Targets
 
-__all__ = ["Frame", "Moments", "Path", "Problem", "RowMoments", "Solution"]
+__all__ = ["Frame", "Moments", "Path", "Problem", "Solution"]
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,6 @@ class Moments:
         return Moments(**sums, rounding=abs(factor) * self.rounding)
 
     __rmul__ = __mul__
-
-    def summed(self) -> "Moments":
-        """These sums; the counterpart of ``RowMoments.summed``."""
-        return self
 
     def first(self, width: int) -> "Moments":
         """The sums of the first ``width`` units alone."""
@@ -87,40 +83,6 @@ _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 _SHORT = 32.0
 # Columns of G that are changed together.
 _PANEL = 256
-
-
-@dataclass(frozen=True)
-class RowMoments:
-    """The moments of fewer rows than units, kept as rows: n × h is less than h × h.
-
-    ``B``, ``Y`` and ``root`` are the hidden rows, the targets and ones, each times √c.
-    """
-
-    B: Array
-    Y: Array
-    root: Array
-
-    @property
-    def rows(self) -> float:
-        """How many rows."""
-        return float(self.B.shape[0])
-
-    def summed(self) -> Moments:
-        """The sums over these rows."""
-        products = Gram(self.B.shape[1], self.B)
-        products.add(self.B)
-        gram = products.total()
-        B, Y, root = doubles(self.B), self.Y, self.root[:, 0]
-        return Moments(
-            gram,
-            matmul(B.T, Y),
-            matmul(Y.T, Y),
-            B.T @ root,
-            Y.T @ root,
-            float(root @ root),
-            self.rows,
-            _rounding(gram, self.B.dtype),
-        )
 
 
 @dataclass(frozen=True)
@@ -247,8 +209,7 @@ def _rounding(gram: Array, dtype: DType) -> float:
 class Path:
     """The error for every C of a grid, or for every pair of λ and C.
 
-    ``kind`` is "loo", "gcv" (generalised cross-validation, from moments alone) or "cv";
-    ``rows`` is how many rows the error was measured on.
+    ``kind`` is "loo" or "cv"; ``rows`` is how many rows the error was measured on.
     """
 
     C: np.ndarray
@@ -300,5 +261,5 @@ class Solution:
     loo_rows: np.ndarray
     loo: np.ndarray
     path: Path | None = None
-    moments: "Moments | RowMoments | None" = None
+    moments: Moments | None = None
     lam: float | None = None

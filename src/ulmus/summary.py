@@ -10,7 +10,6 @@ _HOW = {
     "fixed": "given",
     "loo": "by leaving out each row once",
     "loo-sample": "by leaving out each row of a sample once",
-    "gcv": "by generalised cross-validation",
     "cv": "by cross-validation",
     "validation": "by rows held out",
 }

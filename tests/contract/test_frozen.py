@@ -8,7 +8,7 @@ import pytest
 
 import ulmus.solvers
 
-MODULES = ["calibration", "graphs", "hidden", "lowrank", "problem", "targets"]
+MODULES = ["calibration", "graphs", "hidden", "lowrank", "problem", "reservoir", "targets"]
 MODULES += [f"solvers.{part.name}" for part in pkgutil.iter_modules(ulmus.solvers.__path__)]
 # Where an iteration is, which changes with every step.
 UNDER_WAY = {"_Column", "_Point"}

@@ -34,7 +34,7 @@ LAYERS = [
         "tables",
         "validation",
     ],
-    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem"],
+    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem", "reservoir"],
     ["features", "solvers"],
     ["estimators"],
     ["exporting", "persistence", "plotting"],
@@ -45,6 +45,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 # Within layer 2 a kernel matrix may be a hidden layer's, and a factor is one of a kernel matrix.
 BESIDE = {
     ("problem", "hidden"),
+    ("reservoir", "hidden"),
     ("calibration", "targets"),
     ("kernel_matrix", "hidden"),
     ("lowrank", "hidden"),

@@ -22,6 +22,7 @@ from ulmus import (
     KernelFeatures,
     RandomFeatures,
     RBFFeatures,
+    reservoir,
 )
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError, MissingExtraError
 
@@ -39,6 +40,12 @@ LABELS = np.array(["low", "middle", "high"])[
 VALUES = np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(N)
 WEIGHT = rng.integers(0, 3, N).astype(float)
 CUT = (150, 1, 249, 200)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Few rows are kept, so that a fit makes sums over the blocks."""
+    monkeypatch.setattr(reservoir, "_LEAST", 10)
 
 
 @pytest.fixture(autouse=True)

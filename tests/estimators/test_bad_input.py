@@ -273,6 +273,7 @@ def test_a_sketch_needs_all_rows_at_once():
         ELMClassifier(solver="halko").partial_fit(X, y)
     with pytest.raises(InvalidParameterError, match="needs all rows at once"):
         ELMClassifier(solver="halko").fit(iter([(X, y)]))
-    model = ELMClassifier(solver="halko", rank=50, random_state=0).fit(X, y)
+    many = np.tile(X, (7, 1)), np.tile(y, 7)
+    model = ELMClassifier(solver="halko", rank=50, random_state=0).fit(*many)
     with pytest.raises(InvalidInputError, match="no sums to go on from"):
         model.set_params(solver="auto", rank=None).partial_fit(X, y)

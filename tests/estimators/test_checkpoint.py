@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 
-from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures
+from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures, reservoir
 from ulmus.estimators import checkpoint as module
+from ulmus.estimators import ridge_batches
 from ulmus.exceptions import (
     BatchError,
     CheckpointError,
@@ -22,6 +23,13 @@ from ulmus.exceptions import (
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 CUTS = [40, 41, 120, 121, 250]
 PARTS = [(X[a:b], y[a:b]) for a, b in zip([0, *CUTS], [*CUTS, 300], strict=True)]
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Few rows are kept before sums begin: as many as the first batch, but for one."""
+    monkeypatch.setattr(reservoir, "_LEAST", 39)
+    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
 
 
 class Killed(BaseException):
@@ -98,12 +106,11 @@ def test_what_was_added_is_not_added_again(tmp_path, monkeypatch):
     path, model = tmp_path / "sums.npz", ELMClassifier(n_hidden=12, C=1.0, random_state=0)
     with pytest.raises(Killed):
         model.fit(until(4), checkpoint=path)
-    added = []
-    add = ELMClassifier._add
+    added, add = [], ridge_batches.add_sums
     monkeypatch.setattr(
-        ELMClassifier,
-        "_add",
-        lambda self, problem: (added.append(len(problem.H)), add(self, problem)),
+        ridge_batches,
+        "add_sums",
+        lambda model, problem: (added.append(len(problem.H)), add(model, problem)),
     )
     model.fit(until(None), checkpoint=path)
     assert added == [129, 50]
@@ -116,7 +123,7 @@ def test_a_fit_that_was_killed_in_the_solve_goes_on_from_the_sums(tmp_path, monk
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(ELMClassifier, "_solve_sums", killed)
+        patch.setattr(ridge_batches, "_finish", killed)
         with pytest.raises(Killed):
             model.fit(until(None), checkpoint=path)
     coef = model.fit(until(None), checkpoint=path).beta_
@@ -127,7 +134,8 @@ def test_a_process_that_is_killed_leaves_a_file_to_go_on_from(tmp_path):
     path = tmp_path / "sums.npz"
     code = f"""
 import os, signal, sys
-from test_checkpoint import ELMClassifier, PARTS, module
+from test_checkpoint import ELMClassifier, PARTS, module, reservoir, ridge_batches
+reservoir._LEAST, ridge_batches._BYTES = 39, 0
 module._PERIOD, module._SHARE = 0.0, float("inf")
 def parts():
     for number, part in enumerate(PARTS):

@@ -7,13 +7,21 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from ulmus import ELMClassifier, ELMRegressor, batches
+from ulmus import ELMClassifier, ELMRegressor, batches, reservoir
+from ulmus.estimators import ridge_batches
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 PARTS = [(X[a : a + 50], y[a : a + 50]) for a in range(0, 300, 50)]
 
 
-def test_progress_is_logged_where_there_is_no_terminal(caplog):
+@pytest.fixture
+def few(monkeypatch):
+    """Few rows are kept, so that sums begin soon."""
+    monkeypatch.setattr(reservoir, "_LEAST", 25)
+    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
+
+
+def test_progress_is_logged_where_there_is_no_terminal(caplog, few):
     with caplog.at_level(logging.INFO, "ulmus"):
         ELMClassifier(n_hidden=12, C=1.0, verbose=1).fit(lambda: iter(PARTS))
         ELMRegressor(n_hidden=12, C=1.0, verbose=1).fit(X, y)
@@ -55,16 +63,26 @@ class Recorder:
         self.over += 1
 
 
-@pytest.mark.parametrize("source", ["rows", "once", "twice"])
-def test_callbacks_of_scikit_learn_are_called(source):
+PASSES = {
+    "rows": (["Fit"], 100),
+    "once": (["Read", "Fit"], 106),
+    "once, few": (["Read"], 6),
+    "twice": (["Scale", "Fit"], 106),
+    "twice, few": (["Scale", "Fit"], 106),
+}
+
+
+@pytest.mark.parametrize("source", PASSES)
+def test_callbacks_of_scikit_learn_are_called(source, request):
     pytest.importorskip("sklearn.callback")
-    data = {"rows": (X, y), "once": (iter(PARTS),), "twice": (lambda: iter(PARTS),)}[source]
-    seen, passes = Recorder(), {"rows": ["Fit"], "once": ["Fit"], "twice": ["Scale", "Fit"]}[source]
+    if source.endswith("few"):
+        request.getfixturevalue("few")
+    data = {"rows": (X, y), "once": (iter(PARTS),), "twice": (lambda: iter(PARTS),)}
+    data, seen, (passes, known) = data[source.partition(",")[0]], Recorder(), PASSES[source]
     model = ELMClassifier(n_hidden=12, C=1.0, random_state=0).set_callbacks(seen)
     model.fit(*data)
     assert [name for name in seen.begun if name != "part"] == ["fit", *passes]
     assert sorted(seen.begun) == sorted(seen.ended)
-    known = {"rows": 100, "once": 6, "twice": 106}[source]
     assert seen.begun.count("part") == known
     assert seen.over == 1
     assert np.isfinite(model.beta_).all()

@@ -1,5 +1,7 @@
 """Attributes that do not fit each other are refused before compiled code can trust them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -94,6 +96,7 @@ MODELS = {
     "graph": lambda: ulmus.KNNGraph(3),
 }
 NAN = np.full((2, 4), np.nan)
+KEPT = ulmus.reservoir.Reservoir(0, 20).add(X, Y)
 
 
 def arrays(name, shape, *others):
@@ -268,6 +271,10 @@ def test_every_class_that_a_file_may_hold_has_a_layout():
         RBF(float("nan")), ulmus.graphs.Laplacian(sp.csr_array(np.eye(3)), 10**12),
         ulmus.graphs.Laplacian(sp.csr_array(np.ones((2, 3)))), ulmus.graphs.Laplacian(np.eye(3)),
         ulmus.targets.ClassTargets(np.array([0, 9]), 3), ulmus.targets.ValueTargets(NAN),
+        replace(KEPT, X=X[:3]), replace(KEPT, X=None), replace(KEPT, y=Y[:3]),
+        replace(KEPT, weight=0.0 * KEPT.weight), replace(KEPT, draw=-KEPT.draw),
+        replace(KEPT, threshold=float("nan")), replace(KEPT, seed=-1), replace(KEPT, seen=0.5),
+        replace(KEPT, total=float("inf")), replace(KEPT, capacity=0),
     ],
     ids=repr,
 )  # fmt: skip

@@ -147,6 +147,7 @@ def without_training_rows(estimator: Any) -> Any:
     estimator = copy(estimator)
     for name in (
         "_moments",
+        "_kept",
         "labels_",
         "_rows",
         "_laplacian",

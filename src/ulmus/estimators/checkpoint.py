@@ -55,7 +55,7 @@ class _Owner:
 
 
 def _owner(estimator, problem):
-    """Whose sums those that ``problem``, the first batch, is added to will be."""
+    """Whose sums those that ``problem``, the first rows, is added to will be."""
     rows = np.arange(min(_PROBES, len(problem.H)))
     weight = getattr(estimator, "class_weight", None)
     model = f"{type(estimator).__name__}(class_weight={weight!r})"
@@ -86,14 +86,19 @@ class Checkpoint:
             _LOG.info("%s holds the sums of %d rows; the fit goes on after them.", path, self.rows)
 
     def claim(self, estimator, problem):
-        """Say whose sums these are, by the first batch; those that were found must be the same."""
-        if self.path is not None:
+        """Say whose sums these are, by the first rows; those that were found must be the same."""
+        if self.path is not None and self._owner is None:
             self._owner = _owner(estimator, problem)
             if self._found is not None:
                 self._owner.check(self._found, self.path)
 
     def restored(self, problem, rows):
-        """The sums that were found, after batches of so many rows, ``problem`` the last of them."""
+        """The sums that were found, after batches of so many rows, ``problem`` the last of them.
+
+        It is None where no sums are needed yet.
+        """
+        if problem is None:
+            raise self._other_batches()
         arrays = {name: from_numpy(self._arrays[name], problem.H.X) for name in _ARRAYS}
         numbers = {name: float(self._arrays[name]) for name in _NUMBERS}
         outputs = problem.targets.coding.shape[0]

@@ -11,7 +11,7 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
-from ulmus.targets import codes_of, distinct, joined_labels
+from ulmus.targets import class_factors, codes_of, distinct, joined_labels
 
 __all__ = ["ELMClassifier"]
 
@@ -63,12 +63,11 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         "C", "error_rate" and "squared_error" (means over left-out rows), where C
         was chosen. Of the C within one row of the least error rate, the one with the
         least squared error wins.
-    loo_score_ : float or None
-        Accuracy on left-out rows at that C; None where C came from "gcv".
-    selection_ : {"fixed", "loo", "loo-sample", "gcv"}
-        How C was chosen: given; leaving out every row; leaving out a random
-        sample of 10 000 rows, when there are more than 20 000; or by generalised
-        cross-validation, when the rows came as a stream.
+    loo_score_ : float
+        Accuracy on left-out rows at that C.
+    selection_ : {"fixed", "loo", "loo-sample"}
+        How C was chosen: given; leaving out every row; or leaving out a random sample:
+        10 000 rows, when there are more than 20 000, or the rows that a stream keeps.
     solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
     solver_reason_ : str
@@ -127,11 +126,11 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
-        The first call settles the hidden units, and the inputs' scale with
-        them; to settle them on other rows, pass
-        ``features=FrozenEstimator(RandomFeatures().fit(X))``.
-        With ``C="loo"`` or several values, C is chosen by generalised
-        cross-validation, for the earlier rows are gone.
+        Up to as many rows as hidden units, and at least 1000, all rows are kept, and the
+        model is what `fit` on all of them gives. Past that the hidden units and the inputs'
+        scale stay, sums take the place of the rows, and C is chosen by leaving out the rows of a
+        fair sample, again whenever a twentieth of the weight is new. The first rows may be of
+        one class; it is predicted until another comes.
 
         Parameters
         ----------
@@ -146,7 +145,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
             How often each row counts.
         forget : bool, default=False
             Take these rows out again instead: the model is as if it had never
-            seen them.
+            seen them. They must have been fitted, with this weight; where all rows are kept
+            they are looked for, and later what is left must be sums that rows can have.
         decay : float, default=1.0
             What the earlier rows' weights are multiplied by first.
 
@@ -162,21 +162,22 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     def _declare(self, classes):
         """Settle the classes before their rows are seen."""
         classes = distinct(classes)
-        if hasattr(self, "_moments") and not np.array_equal(classes, self.classes_):
+        if hasattr(self, "_kept") and not np.array_equal(classes, self.classes_):
             raise InvalidInputError(
                 f"classes={classes.tolist()} is not what the earlier calls had: "
                 f"{self.classes_.tolist()}."
             )
         self.classes_, self._declared = classes, True
 
-    def _encode_more(self, y, weight):
+    def _meet(self, y):
         labels = distinct(y)
         if not hasattr(self, "classes_"):
             self.classes_ = labels
         every = distinct(joined_labels(self.classes_, labels))
         if len(every) > len(self.classes_):
             self._grow(every)
-        return self._encode_known(y, weight)
+        # Refuses to balance classes whose rows are still to come.
+        class_factors(self.class_weight, self.classes_, getattr(self, "_totals", None))
 
     def _grow(self, every):
         """Make room for labels that were not met before."""
@@ -193,6 +194,16 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
             cross, energy = m.cross @ moved, moved.T @ m.energy @ moved
             self._moments = replace(m, cross=cross, energy=energy, target=m.target @ moved)
 
-    def _solve_sums(self, problem, forgotten=False):
-        self._check_classes()
-        super()._solve_sums(problem, forgotten)
+    def _recall(self, y):
+        labels = distinct(y)
+        every = distinct(joined_labels(self.classes_, labels))
+        new = every[codes_of(every, self.classes_) < 0]
+        if len(new):
+            raise InvalidInputError(
+                f"y has labels to forget that were never fitted: {new.tolist()}."
+            )
+
+    def _drop(self, y, left):
+        if not getattr(self, "_declared", False):
+            gone, stay = (codes_of(self.classes_, distinct(labels)) >= 0 for labels in (y, left))
+            self.classes_ = self.classes_[stay | ~gone]

@@ -54,9 +54,9 @@ class GraphELMClassifier(ELMClassifier):
         "lam", "C", "error_rate" and "squared_error", an entry for each pair that was tried,
         where there was a choice. A row that is left out leaves its class's mean too, so the
         errors are those of n refits.
-    loo_score_ : float or None
-        Accuracy on left-out rows; None where the choice was by "gcv".
-    selection_ : {"fixed", "loo", "loo-sample", "gcv"}
+    loo_score_ : float
+        Accuracy on left-out rows.
+    selection_ : {"fixed", "loo", "loo-sample"}
         How C and lam were chosen, as in `ELMClassifier`.
     solver_ : {"primal", "spectral"}
         How β was found.
@@ -122,12 +122,16 @@ class GraphELMClassifier(ELMClassifier):
     def _solve(self, problem, grid):
         return within(problem, grid, self._seed())
 
-    def _solve_moments(self, problem, grid, calibration):
-        return within_sums(self._moments, problem, grid, calibration)
-
     def _solve_sample(self, moments, problem, grid, rows, calibration):
-        return within_sums(moments, problem, grid, calibration)
+        return within_sums(moments, problem, grid, rows, calibration)
 
-    def _accept(self, problem, solution, n_rows=None):
+    def _settled(self, grid):
+        if not grid.chosen:
+            return None
+        lam = np.array([self.lam_])
+        least = (1.0 + lam) * self._moments.rounding
+        return Points(lam, 1.0 / np.maximum(1.0 / self.C_, least), chosen=False)
+
+    def _accept(self, problem, solution, n_rows=None, settled=False):
         self.lam_ = solution.lam
-        super()._accept(problem, solution, n_rows)
+        super()._accept(problem, solution, n_rows, settled)

@@ -91,7 +91,10 @@ class ClassLabels:
         """Learn the temperature from left-out decision values."""
         rows = solution.loo_rows
         if len(rows) == 0:
-            return  # rows that were taken out say nothing about those that stay
+            return  # it stays as it is until more rows have come
+        if len(self.classes_) == 1:
+            self.temperature_ = 1.0
+            return
         weight = None if problem.weight is None else to_numpy(take(problem.weight, rows))
         codes = to_numpy(take(problem.targets.codes, rows))
         self.temperature_ = temperature(to_numpy(solution.loo), codes, weight)
@@ -139,14 +142,22 @@ class ValueLabels(ValueOutputs):
         return tags
 
 
-def record(estimator, problem, solution, n_rows=None):
+def record(estimator, problem, solution, n_rows=None, settled=False):
     """How C was chosen and what leaving rows out said, as fitted attributes.
 
-    ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them.
+    ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them; ``settled``
+    says that C, and what led to it, stay as they are.
     """
-    estimator.C_, estimator.solver_ = solution.C, solution.method
+    estimator.solver_ = solution.method
     estimator.solver_reason_ = _reason(estimator, solution.method)
-    path = solution.path
+    if not settled:
+        _record_choice(estimator, problem, solution, n_rows)
+    estimator._calibrate(problem, solution)
+    log_facts(estimator, _LOG)
+
+
+def _record_choice(estimator, problem, solution, n_rows):
+    estimator.C_, path = solution.C, solution.path
     if path is None:
         estimator.selection_ = "fixed"
         for name in ("loo_path_", "loo_score_"):
@@ -156,8 +167,6 @@ def record(estimator, problem, solution, n_rows=None):
         estimator.selection_ = "loo-sample" if partial else path.kind
         estimator.loo_path_ = path.table()
         estimator.loo_score_ = estimator._score_of(path, problem)
-    estimator._calibrate(problem, solution)
-    log_facts(estimator, _LOG)
 
 
 def _reason(estimator, method):

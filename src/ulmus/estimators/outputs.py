@@ -95,7 +95,10 @@ class LabelOutputs:
         y : ndarray of shape (n_samples,)
             The label with the largest decision value.
         """
-        return self._named(chosen(self._outputs(X)))
+        F = self._outputs(X)
+        # A stream may begin with one class, and one column then says nothing.
+        alone = len(self.classes_) == 1
+        return self._named(namespace(F).argmax(F, axis=1) if alone else chosen(F))
 
     def _named(self, codes):
         """The labels of these codes; on the device where it has such a type."""
@@ -142,7 +145,8 @@ class ClassOutputs(LabelOutputs):
         P : ndarray of shape (n_samples, n_classes)
             Rows that sum to one.
         """
-        return probabilities(self._outputs(X), self.temperature_)
+        F = self._outputs(X)
+        return 0.0 * F + 1.0 if len(self.classes_) == 1 else probabilities(F, self.temperature_)
 
     @by_blocks
     def predict_log_proba(self, X):

@@ -54,12 +54,11 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     loo_path_ : dict of ndarrays
         "C" and "squared_error" (the mean over left-out rows), where C was chosen.
     loo_score_ : float or None
-        R² on left-out rows at that C, over all outputs together; None where C
-        came from "gcv".
-    selection_ : {"fixed", "loo", "loo-sample", "gcv"}
-        How C was chosen: given; leaving out every row; leaving out a random
-        sample of 10 000 rows, when there are more than 20 000; or by generalised
-        cross-validation, when the rows came as a stream.
+        R² on left-out rows at that C, over all outputs together; None where the targets
+        are all equal.
+    selection_ : {"fixed", "loo", "loo-sample"}
+        How C was chosen: given; leaving out every row; or leaving out a random sample:
+        10 000 rows, when there are more than 20 000, or the rows that a stream keeps.
     solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
     solver_reason_ : str
@@ -110,12 +109,18 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _encode_more(self, y, weight):
-        known = hasattr(self, "_moments")
-        outputs = 1 if y.ndim == 1 else y.shape[1]
-        if known and outputs != self._moments.cross.shape[1]:
+    def _meet(self, y):
+        known, outputs = getattr(getattr(self, "_kept", None), "y", None), _columns(y)
+        if known is not None and outputs != _columns(known):
             raise InvalidInputError(
-                f"y has {outputs} columns, but the earlier batches had "
-                f"{self._moments.cross.shape[1]}."
+                f"y has {outputs} columns, but the earlier batches had {_columns(known)}."
             )
-        return self._encode(y, weight)
+
+    _recall = _meet
+
+    def _survey(self, y, weight):
+        self._meet(y)
+
+
+def _columns(y):
+    return 1 if y.ndim == 1 else y.shape[1]

@@ -1,33 +1,35 @@
 """What every estimator with one ridge solve shares."""
 
 from abc import ABCMeta, abstractmethod
-from numbers import Real
+from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from ulmus.arguments import check_known
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import placed
-from ulmus.distributed.blocks import is_collection, named
-from ulmus.estimators.batches import SourceError, cut_short, is_batches, numbered, rewinds
+from ulmus.distributed.blocks import is_collection
+from ulmus.estimators.batches import is_batches
 from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
+from ulmus.estimators.ridge_batches import fit_batches
 from ulmus.estimators.ridge_blocks import fit_blocks
+from ulmus.estimators.ridge_stream import fade, forget_rows, update
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
-from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.kernel import check_rank, most_columns
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
-from ulmus.solvers.auto import DEFAULT_GRID, calibration_rows, solve
-from ulmus.solvers.path import gcv_path, primal_path
+from ulmus.reservoir import Reservoir, most_kept
+from ulmus.solvers.auto import DEFAULT_GRID, solve
+from ulmus.solvers.path import primal_path
 from ulmus.solvers.primal import solve_moments
 from ulmus.solvers.randomized import randomized
-from ulmus.solvers.spectrum import spectral
 from ulmus.summary import Summary
 
 __all__ = ["RidgeELM", "ridge_grid"]
@@ -43,13 +45,20 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
     _intercept = False
     _on_device = ("beta_", "intercept_", "_moments")
     # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_moments",)
+    _for_update = ("_moments", "_kept")
     # For estimators that have a solve of their own and leave no choice.
     solver, rank, verbose = "auto", None, 0
 
     @abstractmethod
-    def _encode_more(self, y, weight):
-        """`_encode` for a batch, that takes the sums so far along if the targets grew."""
+    def _meet(self, y):
+        """Learn the targets of a batch, and take the sums so far along if that makes them more."""
+
+    @abstractmethod
+    def _recall(self, y):
+        """Refuse targets that no earlier batch can have had."""
+
+    def _drop(self, y, left):
+        """Forget what targets y alone had, ``left`` being those that stay."""
 
     def _grid(self, compare=False):
         """What to choose from; ``compare`` asks for an error even where there is no choice."""
@@ -63,18 +72,20 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
         return randomized(problem, grid, rank, self._seed())
 
-    def _solve_moments(self, problem, grid, calibration):
-        """β from the sums; ``problem`` is the last batch."""
-        if not isinstance(grid, np.ndarray):
-            return solve_moments(self._moments, problem, grid, calibration)
-        basis, path = gcv_path(self._moments, problem, grid)
-        return spectral(basis, self._moments, problem, float(grid[path.best]), calibration, path)
-
     def _solve_sample(self, moments, problem, grid, rows, calibration):
         """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out."""
         if not isinstance(grid, np.ndarray):
             return solve_moments(moments, problem, grid, calibration)
         return primal_path(problem, grid, rows, calibration, moments)
+
+    def _settled(self, grid):
+        """The point in use of those to choose from, or None where there is no choice.
+
+        Leaving rows out never goes below the rounding of the sums, and neither does this.
+        """
+        if not isinstance(grid, np.ndarray):
+            return None
+        return 1.0 / max(1.0 / self.C_, self._moments.rounding)
 
     # ------------------------------------------------------------------ fitting
     @with_callbacks
@@ -89,17 +100,18 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         X : array-like or sparse matrix of shape (n_samples, n_features), batches or Dask collection
             The rows. Batches are an iterable of pairs (X, y) or triples
             (X, y, sample_weight), or a function without arguments that makes
-            one. An iterable that can be read twice is: once to learn the
-            inputs' scale, once to fit. From an iterator, which cannot, the
-            first batch sets the scale.
+            one. Batches of up to 32 MiB together are fitted as rows at hand are. Past
+            that, an iterable that can be read twice is: once to learn the inputs'
+            scale, once to fit; from an iterator, which cannot, the first 32 MiB set the scale.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets; left out when X is batches, a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
         checkpoint : str or path, default=None
-            A file that the sums over the batches are kept in, about once a
-            minute. Where it is there already, the fit goes on after the batches
-            that it holds, which must be given again. It is removed when the fit ends.
+            A file that the sums over the batches are kept in, about once a minute, once
+            there are more than 32 MiB of rows. Where it is there already, the fit goes on
+            after the batches that it holds, which must be given again. It is removed when
+            the fit ends.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
 
@@ -117,9 +129,10 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
     @atomic
     def _fit(self, X, y, sample_weight, checkpoint, client):
         """Fit rows of any kind; give back the error that cut batches short, if one did."""
-        forget_fit(self, "_moments", "_totals", "_declared", "_flat")
+        forget_fit(self, "_moments", "_kept", "_totals", "_declared", "_flat")
+        self._kept = Reservoir(_one_seed(self.random_state))
         if y is None and is_batches(X):
-            return self._fit_batches(X, Checkpoint(checkpoint))
+            return fit_batches(self, X, Checkpoint(checkpoint))
         self._refuse_checkpoint(checkpoint)
         if is_collection(X):
             fit_blocks(self, X, y, sample_weight, client)
@@ -131,11 +144,10 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
-        The first call settles the hidden units, and the inputs' scale with
-        them; to settle them on other rows, pass
-        ``features=FrozenEstimator(RandomFeatures().fit(X))``.
-        With ``C="loo"`` or several values, C is chosen by generalised
-        cross-validation, for the earlier rows are gone.
+        Up to as many rows as hidden units, and at least 1000, all rows are kept, and the
+        model is what `fit` on all of them gives. Past that the hidden units and the inputs'
+        scale stay, sums take the place of the rows, and C is chosen by leaving out the rows of a
+        fair sample, again whenever a twentieth of the weight is new.
 
         Parameters
         ----------
@@ -147,7 +159,8 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
             How often each row counts.
         forget : bool, default=False
             Take these rows out again instead: the model is as if it had never
-            seen them.
+            seen them. They must have been fitted, with this weight; where all rows are kept
+            they are looked for, and later what is left must be sums that rows can have.
         decay : float, default=1.0
             What the earlier rows' weights are multiplied by first.
 
@@ -169,24 +182,53 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         self._check_solver()
         return self._fit_checked(*self._checked_rows(X, y, sample_weight, reset=True))
 
-    def _fit_checked(self, X, y, sample_weight):
+    def _fit_checked(self, X, y, weight, encoded=None):
+        """Fit rows that are checked; ``encoded`` is their targets where these are known."""
+        encoded = self._encode(y, weight) if encoded is None else encoded
+        capacity = self._solve_rows(X, y, weight, encoded)
+        self._kept = self._kept.limited(capacity).add(X, y, weight).judged()
+        return self
+
+    def _solve_rows(self, X, y, weight, encoded):
+        """Fit the map and the output weights; give how many of the rows are to be kept."""
         # One C has an error too, to compare widths by.
         grid = self._grid(compare=self.n_hidden == "loo")
-        targets, weight, unit = self._encode(y, sample_weight)
-        self.features_ = fitted_map(self, X, y, sample_weight)
-        best = None
-        for features in self._widths():
+        if not self._map_stays():
+            self.features_ = fitted_map(self, X, y, weight, random_state=self._kept.seed)
+        capacity = most_kept(layer_of(self.features_, X, self.dtype).width, X)
+
+        def attempt(features):
             with watched(self, "Fit") as update:
                 H = Hidden(layer_of(features, X, self.dtype), X, update)
-                problem = self._problem(H, targets, weight, unit)
-                solution = self._solve(problem, grid)
+                problem = self._problem(H, *encoded)
+                return problem, self._solve(problem, grid)
+
+        problem, solution = self._best(attempt)
+        self._keep_sums(problem, solution, capacity)
+        self._accept(problem, solution)
+        return capacity
+
+    def _best(self, attempt):
+        """Problem and solution that ``attempt`` finds with the map; of its widths, at the best."""
+        best = None
+        for features in self._widths():
+            problem, solution = attempt(features)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, problem, solution
         self.features_, problem, solution = best
-        # Kept so that more rows can be added, or some taken out.
-        self._moments = solution.moments
-        self._accept(problem, solution)
-        return self
+        return problem, solution
+
+    def _keep_sums(self, problem, solution, capacity):
+        """Keep sums where there are more rows than are kept, so that more can be added."""
+        vars(self).pop("_moments", None)
+        if len(problem.H) > capacity and self.solver in ("auto", "primal"):
+            known = solution.moments is not None
+            self._moments = solution.moments if known else problem.moments()
+
+    def _map_stays(self):
+        """Whether the map is of the rows that were first fitted, as that of a kernel matrix is."""
+        features = getattr(self, "features_", None)
+        return hasattr(features, "__sklearn_tags__") and get_tags(features).input_tags.pairwise
 
     def _checked_rows(self, X, y, sample_weight, reset):
         """The rows that count."""
@@ -206,89 +248,19 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
                 f"rank={self.rank!r} is for solver='halko'; solver={self.solver!r} has none."
             )
 
-    def _fit_batches(self, batches, checkpoint):
-        """Fit rows that come and go; give back the error that cut them short, if one did."""
-        self._refuse_sketch("rows that come in batches")
-        total = self._preview_all(batches) if rewinds(batches) else None
-        last = failure = None
-        try:
-            for problem in self._absorbed(batches, checkpoint, total):
-                last = problem
-                checkpoint.offer(self._moments)
-        except BatchError as error:
-            if last is None:
-                raise
-            failure = cut_short(error, self._moments.rows, checkpoint.path)
-            if not isinstance(error, SourceError):
-                raise failure from error.__cause__
-        finally:
-            checkpoint.save()
-        try:
-            self._solve_sums(last)
-        except InvalidInputError as error:
-            raise failure or error from error
-        if failure is None:
-            checkpoint.remove()
-        return failure
-
-    def _preview_all(self, batches):
-        """Learn the scale and the targets of all batches; give their number of rows."""
-        total = 0
-        with watched(self, "Scale") as update:
-            for number, *batch in numbered(batches):
-                with named(f"Batch {number}"):
-                    total += self._preview(*batch)
-                update(total, None)
-        return total
-
-    def _absorbed(self, batches, checkpoint, total):
-        """Add up the batches but for those that the checkpoint has; yield each one added."""
-        rows = 0
-        with watched(self, "Fit") as update:
-            for number, *batch in numbered(batches):
-                fresh = rows >= checkpoint.rows
-                with named(f"Batch {number}"):
-                    problem = self._absorb(batch, fresh)
-                if rows == 0:
-                    checkpoint.claim(self, problem)
-                rows += len(problem.H)
-                if not fresh and rows >= checkpoint.rows:
-                    self._moments = checkpoint.restored(problem, rows)
-                update(rows, total)
-                if rows >= checkpoint.rows:
-                    yield problem
-        checkpoint.check_end(rows)
-
-    @atomic
-    def _absorb(self, batch, fresh):
-        """A batch as a problem, added to the sums if it is fresh."""
-        problem = self._posed(*batch)
-        if fresh:
-            self._add(problem)
-        return problem
-
-    def _preview(self, X, y, sample_weight):
-        """Learn a batch's scale and targets, and fit nothing yet; give its number of rows."""
-        first = not hasattr(self, "features_")
-        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=first)
-        self._survey(y, sample_weight)
-        if first:
-            self.features_ = fitted_map(self, X, y, sample_weight)
-        elif isinstance(self.features_, FeatureMap):
-            self.features_.learn(X, sample_weight, more=True)
-        return X.shape[0]
-
     def _partial_fit(self, X, y, sample_weight, forget, decay):
         if not (isinstance(decay, Real) and 0 < decay <= 1):
             raise InvalidParameterError(f"decay={decay!r} must be above 0 and at most 1.")
         self._refuse_sketch("partial_fit")
-        if forget and not hasattr(self, "_moments"):
+        first = not hasattr(self, "_kept")
+        if forget and first:
             raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
-        if hasattr(self, "_moments"):
-            self._moments = decay * self._moments.summed()
-        problem = self._posed(X, y, sample_weight)
-        self._add(problem, -1 if forget else 1)
-        self._solve_sums(problem, forgotten=forget)
+        if first:
+            self._kept = Reservoir(_one_seed(self.random_state))
+        rows = self._checked_rows(X, y, sample_weight, reset=first)
+        if decay < 1 and not first:
+            fade(self, decay)
+        (forget_rows if forget else update)(self, *rows)
         return self
 
     def _refuse_sketch(self, what):
@@ -299,45 +271,22 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
                 f"solver={self.solver!r} needs all rows at once, not {what}; use "
                 "'auto' or 'primal'."
             )
-        if hasattr(self, "beta_") and getattr(self, "_moments", None) is None:
+        kept = getattr(self, "_kept", None)
+        known = kept is not None and (kept.complete or hasattr(self, "_moments"))
+        if hasattr(self, "beta_") and not known:
             raise InvalidInputError(
                 "This model has no sums to go on from: it was fitted by a sketch, or saved with "
                 "for_update=False. Fit it again with solver='auto'."
             )
 
-    def _posed(self, X, y, sample_weight):
-        """A batch as a problem; the first one settles the hidden units if nothing has."""
-        fresh = not hasattr(self, "features_")
-        X, y, sample_weight = self._checked_rows(X, y, sample_weight, reset=fresh)
-        targets, weight, unit = self._encode_more(y, sample_weight)
-        if fresh:
-            self.features_ = fitted_map(self, X, y, sample_weight)
-        H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        return self._problem(H, targets, weight, unit)
+    def _accept(self, problem, solution, n_rows=None, settled=False):
+        """Turn a solution into fitted attributes.
 
-    def _add(self, problem, sign=1):
-        """Add a batch's moments to the sums, or take them away."""
-        if not hasattr(self, "_moments"):
-            self._moments = problem.moments()
-            return
-        if sign < 0 and len(problem.H) >= self._moments.rows:
-            raise InvalidInputError(
-                f"Forgetting {len(problem.H)} of {self._moments.rows:g} rows leaves none to fit."
-            )
-        moments = problem.moments()
-        self._moments = self._moments + moments if sign > 0 else self._moments - moments
-
-    def _solve_sums(self, problem, forgotten=False):
-        """Solve from the sums; ``problem`` is the last batch."""
-        # A row that was just taken out has no leverage to give back.
-        calibration = calibration_rows(0 if forgotten else len(problem.H), self._seed())
-        self._accept(problem, self._solve_moments(problem, self._grid(), calibration))
-
-    def _accept(self, problem, solution, n_rows=None):
-        """Turn a solution into fitted attributes; ``n_rows`` is for a problem that is a sample."""
+        ``n_rows`` is for a problem that is a sample, ``settled`` for a C that stays as it is.
+        """
         self.beta_, self.intercept_ = solution.coef, solution.intercept
         self.n_hidden_ = solution.coef.shape[0]
-        record(self, problem, solution, n_rows)
+        record(self, problem, solution, n_rows, settled)
 
     def _widths(self):
         """The fitted map, or its prefixes when the width is to be chosen."""
@@ -353,7 +302,14 @@ class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, meta
         return [self.features_.truncate(k) for k in ladder or [width]]
 
     def _seed(self):
-        return int(check_random_state(self.random_state).randint(2**31 - 2))
+        return int(check_random_state(self._kept.seed).randint(2**31 - 2))
+
+
+def _one_seed(random_state):
+    """A seed that gives the same draw every time; a random state is drawn from once."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def ridge_grid(C):

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.ridge_stream import posed
 from ulmus.estimators.stage import layer_of, map_over_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
-from ulmus.hidden import Hidden
+from ulmus.reservoir import most_kept
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 
 __all__ = ["Sample", "fit_blocks", "surveyed"]
@@ -46,15 +47,26 @@ def fit_blocks(estimator, X, y, sample_weight, client):
     rows, columns = surveyed(estimator, X, y, sample_weight, client)
     estimator.features_ = map_over_blocks(estimator, rows, columns)
     n = len(rows)
-    if n < layer_of(estimator.features_, rows.example, estimator.dtype).width:
-        # The dual is the smaller problem then, and it needs the rows, which are few.
+    width = layer_of(estimator.features_, rows.example, estimator.dtype).width
+    capacity = most_kept(width, rows.example)
+    if n <= max(capacity, width - 1):
+        # So few rows would be kept, and the dual may be the smaller problem, which needs them.
         return estimator._fit_checked(*rows.take(slice(None)))
     sample = Sample.of(n, grid, estimator._seed())
     moments, parts = rows.compute(rows.total(_moments), rows.chosen(sample.rows))
-    best = _best(estimator, moments, rows.gathered(parts), grid, sample)
-    estimator.features_, problem, solution = best
+    home = rows.gathered(parts)
+
+    def attempt(features):
+        problem = posed(estimator, features, *home)
+        sums = moments.first(problem.H.width)
+        return problem, estimator._solve_sample(
+            sums, problem, grid, sample.left, sample.calibration
+        )
+
+    problem, solution = estimator._best(attempt)
     estimator._moments = solution.moments
     estimator._accept(problem, solution, n)
+    estimator._kept = estimator._kept.limited(capacity).add(*home, n).judged()
     return estimator
 
 
@@ -85,21 +97,4 @@ def _look(X, y, weight, estimator):
 
 
 def _moments(X, y, weight, estimator):
-    return _problem(estimator, estimator.features_, X, y, weight).moments()
-
-
-def _problem(estimator, features, X, y, weight):
-    H = Hidden(layer_of(features, X, estimator.dtype), X)
-    return estimator._problem(H, *estimator._encode_known(y, weight))
-
-
-def _best(estimator, moments, rows, grid, sample):
-    """The map, the sample's problem and the solution; of the best width, if it is to be chosen."""
-    best = None
-    for features in estimator._widths():
-        problem = _problem(estimator, features, *rows)
-        sums = moments.first(problem.H.width)
-        solution = estimator._solve_sample(sums, problem, grid, sample.left, sample.calibration)
-        if best is None or solution.path.score < best[2].path.score:
-            best = features, problem, solution
-    return best
+    return posed(estimator, estimator.features_, X, y, weight).moments()

@@ -28,6 +28,7 @@ __all__ = [
     "comparable_rows",
     "fitted_map",
     "layer_of",
+    "map_of_sample",
     "map_over_blocks",
     "scaled_rows",
     "takes_devices",
@@ -39,12 +40,32 @@ _ALIKE = 0.7
 _FARTHEST = 1e75
 
 
-def fitted_map(estimator, X, y=None, weight=None, default_width=1000, default=RandomFeatures):
-    """Stage one of an estimator, fitted to rows that are checked."""
-    features = _unfitted(estimator, default_width, default)
+def fitted_map(
+    estimator,
+    X,
+    y=None,
+    weight=None,
+    default_width=1000,
+    default=RandomFeatures,
+    random_state=None,
+):
+    """Stage one of an estimator, fitted to rows that are checked.
+
+    ``random_state`` stands for the estimator's own where that may not be drawn from again.
+    """
+    features = _unfitted(estimator, default_width, default, random_state)
     if isinstance(features, FeatureMap):
         features.check_parameters()
         return features.learn(X, weight)
+    return features.fit(X, y)
+
+
+def map_of_sample(estimator, X, y, columns, random_state):
+    """Stage one of an estimator, settled on a sample of rows and the statistics of all."""
+    features = _unfitted(estimator, 1000, RandomFeatures, random_state)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.settle(X, columns)
     return features.fit(X, y)
 
 
@@ -62,10 +83,10 @@ def map_over_blocks(estimator, rows, columns, default_width=1000, default=Random
     )
 
 
-def _unfitted(estimator, default_width, default):
+def _unfitted(estimator, default_width, default, random_state=None):
     """The map to fit: a copy of ``features``, or the default one."""
-    features, n_hidden = estimator.features, estimator.n_hidden
-    dtype, random_state = estimator.dtype, estimator.random_state
+    features, n_hidden, dtype = estimator.features, estimator.n_hidden, estimator.dtype
+    random_state = estimator.random_state if random_state is None else random_state
     if features is None:
         width = default_width if n_hidden in (None, "loo") else n_hidden
         return default(width, dtype=dtype, random_state=random_state)

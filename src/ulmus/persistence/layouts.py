@@ -67,6 +67,15 @@ def _shifted(*dims: str) -> Rule:
     return rule
 
 
+def _threshold(value: Any, sizes: Sizes) -> bool:
+    return type(value) is float and value > 0
+
+
+def _counted(kept: Any, sizes: Sizes) -> bool:
+    """Rows that weigh something, each drawn from what is below the threshold."""
+    return bool((kept.weight > 0).all() and (kept.draw >= 0).all())
+
+
 def _tuple_of(rule: Rule) -> Rule:
     return lambda value, sizes: type(value) is tuple and all(rule(part, sizes) for part in value)
 
@@ -323,8 +332,24 @@ LAYOUTS: dict[str, Layout] = {
             **dict.fromkeys(("weight", "rows", "rounding"), number()),
         }
     ),
-    "ulmus.problem.RowMoments": Layout(
-        {"B": floats("n", "h"), "Y": floats("n", "b"), "root": floats("n", 1)}
+    "ulmus.reservoir.Reservoir": Layout(
+        {
+            "seed": whole(0, 2**63),
+            "capacity": maybe(whole(1, 2**63)),
+            "X": any_of(
+                sparse_rows("n", "d", types="fd?bBhHiIlLqQ"),
+                floats("n", "d"),
+                array("biu", "n", "d"),
+            ),
+            "y": any_of(array("biufUO", "n"), floats("n", "m")),
+            "weight": floats("n"),
+            "draw": floats("n"),
+            "threshold": _threshold,
+            "seen": whole(0, 2**63),
+            "total": number(0),
+            "fresh": number(0),
+        },
+        more=_counted,
     ),
     "ulmus.solvers.manifold.ManifoldBasis": Layout(
         {"basis": floats("h", "r"), "values": floats("r")}

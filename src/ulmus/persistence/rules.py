@@ -203,13 +203,13 @@ def names(dim: str) -> Rule:
     return rule
 
 
-def sparse_rows(*dims: str) -> Rule:
-    """A CSR matrix of finite floats."""
+def sparse_rows(*dims: str, types: str = "fd") -> Rule:
+    """A CSR matrix of finite numbers of these types, which are NumPy's letters."""
 
     def rule(value: Any, sizes: Sizes) -> bool:
         if not (sp.issparse(value) and value.format == "csr" and _fits(value.shape, dims, sizes)):
             return False
-        return value.dtype.char in "fd" and bool(np.isfinite(value.data).all())
+        return value.dtype.char in types and bool(np.isfinite(value.data).all())
 
     return rule
 

@@ -33,7 +33,7 @@ class LOOPathDisplay:
         The name of what was tried.
     metric : {"error_rate", "squared_error"}, default="error_rate"
         Which error it is.
-    selection : {"loo", "loo-sample", "cv", "validation", "gcv"}, default="loo"
+    selection : {"loo", "loo-sample", "cv", "validation"}, default="loo"
         What it was measured on, as ``selection_`` of an estimator says.
     estimator_name : str or None, default=None
         The curve's name in the legend.
@@ -247,7 +247,5 @@ def metric_of(table, metric):
 
 def error_words(metric, selection):
     """What the axis of an error is called."""
-    if selection == "gcv":
-        return "generalised cross-validation error"
     rows = "left-out rows" if selection.startswith("loo") else "held-out rows"
     return f"{rows} wrong" if metric == "error_rate" else f"squared error, {rows}"

@@ -27,7 +27,7 @@ class SurfaceDisplay:
         The pair in use.
     metric : {"error_rate", "squared_error"}, default="error_rate"
         Which error it is.
-    selection : {"loo", "loo-sample", "cv", "validation", "gcv"}, default="loo"
+    selection : {"loo", "loo-sample", "cv", "validation"}, default="loo"
         What it was measured on, as ``selection_`` of an estimator says.
     across : str, default="C"
         The name of what goes across.

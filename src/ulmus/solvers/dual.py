@@ -20,7 +20,7 @@ from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
-from ulmus.problem import Path, Problem, RowMoments, Solution
+from ulmus.problem import Path, Problem, Solution
 from ulmus.solvers.path import Tally
 from ulmus.solvers.spectrum import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.targets import coded
@@ -59,10 +59,6 @@ class RowSpace(ABC):
     @abstractmethod
     def center(self, coef: Array) -> Array:
         """What the mean row maps to."""
-
-    def moments(self) -> RowMoments | None:
-        """What to add further rows to, where that can be done."""
-        return None
 
     @property
     def rounding(self) -> float:
@@ -134,11 +130,6 @@ class HiddenRows(RowSpace):
     def center(self, coef: Array) -> Array:
         """The mean hidden row times β."""
         return self.mean @ coef
-
-    def moments(self) -> RowMoments:
-        """The rows themselves."""
-        B = self.H * namespace(self.H).astype(self.root, self.H.dtype)
-        return RowMoments(B, self.root * self.Y, self.root)
 
     def _columns(self) -> Iterator[tuple[slice, Array]]:
         """B = √c (H − mean) in float64, some units at a time."""
@@ -268,4 +259,4 @@ def _solution(
 ) -> Solution:
     every = np.arange(residual.shape[0])
     intercept = rows.level - rows.center(coef)
-    return Solution(coef, intercept, C, method, every, rows.T - residual, path, rows.moments())
+    return Solution(coef, intercept, C, method, every, rows.T - residual, path)

@@ -10,7 +10,7 @@ from ulmus.solvers.spectrum import Spectrum, spectral, spectrum
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Tally", "gcv_path", "loo_path", "primal_path"]
+__all__ = ["Tally", "loo_path", "primal_path"]
 
 
 def primal_path(
@@ -54,27 +54,6 @@ def loo_path(basis: Spectrum, problem: Problem, grid: np.ndarray, rows: np.ndarr
         leverage = frame.share + matmul(p, shrink)
         tally.add(block if rows is None else rows[block], F, leverage)
     return tally.path()
-
-
-def gcv_path(moments: Moments, problem: Problem, grid: np.ndarray) -> tuple[Spectrum, Path]:
-    """The generalised cross-validation error of every C: all that moments alone can tell.
-
-    n‖T − F‖² / (n − tr)², where tr = Σ w/(w + 1/C) is the fit's degrees of freedom.
-    """
-    basis = spectrum(moments, problem)
-    coding, n = problem.targets.coding, moments.rows
-    energy = (moments.centered() if problem.intercept else moments).energy
-    xp = namespace(basis.values)
-    total = float(np.trace(coding.T @ to_numpy(energy) @ coding))
-    z = xp.sum(basis.cross**2, axis=1)
-    w = xp.clip(basis.values, min=0.0)
-    errors = []
-    for C in grid:
-        s = basis.inverse(float(C))
-        residual = max(total - float(xp.sum(z * s * (2.0 - w * s))), 0.0)
-        freedom = max(1.0 - (problem.intercept + float(xp.sum(w * s))) / n, 1.0 / n)
-        errors.append(residual / moments.weight / freedom**2)
-    return basis, Path(grid, np.array(errors), None, "gcv", int(n))
 
 
 class Tally:

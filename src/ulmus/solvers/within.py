@@ -23,9 +23,9 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
-from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, take, to_numpy, zeros
+from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, take, zeros
 from ulmus.hidden import row_blocks
-from ulmus.problem import Moments, Path, Problem, RowMoments, Solution
+from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.dual import row_space
 from ulmus.solvers.path import Tally
@@ -166,39 +166,6 @@ class _Spectrum:
         kappa = matmul(p**2, self.inverse(shared)[:, None])[:, 0]
         return at.left_out(matmul(p, at.weights), kappa, codes, unit, lam)
 
-    def generalised(self, points: Points, moments: Moments) -> Path:
-        """The error of every point with each row's terms replaced by their means.
-
-        Like generalised cross-validation it needs the moments alone; unlike it, it lets a row
-        leave its class mean too. The mean of dᵀA⁻¹d and of hᵀA⁻¹d is tr(A⁻¹S)/n, and with
-        g = βᵀd the sum of (t − f)g is that of −g².
-        """
-        xp, n, error = namespace(self.values), moments.rows, np.empty(len(points.C))
-        w, totals = xp.clip(self.values, min=0.0), to_numpy(self.classes.totals)
-        N, row = float(totals[totals > 0].mean()), moments.weight / n
-        coding = self.classes.coding
-        total = float(xp.linalg.trace(coding.T @ moments.energy @ coding))
-        for shared, where in points.shared():
-            at = self.recoding(shared)
-            freedom, Z = float(w @ self.inverse(shared)), at.targets
-            second = matmul((at.weights * w[:, None]).T, at.weights)  # OᵀMᵀK⁻¹GK⁻¹MO
-            for k in where:
-                lam = float(points.lam[k])
-                gain = at.gain(points.lam[[k]])[:, 0]
-                trace = freedom + lam * float(xp.linalg.diagonal(second) @ gain)
-                trace /= 1.0 + lam
-                h, d = trace / n, (trace - float(at.theta @ gain)) / n
-                weights, means = gain[:, None] * Z, (at.theta * gain)[:, None] * Z
-                spread = float(xp.sum(weights * matmul(second, weights)))
-                squares = max(total - 2.0 * float(xp.sum(means * Z)) + spread, 0.0)
-                scatter = max(spread - float(xp.sum(means**2)), 0.0)
-                v = lam * N / max(N - row, _EPS * N)
-                rest = 1.0 - v * d
-                whole = max((1.0 - h) * rest - v * d**2, 1.0 / n**2)
-                squares = rest**2 * squares + (2.0 * rest * v * d + (v * d) ** 2) * scatter
-                error[k] = squares / whole**2 / moments.weight
-        return Path(points.C, error, None, "gcv", int(n), points.lam)
-
 
 def within(problem: Problem, points: Points, seed: int) -> Solution:
     """β at the best of the points by leave-one-out, or at the only one."""
@@ -206,21 +173,24 @@ def within(problem: Problem, points: Points, seed: int) -> Solution:
     if n < problem.H.width:
         return _few(problem, points)
     moments, calibration = problem.moments(), calibration_rows(n, seed)
-    if not points.chosen:
-        return _one(moments, problem, points, calibration)
-    spectrum, V = _spectrum(moments, problem)
-    path = _path(spectrum, V, problem, points, left_out_rows(n, seed))
-    return _spectral(spectrum, V, moments, problem, points, calibration, path)
+    return within_sums(moments, problem, points, left_out_rows(n, seed), calibration)
 
 
 def within_sums(
-    moments: Moments, problem: Problem, points: Points, calibration: np.ndarray
+    moments: Moments,
+    problem: Problem,
+    points: Points,
+    rows: np.ndarray | None,
+    calibration: np.ndarray,
 ) -> Solution:
-    """The same from moments that may hold more rows than ``problem``, whose rows they include."""
+    """The same from moments that may hold more rows than ``problem``, whose rows they include.
+
+    ``rows`` of the problem are left out one at a time; None is all of them.
+    """
     if not points.chosen:
         return _one(moments, problem, points, calibration)
     spectrum, V = _spectrum(moments, problem)
-    path = spectrum.generalised(points, moments)
+    path = _path(spectrum, V, problem, points, rows)
     return _spectral(spectrum, V, moments, problem, points, calibration, path)
 
 
@@ -266,9 +236,7 @@ def _few(problem: Problem, points: Points) -> Solution:
     at = spectrum.recoding(shared)
     kept = sound(w, ridge(w, shared, 0.0)) / lengths
     coef = rows.coef(matmul(U, at.coef(float(lam[0])) * kept[:, None]))
-    moments = rows.moments()
-    assert moments is not None
-    return _solution(coef, "spectral", problem, points, best, every, residual, path, moments)
+    return _solution(coef, "spectral", problem, points, best, every, residual, path, None)
 
 
 def _spectrum(moments: Moments, problem: Problem) -> tuple[_Spectrum, Array]:
@@ -355,7 +323,7 @@ def _solution(
     rows: np.ndarray,
     residual: Array,
     path: Path | None,
-    moments: Moments | RowMoments,
+    moments: Moments | None,
 ) -> Solution:
     loo = coded(problem.targets, rows, residual.dtype) - residual
     C, lam = float(points.C[best]), float(points.lam[best])

@@ -1,0 +1,291 @@
+"""The rows of a stream that a model keeps: all of them while they are few, then a fair sample.
+
+A row draws e from the exponential distribution, by the seed and its place in the stream, and has
+the key e / weight. Kept are the rows whose keys are below a threshold, which falls so that there
+are at most ``capacity`` of them: a row is kept with probability 1 − exp(−weight · threshold),
+whenever it came (Efraimidis and Spirakis, 2006). Where all weights fade alike, all keys and the
+threshold grow alike, so the sample follows. Rows that are taken out leave the threshold as it is,
+so the sample stays fair. While nothing was turned away the threshold is infinite, and the rows are
+complete.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.backends.namespace import is_numpy, is_sparse, namespace, placed, same_place, take
+from ulmus.backends.namespace import to_numpy as on_host
+from ulmus.hidden import most_rows, row_blocks
+from ulmus.typing import Rows
+
+__all__ = ["Reservoir", "most_kept", "row_bytes"]
+
+# Rows that are kept whatever the number of units: so many settle the inputs' scale and choose C.
+_LEAST = 1000
+# Rows whose keys are drawn together, so that ten million rows need no array of that length.
+_STEP = 2**18
+# Rows that have faded to this part of the largest weight are below the rounding of any sum.
+_FADED = 1e-16
+# The part of the weight that must have come or gone before C is chosen again.
+_STALE = 0.05
+# Weights that should be equal but were multiplied in another order.
+_CLOSE = 1e-9
+
+
+def most_kept(width: int, X: Rows) -> int:
+    """How many rows like X are kept beside ``width`` units: as many, and at least 1000.
+
+    They are never more than scikit-learn's ``working_memory`` holds.
+    """
+    return max(1, min(max(width, _LEAST), most_rows(1, row_bytes(X))))
+
+
+def row_bytes(X: Rows) -> int:
+    """How much memory a row like those of X takes, at most or on average."""
+    return 16 * (X.nnz // max(X.shape[0], 1) + 1) if is_sparse(X) else 8 * max(X.shape[1], 1)
+
+
+def _none() -> np.ndarray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Reservoir:
+    """Rows X with their targets ``y`` and weights, and what makes them a fair sample.
+
+    ``draw`` is e of each row, ``seen`` how many rows have come, ``total`` the weight of all that
+    were fitted and ``fresh`` how much of it has come or gone since C was chosen. ``capacity`` None
+    keeps every row.
+    """
+
+    seed: int
+    capacity: int | None = None
+    X: Rows = None
+    y: Any = None
+    weight: np.ndarray = field(default_factory=_none)
+    draw: np.ndarray = field(default_factory=_none)
+    threshold: float = np.inf
+    seen: int = 0
+    total: float = 0.0
+    fresh: float = 0.0
+
+    # What `ulmus.to_device` moves.
+    _on_device: ClassVar[tuple[str, ...]] = ("X",)
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    def __repr__(self) -> str:
+        return f"Reservoir({len(self)} of {self.seen} rows)"
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row that was fitted is here."""
+        return self.threshold == np.inf
+
+    @property
+    def stale(self) -> bool:
+        """Whether so much has come or gone that C should be chosen again."""
+        return self.fresh > _STALE * self.total
+
+    def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
+        """X, y and the weights; None for weights that are all one."""
+        return self.X, self.y, None if (self.weight == 1.0).all() else self.weight
+
+    def odds(self) -> np.ndarray | None:
+        """One over the probability that each row was kept, with mean one; None where all are equal.
+
+        The weights times these are those of all rows that were fitted.
+        """
+        if self.complete or len(self) == 0 or (self.weight == self.weight[0]).all():
+            return None
+        odds = -1.0 / np.expm1(-self.weight * self.threshold)
+        return odds / odds.mean()
+
+    # ------------------------------------------------------------------ rows that come
+    def add(
+        self, X: Rows, y: np.ndarray, weight: np.ndarray | None = None, population: int = 0
+    ) -> "Reservoir":
+        """More rows, of which some may be turned away; those that are kept are copied.
+
+        Where they were drawn at random, whatever their weights, from a larger ``population``, it is
+        as if those that are not here had drawn the largest e.
+        """
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        share, kept = min(X.shape[0] / max(population, 1), 1.0), self
+        if share < 1.0:
+            farthest = -np.log1p(-share) / weight.max()
+            kept = replace(self, threshold=min(self.threshold, farthest))
+        for rows in row_blocks(X.shape[0], _STEP):
+            kept = kept._added(X, y, weight, rows, share)
+        return kept
+
+    def _added(
+        self, X: Rows, y: np.ndarray, weight: np.ndarray, rows: slice, share: float
+    ) -> "Reservoir":
+        c, draw = weight[rows], self._draws(rows.stop - rows.start, share)
+        keys = np.concatenate([self._keys, draw / c])
+        limit = self._limit(keys)
+        below = keys < limit
+        before, new = np.flatnonzero(below[: len(self)]), np.flatnonzero(below[len(self) :])
+        kept, more = self._taken(before, limit), float(c.sum()) / share
+        kept = replace(
+            kept,
+            seen=self.seen + round(len(c) / share),
+            total=self.total + more,
+            fresh=self.fresh + more,
+        )
+        if not len(new):
+            return kept
+        X, y = _copied(X, rows, new), _copied(y, rows, new)
+        if len(kept):
+            X, y = _below(kept.X, X), _after(kept.y, y)
+        weight, draw = (
+            np.concatenate(pair) for pair in ((kept.weight, c[new]), (kept.draw, draw[new]))
+        )
+        return replace(kept, X=X, y=y, weight=weight, draw=draw)
+
+    def _draws(self, count: int, share: float) -> np.ndarray:
+        """e of the next rows: the same however the stream is cut into batches."""
+        places = np.random.PCG64(self.seed).advance(self.seen)
+        return -np.log1p(-share * np.random.Generator(places).random(count))
+
+    def limited(self, capacity: int) -> "Reservoir":
+        """The same rows, or as many of them as are within the capacity."""
+        kept = replace(self, capacity=capacity)
+        limit = kept._limit(self._keys)
+        return kept._taken(np.flatnonzero(self._keys < limit), limit)
+
+    def unlimited(self) -> "Reservoir":
+        """The same rows, with room for all that come."""
+        return replace(self, capacity=None)
+
+    @property
+    def _keys(self) -> np.ndarray:
+        return self.draw / self.weight
+
+    def _limit(self, keys: np.ndarray) -> float:
+        """The threshold that leaves no more rows than there is room for."""
+        if self.capacity is None or np.sum(keys < self.threshold) <= self.capacity:
+            return self.threshold
+        return float(np.partition(keys, self.capacity)[self.capacity])
+
+    def _taken(self, rows: np.ndarray, threshold: float) -> "Reservoir":
+        if len(rows) == len(self):
+            return replace(self, threshold=threshold)
+        return replace(
+            self,
+            X=take(self.X, rows),
+            y=self.y[rows],
+            weight=self.weight[rows],
+            draw=self.draw[rows],
+            threshold=threshold,
+        )
+
+    # ------------------------------------------------------------------ rows that fade and go
+    def faded(self, decay: float) -> "Reservoir":
+        """The same rows with their weights times ``decay``, less those that are faded out."""
+        alive = np.flatnonzero(self.weight > _FADED * self.weight.max(initial=0.0))
+        kept = self._taken(alive, self.threshold / decay)
+        return replace(
+            kept,
+            weight=decay * kept.weight,
+            total=decay * kept.total,
+            fresh=decay * kept.fresh,
+        )
+
+    def without(
+        self, X: Rows, y: np.ndarray, weight: np.ndarray | None = None
+    ) -> tuple["Reservoir", int]:
+        """The rows less these, and how many of these are not here with so much weight.
+
+        Of equal rows the last one goes first.
+        """
+        here: dict[Hashable, list[int]] = {}
+        for place, name in enumerate(_names(self.X, self.y)):
+            here.setdefault(name, []).append(place)
+        left, missing = self.weight.copy(), 0
+        asked = np.ones(X.shape[0]) if weight is None else weight
+        for name, rest in zip(_names(_like(X, self.X), y), asked.tolist(), strict=True):
+            missing += not _drawn_off(left, here.get(name, []), rest)
+        less = float(asked.sum())
+        kept = replace(self, weight=left, total=self.total - less, fresh=self.fresh + less)
+        return kept._taken(np.flatnonzero(left), self.threshold), missing
+
+    def judged(self) -> "Reservoir":
+        """The same rows, by which C has just been chosen."""
+        return replace(self, fresh=0.0)
+
+
+def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:
+    """Take an amount from the weights at these places, the last first; False if there is less."""
+    rest = amount
+    while places and rest > _CLOSE * amount:
+        part = min(rest, weight[places[-1]])
+        rest -= part
+        weight[places[-1]] -= part
+        if weight[places[-1]] <= _CLOSE * amount:
+            weight[places.pop()] = 0.0
+    return rest <= _CLOSE * amount
+
+
+def _names(X: Rows, y: np.ndarray) -> list[Hashable]:
+    """What tells rows apart: the values of each, and its target."""
+    values = _sparse_bytes(X) if is_sparse(X) else _bytes(on_host(X))
+    targets = [tuple(t) if isinstance(t, list) else t for t in y.tolist()]
+    return list(zip(values, targets, strict=True))
+
+
+def _bytes(X: np.ndarray) -> list[bytes]:
+    # Minus zero is zero.
+    return [row.tobytes() for row in np.ascontiguousarray(X, dtype=float) + 0.0]
+
+
+def _sparse_bytes(X: Rows) -> list[bytes]:
+    X = sp.csr_array(X, dtype=float, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return [
+        X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes()
+        for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    ]
+
+
+def _copied(X: Rows, rows: slice, chosen: np.ndarray) -> Rows:
+    """Some of these rows, in memory of their own."""
+    every = len(chosen) == rows.stop - rows.start
+    X = take(X, rows if every else rows.start + chosen)
+    if not is_numpy(X):
+        return namespace(X).asarray(X, copy=True) if every else X
+    X = X if is_sparse(X) else np.asarray(X)
+    # In the machine's order of bytes, whatever file they are from, and in a precision that is
+    # computed in.
+    rare = X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8)
+    return X.astype(float if rare else X.dtype.newbyteorder("="), copy=every)
+
+
+def _below(X: Rows, more: Rows) -> Rows:
+    """Rows one below the other, sparse or dense as the earlier ones are."""
+    more = _like(more, X)
+    if is_sparse(X):
+        return sp.vstack([X, more], format="csr")
+    same_place(X=more, earlier_rows=X)
+    X, more = (X, placed(more, X)) if is_numpy(more) else (placed(X, more), more)
+    return np.concatenate([X, more]) if is_numpy(X) else namespace(X).concat([X, more])
+
+
+def _like(X: Rows, other: Rows) -> Rows:
+    """X, sparse if ``other`` is and dense if it is not."""
+    if is_sparse(X) == is_sparse(other):
+        return X
+    return X.toarray() if is_sparse(X) else sp.csr_array(on_host(X))
+
+
+def _after(y: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """Targets one after the other; labels of several kinds stay what they are."""
+    if (y.dtype.kind in "biuf") != (more.dtype.kind in "biuf"):
+        y, more = y.astype(object), more.astype(object)
+    return np.concatenate([y, more.reshape(len(more), *y.shape[1:])])

@@ -1,0 +1,258 @@
+"""Truths about rows that come in batches: what is kept of them, and what a model makes of them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import booleans, integers, lists, sampled_from
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ulmus import (
+    ELMClassifier,
+    ELMRegressor,
+    GraphELMClassifier,
+    KernelFeatures,
+    RandomFeatures,
+    RBFFeatures,
+    reservoir,
+)
+from ulmus.estimators import ridge_batches
+
+laws = settings(max_examples=20)
+seeds = integers(0, 10**6)
+MODELS = {
+    "classifier": ELMClassifier(n_hidden=30, random_state=3),
+    "regressor": ELMRegressor(n_hidden=30, random_state=3),
+    "GELM": GraphELMClassifier(n_hidden=30, random_state=3),
+    "one C": ELMClassifier(n_hidden=30, C=2.0, random_state=3),
+    "width chosen": ELMClassifier(RandomFeatures(64), n_hidden="loo", random_state=3),
+    "centres from the rows": ELMClassifier(RBFFeatures(20), random_state=3),
+    "a kernel": ELMRegressor(KernelFeatures(tol=1e-3), random_state=3),
+    "a transformer": ELMClassifier(
+        make_pipeline(StandardScaler(), RandomFeatures(20, random_state=0)), random_state=3
+    ),
+    "float32": ELMClassifier(n_hidden=30, dtype="float32", random_state=3),
+}
+
+
+def world(seed, n, model):
+    """Rows whose columns drift, so that the first ones tell little of the scale of all."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4)) * np.linspace(1, 5, n)[:, None] + np.linspace(0, 3, n)[:, None]
+    z = X[:, 0] - X[:, 1] + 0.3 * rng.standard_normal(n)
+    y = z if isinstance(model, ELMRegressor) else np.digitize(z, [-1.0, 1.0])
+    return X, y
+
+
+def batches(n, cuts):
+    ends = sorted({min(cut, n) for cut in cuts} - {0, n})
+    return [slice(a, b) for a, b in zip([0, *ends], [*ends, n], strict=True)]
+
+
+def assert_same_model(a, b, X):
+    assert a.C_ == b.C_
+    assert a.n_hidden_ == b.n_hidden_
+    assert a.selection_ == b.selection_
+    answer = "decision_function" if hasattr(a, "classes_") else "predict"
+    expected = getattr(b, answer)(X)
+    close = 1e-4 if expected.dtype == np.float32 or a.dtype == "float32" else 1e-7
+    assert_allclose(
+        getattr(a, answer)(X), expected, rtol=close, atol=close * np.abs(expected).max()
+    )
+    if hasattr(a, "classes_"):
+        assert_array_equal(a.classes_, b.classes_)
+        assert_allclose(a.temperature_, b.temperature_, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@laws
+@given(seed=seeds, n=integers(4, 90), cuts=lists(integers(1, 89), max_size=6))
+def test_updates_are_one_fit_however_the_rows_are_cut(name, seed, n, cuts):
+    model = MODELS[name]
+    X, y = world(seed, n, model)
+    if len(np.unique(y)) < 2:
+        return
+    whole, parts = clone(model).fit(X, y), clone(model)
+    for rows in batches(n, cuts):
+        parts.partial_fit(X[rows], y[rows])
+    assert_same_model(parts, whole, X)
+    rows = batches(n, cuts)
+    stream = clone(model).fit((X[part], y[part]) for part in rows)
+    twice = clone(model).fit(lambda: ((X[part], y[part]) for part in rows))
+    assert_same_model(stream, whole, X)
+    assert_same_model(twice, whole, X)
+
+
+@laws
+@given(
+    seed=seeds,
+    cut=integers(2, 70),
+    name=sampled_from(["classifier", "regressor", "GELM", "one C"]),
+    weighted=booleans(),
+    sparse=booleans(),
+)
+def test_what_is_forgotten_was_never_there(seed, cut, name, weighted, sparse):
+    X, y = world(seed, 80, MODELS[name])
+    order = np.random.default_rng(seed).permutation(80)
+    stay, go = order[:cut], order[cut:]
+    if len(np.unique(y[stay])) < 2:
+        return
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, 80) if weighted else np.ones(80)
+    rows = sp.csr_array(X) if sparse else X
+    model = clone(MODELS[name])
+    for part in (stay, go):
+        model.partial_fit(rows[part], y[part], sample_weight=weight[part])
+    model.partial_fit(rows[go], y[go], sample_weight=weight[go], forget=True)
+    without = clone(MODELS[name]).fit(rows[stay], y[stay], sample_weight=weight[stay])
+    assert_same_model(model, without, X)
+
+
+@laws
+@given(seed=seeds, name=sampled_from(["classifier", "regressor", "GELM"]))
+def test_fading_is_a_weight_on_the_past(seed, name):
+    X, y = world(seed, 60, MODELS[name])
+    model = clone(MODELS[name]).partial_fit(X[:20], y[:20])
+    model.partial_fit(X[20:40], y[20:40], decay=0.5).partial_fit(X[40:], y[40:], decay=0.25)
+    weight = np.repeat([0.125, 0.25, 1.0], 20)
+    whole = clone(MODELS[name])
+    if len(np.unique(y)) > 1:
+        assert_same_model(model, whole.fit(X, y, sample_weight=weight), X)
+
+
+def test_a_seed_that_is_drawn_stays():
+    X, y = world(0, 60, None)
+    for model in (
+        ELMClassifier(n_hidden=15),
+        ELMClassifier(RBFFeatures(15)),
+        ELMClassifier(Nystroem(n_components=5)),
+        ELMClassifier(n_hidden=15, random_state=np.random.RandomState(0)),
+    ):
+        model.fit(X[:30], y[:30])
+        units = getattr(model.features_, "weights_", None)
+        model.partial_fit(X[30:], y[30:])
+        seeded = clone(model).set_params(random_state=model._kept.seed).fit(X, y)
+        assert_same_model(model, seeded, X)
+        if units is not None:
+            assert_array_equal(model.features_.weights_, units)
+
+
+# ---------------------------------------------------------------- more rows than are kept
+FEW = 25
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Few rows are kept, so that sums begin soon."""
+    monkeypatch.setattr(reservoir, "_LEAST", FEW)
+    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
+
+
+SUMMED = {
+    "classifier": ELMClassifier(n_hidden=12, random_state=3),
+    "regressor": ELMRegressor(n_hidden=12, random_state=3),
+    "GELM": GraphELMClassifier(n_hidden=12, random_state=3),
+    "one C": ELMClassifier(n_hidden=12, C=2.0, random_state=3),
+    "float32": ELMRegressor(n_hidden=12, C=1.0, dtype="float32", random_state=3),
+}
+unsettled = settings(laws, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def streamed(model, X, y, weight=None, cuts=(10, 31, 32, 70)):
+    """Updates, the first of which are kept and the others summed."""
+    weight = np.ones(len(y)) if weight is None else weight
+    for rows in batches(len(y), cuts):
+        model.partial_fit(X[rows], y[rows], sample_weight=weight[rows])
+    return model
+
+
+def settled(model):
+    """An estimator like the model, with its map and its C."""
+    found = {"C": model.C_} | ({"lam": model.lam_} if hasattr(model, "lam_") else {})
+    return clone(model).set_params(
+        features=FrozenEstimator(model.features_), n_hidden=None, **found
+    )
+
+
+def assert_same_outputs(a, b, X, close=1e-6):
+    answer = "decision_function" if hasattr(a, "classes_") else "predict"
+    expected = getattr(b, answer)(X)
+    size = np.abs(expected).max()
+    assert_allclose(getattr(a, answer)(X), expected, rtol=close, atol=close * size)
+
+
+@pytest.mark.parametrize("name", SUMMED)
+@unsettled
+@given(seed=seeds, n=integers(75, 120), weighted=booleans())
+def test_sums_are_one_fit_with_the_map_and_the_C_in_use(name, seed, n, weighted, few):
+    model = clone(SUMMED[name])
+    X, y = world(seed, n, model)
+    weight = np.random.default_rng(seed).uniform(0.2, 3.0, n) if weighted else None
+    streamed(model, X, y, weight)
+    assert len(model._kept) == FEW
+    assert model.selection_ == ("loo-sample" if isinstance(model.C, str) else "fixed")
+    close = 1e-3 if name == "float32" else 1e-6
+    whole = settled(model).fit(X, y, sample_weight=weight)
+    assert_same_outputs(model, whole, X, close)
+    forgotten = slice(n - 30, n)
+    part = None if weight is None else weight[forgotten]
+    model.partial_fit(X[forgotten], y[forgotten], sample_weight=part, forget=True)
+    rest = None if weight is None else weight[: n - 30]
+    whole = settled(model).fit(X[: n - 30], y[: n - 30], sample_weight=rest)
+    if len(whole.classes_ if hasattr(whole, "classes_") else ()) in (0, 3):
+        assert_same_outputs(model, whole, X, 100 * close)
+    names = {row.tobytes() for row in X[forgotten]}
+    assert not any(row.tobytes() in names for row in model._kept.X)
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "GELM"])
+@unsettled
+@given(seed=seeds, n=integers(75, 120), decay=sampled_from([1.0, 0.7]))
+def test_the_error_is_that_of_refits_without_each_kept_row(name, seed, n, decay, few):
+    model = clone(SUMMED[name])
+    X, y = world(seed, n, model)
+    weight = np.ones(n)
+    for rows in batches(n, (10, 31, 32, 70)):
+        weight[: rows.start] *= decay
+        model.partial_fit(X[rows], y[rows], decay=decay)
+    kept = model._kept
+    whole = settled(model)
+    place = {row.tobytes(): i for i, row in enumerate(X)}
+    rows = [place[row.tobytes()] for row in kept.X]
+    assert_allclose(kept.weight, weight[rows])
+    left = []
+    for i in rows:
+        others = np.arange(n) != i
+        if len(np.unique(y[others])) < len(np.unique(y)) and name != "regressor":
+            return  # a class that leaves with its only row
+        whole.fit(X[others], y[others], sample_weight=weight[others])
+        left.append(whole.predict(X[[i]])[0])
+    odds = kept.odds()
+    share = weight[rows] * (1.0 if odds is None else odds)
+    best = (
+        model.loo_path_["squared_error"] if name == "regressor" else model.loo_path_["error_rate"]
+    )
+    at = np.flatnonzero(model.loo_path_["C"] == model.C_)
+    if name == "GELM":
+        at = at[model.loo_path_["lam"][at] == model.lam_]
+    wrong = (y[rows] - left) ** 2 if name == "regressor" else y[rows] != left
+    assert_allclose(best[at[0]], np.average(wrong, weights=share), rtol=1e-5, atol=1e-9)
+
+
+@unsettled
+@given(seed=seeds, cuts=lists(integers(26, 119), max_size=4), rewind=booleans())
+def test_a_stream_of_many_rows_is_a_fit_but_for_the_choice_of_C(seed, cuts, rewind, few):
+    model = clone(SUMMED["classifier"])
+    X, y = world(seed, 120, model)
+    rows = batches(120, [26, *cuts])
+    stream = ((X[part], y[part]) for part in rows)
+    model.fit((lambda: ((X[part], y[part]) for part in rows)) if rewind else stream)
+    assert model.selection_ == "loo-sample"
+    assert_same_outputs(model, settled(model).fit(X, y), X)
+    if rewind:  # the scale is that of all rows
+        whole = clone(SUMMED["classifier"]).set_params(C=model.C_).fit(X, y)
+        assert_same_outputs(model, whole, X)
