@@ -1,21 +1,112 @@
-"""Arguments that are one word of a few."""
+"""Arguments that users give: what they may be, and words about those that cannot be used."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
 
 from ulmus.exceptions import InvalidParameterError
 
-__all__ = ["check_known", "hint"]
+__all__ = [
+    "check_arguments",
+    "check_known",
+    "check_number",
+    "check_precision",
+    "check_whole",
+    "hint",
+    "is_number",
+    "is_whole",
+    "limits",
+    "numbers_of",
+]
 
 # A message does not list more names than these.
 _MOST = 40
+# Beyond these, squares and quotients of what is computed overflow or vanish.
+_SMALLEST, _LARGEST = 1e-100, 1e100
+_INTEGERS = 2**31 - 1
+
+
+def is_whole(value: object) -> bool:
+    """Whether an argument is an integer, of Python or NumPy, and not a boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object, least: float = _SMALLEST, most: float = _LARGEST) -> bool:
+    """Whether an argument is a number from ``least`` to ``most``, and not a boolean."""
+    real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return real and least <= float(value) <= most  # type: ignore[arg-type]
+
+
+def check_whole(name: str, value: Any, least: int, most: int = _INTEGERS) -> None:
+    """Refuse an argument that is no whole number from ``least`` to ``most``."""
+    if not (is_whole(value) and least <= value <= most):
+        limit = f"of at least {least}" if most == _INTEGERS else f"from {least} to {most:,}"
+        raise InvalidParameterError(f"{name}={value!r} must be a whole number {limit}.")
+
+
+def check_number(
+    name: str, value: Any, words: str = "a positive number", zero: bool = False
+) -> None:
+    """Refuse an argument that is no positive number, or zero where that is allowed.
+
+    ``words`` are what it must be.
+    """
+    if not (is_number(value) or (zero and is_number(value, 0, 0))):
+        raise InvalidParameterError(f"{name}={value!r} must be {words}{limits(value)}.")
+
+
+def numbers_of(value: Any, zero: bool = False) -> np.ndarray | None:
+    """A number or a list of them as an array; None where it is neither, or one is not positive."""
+    values = [value] if isinstance(value, Real) else value
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        return None  # lists of several lengths
+    found = found[None] if found.ndim == 0 else found
+    if found.ndim != 1 or found.dtype.kind not in "iuf" or not found.size:
+        return None
+    found = found.astype(float)
+    sound = (found >= _SMALLEST) & (found <= _LARGEST)
+    return found if (sound | (zero & (found == 0))).all() else None
+
+
+def limits(value: Any) -> str:
+    """What to add to a message where a number is positive and still too large or too small."""
+    extreme = is_number(value, 0, np.inf) and value > 0 and not is_number(value)
+    return f", from {_SMALLEST:g} to {_LARGEST:g}" if extreme else ""
 
 
 def check_known(name: str, value: object, known: Collection[str]) -> None:
     """Refuse an argument that is none of the ``known`` words."""
-    if value not in known:
+    if not (isinstance(value, str) and value in known):
         words = ", ".join(map(repr, known))
         raise InvalidParameterError(f"{name}={value!r} is unknown; use one of {words}.")
+
+
+def check_precision(name: str, value: Any) -> None:
+    """Refuse a type that is neither float32 nor float64, nor None, which follows the input.
+
+    Half precision loses the sums, and extended precision has no matrix product.
+    """
+    try:
+        sound = value is None or np.dtype(value).name in ("float32", "float64")
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise InvalidParameterError(
+            f"{name}={value!r} must be float32, float64, or None to follow the input."
+        )
+
+
+def check_arguments(estimator: Any) -> None:
+    """Refuse arguments that no estimator could use, of those that many have under one name."""
+    for name, check in _CHECKS.items():
+        if name in vars(estimator):
+            check(name, getattr(estimator, name))
 
 
 def hint(word: object, known: Collection[str]) -> str:
@@ -31,3 +122,40 @@ def hint(word: object, known: Collection[str]) -> str:
         return f"did you mean {spelt[near[0]]!r}?"
     few = sorted(known)[:_MOST]
     return f"known are {', '.join(few)}{' and others' if len(known) > len(few) else ''}."
+
+
+def _flag(name: str, value: Any) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidParameterError(f"{name}={value!r} must be True or False.")
+
+
+def _seed(name: str, value: Any) -> None:
+    seeded = value is None or isinstance(value, np.random.RandomState) or value is np.random
+    if not seeded and not (is_whole(value) and 0 <= value < 2**32):
+        raise InvalidParameterError(
+            f"{name}={value!r} must be None, a whole number from 0 to 2**32 − 1, or a RandomState."
+        )
+
+
+def _width(name: str, value: Any) -> None:
+    if value is not None and not (isinstance(value, str) and value == "loo"):
+        check_whole(name, value, least=1)
+
+
+def _volume(name: str, value: Any) -> None:
+    if not isinstance(value, Integral | np.bool_):
+        raise InvalidParameterError(f"{name}={value!r} must be 0 or 1.")
+
+
+_CHECKS: dict[str, Callable[[str, Any], None]] = {
+    "dtype": check_precision,
+    "random_state": _seed,
+    "verbose": _volume,
+    "n_hidden": _width,
+    "max_iter": partial(check_whole, least=1),
+    # k-means starts as often as this says, each time from the beginning.
+    "n_init": partial(check_whole, least=1, most=10_000),
+    **dict.fromkeys(
+        ("bias", "fit_intercept", "normalized", "project", "row_normalize", "warm_start"), _flag
+    ),
+}

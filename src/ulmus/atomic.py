@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from ulmus.arguments import check_arguments
 from ulmus.backends.threads import held_threads
 from ulmus.finite import check_finite
 
@@ -16,6 +17,7 @@ Model = TypeVar("Model")
 def atomic(method: Method) -> Method:
     """A method that changes its estimator in one step when it ends; if it raises, not at all.
 
+    Arguments that no estimator could use are refused before it begins.
     What it leaves behind must be finite, or it raises. It works on a copy that shares what is
     fitted, so it must rebind what it changes and never write into it. Meanwhile BLAS has no more
     threads than there are CPUs.
@@ -23,6 +25,7 @@ def atomic(method: Method) -> Method:
 
     @wraps(method)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_arguments(self)
         model = _twin(self, vars(self).copy())
         with held_threads():
             result = method(model, *args, **kwargs)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from ulmus.archives import ArrayArchive, read_npz, sparse_matrix
+from ulmus.arguments import check_number, check_precision, check_whole
 from ulmus.backends.namespace import is_sparse, take
 from ulmus.backends.pages import forget_pages
 from ulmus.backends.parquet import arrow_batches, arrow_dataset
@@ -143,7 +144,7 @@ def from_parquet(
         The column that says how often each row counts.
     rows : int, default=None
         Rows in a batch; None is as many as are 32 MiB.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of X; None is what holds all its columns.
 
     Returns
@@ -163,6 +164,7 @@ def from_parquet(
     (2, 2) [1 0]
     (1, 2) [1]
     """
+    check_precision("dtype", dtype)
     dataset = arrow_dataset(source)
     targets = [target] if isinstance(target, str) else list(target)
     beside = targets if sample_weight is None else [*targets, sample_weight]
@@ -261,7 +263,7 @@ def from_svmlight(
         Whether columns are counted from 0.
     megabytes : float, default=32
         How much of the file, in whole lines, is a batch.
-    dtype : dtype, default=float
+    dtype : float32 or float64, default=float
         Precision of X.
 
     Returns
@@ -279,8 +281,11 @@ def from_svmlight(
     ...         print(X.toarray().tolist(), y)
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [ 1. -1.]
     """
+    check_precision("dtype", dtype)
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
     opened = openers.get(Path(path).suffix, open)
+    check_whole("n_features", n_features, least=1)
+    check_number("megabytes", megabytes)
     step = max(1, int(megabytes * 1e6))
 
     def make() -> Iterator[Any]:
@@ -343,8 +348,7 @@ class _Stream:
 def _rows(rows: int | None, bytes_per_row: int) -> int:
     if rows is None:
         return max(1, _BYTES // max(1, bytes_per_row))
-    if rows < 1:
-        raise InvalidParameterError(f"rows={rows!r} must be at least 1.")
+    check_whole("rows", rows, least=1)
     return int(rows)
 
 

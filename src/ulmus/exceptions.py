@@ -3,6 +3,7 @@
     UlmusError
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
+    │   ├── EntryTypeError (TypeError)       an entry of X is of a type that is no number
     │   ├── BatchError                       one batch or block does not fit the others
     │   ├── GraphError                       a graph does not tell what is asked of it
     │   ├── CheckpointError                  a file of sums is no use to this fit
@@ -38,6 +39,7 @@ __all__ = [
     "ConstantColumnWarning",
     "CorruptFileError",
     "DatasetError",
+    "EntryTypeError",
     "ExportError",
     "GraphError",
     "IllConditionedWarning",
@@ -69,6 +71,10 @@ class InvalidInputError(UlmusError, ValueError):
 
 class InvalidParameterError(InvalidInputError):
     """A constructor argument cannot be used."""
+
+
+class EntryTypeError(InvalidInputError, TypeError):
+    """An entry of X is of a type that is no number, a dict for instance."""
 
 
 class BatchError(InvalidInputError):

@@ -1,6 +1,7 @@
 """What a fit leaves behind is made of finite numbers, or the fit has failed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ulmus.backends.namespace import all_finite, namespace
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
-__all__ = ["check_finite", "check_outputs"]
+__all__ = ["check_finite", "check_outputs", "finite_outputs"]
 
 # Fitted parts that are objects of their own, and hold numbers.
 _PARTS = ("features_", "scaling_")
@@ -39,6 +40,17 @@ def check_outputs(F: Array) -> Array:
             "beside those that the model was fitted to."
         )
     return F
+
+
+def finite_outputs(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
+    """A method whose outputs are checked, so that what overflows on the way needs no warning."""
+
+    @wraps(method)
+    def checked(self: Any, X: Any) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_outputs(method(self, X))
+
+    return checked
 
 
 def _numbers(estimator: Any) -> Iterator[tuple[str, Any]]:

@@ -12,14 +12,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
-from sklearn.metrics import pairwise_distances
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import VALID_METRICS
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_arguments, check_known, check_number, check_whole
 from ulmus.backends.linalg import sparse_operator
-from ulmus.backends.neighbors import approximate_neighbors, exact_neighbors
+from ulmus.backends.neighbors import (
+    approximate_neighbors,
+    exact_neighbors,
+    paired_neighbors,
+    searched_neighbors,
+)
 from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.rows import plain_rows, sound
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
@@ -32,6 +37,8 @@ _PRODUCT_ROWS = 100_000
 # What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets
 # labels travel best over the data at hand (`python -m benchmarks hundred`).
 _LOCAL = 0.25
+# Powers past this tell neighbours apart no more, and each is a product.
+_HIGHEST = 100
 # Rows of a group whose distances are all written out.
 _DENSE_ROWS = 500
 
@@ -179,6 +186,7 @@ class KNNGraph(BaseEstimator):
     def affinity(self, X: Rows, groups: np.ndarray | None = None) -> Any:
         """W of these rows, as a symmetric CSR array; with ``groups``, within each group alone."""
         self._check_parameters()
+        X = plain_rows(X)
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
         distances = self._distances(X) if groups is None else self._within(X, groups)
@@ -214,9 +222,7 @@ class KNNGraph(BaseEstimator):
         if self.search(X) == "exact":
             if self._by_products(X):
                 return exact_neighbors(X, k)
-            return sp.csr_array(
-                kneighbors_graph(X, k, mode="distance", metric=self.metric, include_self=False)
-            )
+            return searched_neighbors(X, k, self.metric)
         return approximate_neighbors(X, k, self.metric, self.random_state)
 
     def _within(self, X: Rows, groups: np.ndarray) -> Any:
@@ -240,24 +246,16 @@ class KNNGraph(BaseEstimator):
         return D.row, D.col, D.data
 
     def _nearest(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same for few rows, whose every distance is sooner found than a search set up."""
-        n = X.shape[0]
-        D = pairwise_distances(X, metric=self.metric)
-        np.fill_diagonal(D, np.inf)
-        k = min(self.n_neighbors, n - 1)
-        column = np.argpartition(D, k - 1, axis=1)[:, :k].ravel()
-        row = np.repeat(np.arange(n), k)
-        return row, column, D[row, column]
+        return paired_neighbors(X, min(self.n_neighbors, X.shape[0] - 1), self.metric)
 
     def _check_parameters(self) -> None:
-        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
-            raise InvalidParameterError(
-                f"n_neighbors={self.n_neighbors!r} must be a whole number of at least 1."
-            )
-        if not (isinstance(self.power, int | np.integer) and self.power >= 1):
-            raise InvalidParameterError(
-                f"power={self.power!r} must be a whole number of at least 1."
-            )
+        check_arguments(self)
+        check_whole("n_neighbors", self.n_neighbors, least=1)
+        if not callable(self.metric):
+            check_known("metric", self.metric, sorted(VALID_METRICS["brute"]))
+        check_whole("power", self.power, least=1, most=_HIGHEST)
+        if not (isinstance(self.width, str) and self.width in ("mean", "local")):
+            check_number("width", self.width, "'mean', 'local' or a positive number")
         for name, known in (
             ("weights", ("heat", "binary")),
             ("method", ("auto", "exact", "pynndescent")),
@@ -293,6 +291,7 @@ def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mea
            [0.607, 0.   , 0.135],
            [0.   , 0.135, 0.   ]])
     """
+    sound(distances, "The graph")
     D = sp.coo_array(distances)
     away = D.row != D.col
     row, column, distance = D.row[away], D.col[away], D.data[away].astype(float)
@@ -379,6 +378,7 @@ def _is_distances(graph: Any) -> bool:
 
 def _checked(W: Any) -> Any:
     """W as a symmetric float CSR array without self-loops, or an error that says why not."""
+    sound(W, "The graph")
     W = sp.csr_array(W, dtype=float)
     if W.shape[0] != W.shape[1]:
         raise InvalidInputError(f"The graph has shape {W.shape}; it must be square.")

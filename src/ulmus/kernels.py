@@ -26,7 +26,7 @@ import numpy as np
 
 from ulmus.backends.linalg import decay, elementwise
 from ulmus.backends.namespace import is_numpy, is_sparse, namespace, take
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.pairs import (
     Shifted,
     affine,
@@ -327,7 +327,13 @@ class Pairwise(Kernel):
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ), checked."""
         name = getattr(self.function, "__name__", repr(self.function))
-        block = self.function(X, Z)
+        try:
+            block = self.function(X, Z)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"kernel={name} failed on {X.shape[0]} and {Z.shape[0]} rows, with "
+                f"{type(error).__name__}: {error}"
+            ) from error
         block = block.toarray() if is_sparse(block) else block
         if is_numpy(X):
             block = np.asarray(block)

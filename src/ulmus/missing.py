@@ -29,7 +29,14 @@ def plain(y: Any) -> np.ndarray:
     >>> plain(["a", float("nan")]).tolist()
     ['a', None]
     """
-    y = _objects(y) if _has_gaps(y) else np.asarray(y)
+    if hasattr(y, "tocsr"):
+        raise InvalidInputError("y is sparse; give it as an array, y.toarray().")
+    try:
+        y = _objects(y) if _has_gaps(y) else np.asarray(y)
+    except ValueError as error:
+        raise InvalidInputError(
+            "y has rows of several lengths; give one value, or as many, for each row of X."
+        ) from error
     if y.dtype != object:
         return y
     y = y.copy()

@@ -155,7 +155,8 @@ def _short_indices(X: Rows) -> Rows:
     """Sparse rows whose indices have 32 bits, which is all that scikit-learn reads here."""
     if not is_sparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
         return X
-    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    # The entries are copied too: scikit-learn sorts them in place, and these indices with them.
+    parts = X.data.copy(), X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return type(X)(parts, shape=X.shape)
 
 

@@ -5,6 +5,7 @@ sees T = Y E. Sums over Y add across batches whatever E is, and a class met late
 is a column of Y that was zero so far.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import device as device_of
 
+from ulmus.arguments import is_number
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace, placed, take
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -21,6 +23,7 @@ from ulmus.typing import Array, DType, Targets
 __all__ = [
     "ClassTargets",
     "ValueTargets",
+    "check_labels",
     "check_size",
     "chosen",
     "class_factors",
@@ -29,6 +32,7 @@ __all__ = [
     "distinct",
     "joined_labels",
     "known_labels",
+    "numeric",
     "wrong",
 ]
 
@@ -179,6 +183,43 @@ def _kind(label: Any) -> str:
     return "text" if isinstance(label, str) else f"of the type {type(label).__name__}"
 
 
+def check_labels(y: np.ndarray) -> None:
+    """Refuse labels that cannot be told apart, such as lists.
+
+    Examples
+    --------
+    >>> check_labels(np.array(["a", 2], dtype=object))
+    """
+    for label in y.ravel().tolist() if y.dtype == object else ():
+        if not isinstance(label, Hashable):
+            raise InvalidInputError(
+                f"y has a label of the type {type(label).__name__}, {str(label)[:40]}; a label is "
+                "one number or word."
+            )
+
+
+def numeric(y: np.ndarray, name: str = "y") -> np.ndarray:
+    """y as floating-point numbers, or an error where it is text, dates or nested.
+
+    Examples
+    --------
+    >>> numeric(np.array([True, False]))
+    array([1., 0.])
+    """
+    words = y.dtype == object and any(isinstance(entry, str | bytes) for entry in y.ravel())
+    if y.dtype.kind not in "biufO" or words:
+        if y.dtype.kind == "c":
+            raise InvalidInputError(f"Complex data not supported: {name} is {y.dtype}.")
+        kind = "text" if words or y.dtype.kind in "SU" else f"of the type {y.dtype}"
+        raise InvalidInputError(f"{name} must be numbers, and is {kind}; convert it first.")
+    try:
+        return y if y.dtype in (np.float32, np.float64) else y.astype(float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError(
+            f"{name} must be numbers, one for each row and output, and some entries are none."
+        ) from error
+
+
 def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Each label's position among the classes, and −1 where it is none of them."""
     if y.dtype == object or classes.dtype == object:
@@ -205,13 +246,12 @@ def class_factors(
     if class_weight is None:
         return None
     if isinstance(class_weight, dict):
-        factors = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
-        if not (np.isfinite(factors).all() and (factors > 0).all()):
+        if not all(is_number(factor) for factor in class_weight.values()):
             raise InvalidParameterError(
                 f"class_weight={class_weight!r} must hold positive numbers."
             )
-        return factors
-    if class_weight != "balanced":
+        return np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    if not isinstance(class_weight, str) or class_weight != "balanced":
         raise InvalidParameterError(
             f"class_weight={class_weight!r} must be a dict, 'balanced' or None."
         )

@@ -11,11 +11,11 @@ from sklearn.utils.validation import _check_n_features, check_consistent_length,
 from ulmus.backends.namespace import is_numpy, is_streamed, place
 from ulmus.backends.pages import forget_pages, is_mapped
 from ulmus.exceptions import InvalidInputError
+from ulmus.rows import ROWS, readable, real, sound
 from ulmus.typing import Rows
 
 __all__ = ["check_place", "on_host_alone", "valid_rows", "valid_rows_and_target"]
 
-_ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
 # Bytes of a memory map that are looked at together.
 _STEP = 32 * 2**20
 
@@ -23,7 +23,10 @@ _STEP = 32 * 2**20
 def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
     """X by scikit-learn's rules; rows that a device works on are checked when they get there."""
     if not is_streamed(X):
-        return _finite(validate_data(estimator, X, reset=reset, **_rules(X), **rules))
+        sound(X)
+        with readable():
+            X = validate_data(estimator, X, reset=reset, **_rules(X), **rules)
+        return _finite(real(X))
     _check_n_features(estimator, X, reset=reset)
     return X
 
@@ -33,8 +36,10 @@ def valid_rows_and_target(
 ) -> tuple[Rows, np.ndarray]:
     """X and y by scikit-learn's rules; ``target`` is what it should know of y."""
     if not is_streamed(X):
-        X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
-        return _finite(X), y
+        sound(X)
+        with readable():
+            X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
+        return _finite(real(X)), y
     check_consistent_length(X.host, y)
     # One row of zeros for each of y stands for X, whose own rows are checked on the device.
     stand_in = np.broadcast_to(np.zeros(1), (len(X), 1))
@@ -79,7 +84,7 @@ def _home(x: Any) -> str:
 
 
 def _rules(X: Rows) -> dict[str, Any]:
-    return _ROWS | {"ensure_all_finite": False} if is_mapped(X) else _ROWS
+    return ROWS | {"ensure_all_finite": False} if is_mapped(X) else ROWS
 
 
 def _finite(X: Rows) -> Rows:

@@ -21,7 +21,7 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["finite", "missing", "pairs"],
+    ["finite", "missing", "pairs", "rows"],
     ["atomic"],
     [
         "batches",

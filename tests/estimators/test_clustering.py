@@ -138,7 +138,7 @@ def test_constant_features_leave_clusters_empty_and_say_so(cls):
 
 
 def test_solvers_that_are_not_there():
-    with pytest.raises(InvalidParameterError, match="use 'cd' or 'mu'"):
+    with pytest.raises(InvalidParameterError, match="use one of 'cd', 'mu'"):
         ELMNMF(solver="als").fit(X)
     with pytest.raises(InvalidParameterError, match="gain=0"):
         ELMKMeans(features=RandomFeatures(gain=0)).fit(X)

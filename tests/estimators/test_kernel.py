@@ -199,8 +199,8 @@ def both(**options):
         ({"gamma": -1}, "must be 'mean'"),
         ({"gamma": np.nan}, "must be 'mean'"),
         ({"gamma": "auto"}, "must be 'mean'"),
-        ({"degree": 0}, "whole number of at least 1"),
-        ({"degree": 2.5}, "whole number of at least 1"),
+        ({"degree": 0}, "whole number from 1 to 100"),
+        ({"degree": 2.5}, "whole number from 1 to 100"),
         ({"coef0": -1.0}, "zero or more"),
         ({"rank": 0}, "at least 1"),
         ({"rank": -3}, "at least 1"),
@@ -213,8 +213,8 @@ def both(**options):
         ({"tol": 1.0}, "above 0 and below 1"),
         ({"method": "svd"}, "is unknown"),
         ({"scaling": "standard"}, "is unknown"),
-        ({"oversampling": -1}, "whole number from 0 up"),
-        ({"power_steps": 0.5}, "whole number from 0 up"),
+        ({"oversampling": -1}, "whole number of at least 0"),
+        ({"power_steps": 0.5}, "whole number from 0 to 100"),
     ],
 )
 def test_arguments_that_cannot_be_used(options, message):

@@ -25,7 +25,7 @@ from ulmus import (
     to_device,
     to_onnx,
 )
-from ulmus.exceptions import ExportError, MissingExtraError
+from ulmus.exceptions import ExportError, InvalidParameterError, MissingExtraError
 from ulmus.kernels import RBF
 
 X, CLASSES = load_iris(return_X_y=True)
@@ -234,8 +234,9 @@ def test_an_unfitted_model_is_refused(model):
 
 
 def test_other_types_of_rows_are_refused():
-    with pytest.raises(ExportError, match="float32 or float64"):
-        to_onnx(classifier(CLASSES), dtype=np.int32)
+    for dtype in (np.int32, np.float16, "nonsense"):
+        with pytest.raises(InvalidParameterError, match="must be float32, float64"):
+            to_onnx(classifier(CLASSES), dtype=dtype)
 
 
 def test_without_onnx_it_says_how_to_get_it(monkeypatch):

@@ -1,16 +1,25 @@
 """Nearest neighbours of many rows: exactly, by products of blocks, or by an optional package."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import pairwise_distances
+from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.threads import held_numba
-from ulmus.exceptions import MissingExtraError
+from ulmus.exceptions import InvalidParameterError, MissingExtraError
 from ulmus.typing import Array, Rows, Seed
 
-__all__ = ["approximate_neighbors", "exact_neighbors"]
+__all__ = [
+    "approximate_neighbors",
+    "exact_neighbors",
+    "paired_neighbors",
+    "searched_neighbors",
+]
 
 # Squared distances that are in memory at once.
 _ENTRIES = 2**25
@@ -43,6 +52,36 @@ def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
     return sp.csr_array(
         (distances.ravel()[found], (rows[found], indices.ravel()[found])), shape=(n, n)
     )
+
+
+def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:
+    """Distances to the k nearest other rows by scikit-learn's search, zeros stored, as CSR."""
+    with _suitable(metric):
+        return sp.csr_array(
+            kneighbors_graph(X, k, mode="distance", metric=metric, include_self=False)
+        )
+
+
+def paired_neighbors(X: Rows, k: int, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same as rows, columns and distances, of so few rows that every distance is found."""
+    n = X.shape[0]
+    with _suitable(metric):
+        D = pairwise_distances(X, metric=metric)
+    np.fill_diagonal(D, np.inf)
+    column = np.argpartition(D, k - 1, axis=1)[:, :k].ravel()
+    row = np.repeat(np.arange(n), k)
+    return row, column, D[row, column]
+
+
+@contextmanager
+def _suitable(metric: Any) -> Iterator[None]:
+    """Name the distance that cannot be found."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InvalidParameterError(
+            f"metric={metric!r} cannot be used on these rows: {error}"
+        ) from error
 
 
 def exact_neighbors(X: Array, k: int) -> Any:

@@ -42,7 +42,7 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
         total, which is the weighted ELM.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input. Sums and
         factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None

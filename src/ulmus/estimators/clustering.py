@@ -3,7 +3,6 @@
 import logging
 from abc import ABCMeta, abstractmethod
 from functools import partial
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import (
@@ -14,8 +13,9 @@ from sklearn.base import (
 )
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import is_whole
 from ulmus.atomic import atomic, forget_fit
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
@@ -23,9 +23,10 @@ from ulmus.estimators.clustering_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
+from ulmus.finite import check_outputs
 from ulmus.hidden import Hidden, most_rows
 from ulmus.summary import Summary, log_facts
-from ulmus.validation import on_host_alone
+from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
 
@@ -110,7 +111,7 @@ class HiddenClustering(
 
     def _checked_rows(self, X, y, weight, reset):
         """X by scikit-learn's rules."""
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+        X = valid_rows(self, X, reset)
         return X, None, None
 
     def _hidden(self, X):
@@ -123,7 +124,7 @@ class HiddenClustering(
         """Rows, and the hidden rows with nothing left out."""
         for rows, h in H.blocks():
             h += H.offset
-            yield rows, h
+            yield rows, check_outputs(h)
 
     def _sample(self, H, seed):
         """The hidden rows, or as many as fit."""
@@ -145,7 +146,7 @@ class HiddenClustering(
         return labels, inertia
 
     def _check_parameters(self, n_rows):
-        if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
+        if not (is_whole(self.n_clusters) and 1 <= self.n_clusters <= n_rows):
             raise InvalidParameterError(
                 f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number of "
                 f"rows, {n_rows}."
@@ -158,7 +159,7 @@ class HiddenClustering(
 
     @property
     def _n_features_out(self):
-        return self.n_clusters
+        return len(self.cluster_centers_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -181,7 +182,7 @@ class ELMKMeans(HiddenClustering):
         Width of the default map (None: 1000).
     n_init : int, default=10
         How often k-means starts; the tightest clustering is kept.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and k-means.

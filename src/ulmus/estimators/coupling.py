@@ -7,11 +7,10 @@ labelled rows alone tell more than their neighbours do, the graph is left out.
 
 import warnings
 from dataclasses import replace
-from numbers import Real
 
 import numpy as np
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, is_number
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, placed, take, to_numpy
 from ulmus.calibration import probabilities
@@ -41,7 +40,7 @@ class FreeCoupling:
 
     def _coupled(self, H, validation):
         """Which coupling the shape asks for, and why."""
-        if isinstance(self.coupling, Real) and not isinstance(self.coupling, bool):
+        if is_number(self.coupling, -np.inf, np.inf):
             return self._sprung(validation)
         check_known("coupling", self.coupling, COUPLINGS)
         if self.coupling == "free" and validation is not None:

@@ -1,13 +1,12 @@
 """MELM: neighbours of a class together, classes apart."""
 
 import logging
-from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import gathered, placed
 from ulmus.estimators.labels import ClassLabels
@@ -64,7 +63,7 @@ class ManifoldELMClassifier(
         whose edges and class means are left out with them.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class, in G and HᵀT.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the folds.
@@ -206,10 +205,8 @@ class ManifoldELMClassifier(
         """The pairs of λ and C, and all other arguments checked."""
         for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
             check_known(name, getattr(self, name), known)
-        if not (isinstance(self.cv, Integral) and self.cv >= 2):
-            raise InvalidParameterError(f"cv={self.cv!r} must be a whole number of at least 2.")
-        if not (isinstance(self.ridge, Real) and 0 < self.ridge < np.inf):
-            raise InvalidParameterError(f"ridge={self.ridge!r} must be a positive number.")
+        check_whole("cv", self.cv, least=2)
+        check_number("ridge", self.ridge)
         lams = _numbers("lam", self.lam, lambda v: (v >= 0) & (v <= 1), "from 0 to 1")
         Cs = _GRID
         if not (isinstance(self.C, str) and self.C == "cv"):
@@ -221,12 +218,9 @@ class ManifoldELMClassifier(
 
 def _numbers(name, value, sound, range_):
     """A number or a list of them as an array, each one in its range."""
-    try:
-        values = np.atleast_1d(np.asarray(value, dtype=float))
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 1 or not values.size or not (np.isfinite(values) & sound(values)).all():
+    values = numbers_of(value, zero=True)
+    if values is None or not sound(values).all():
         raise InvalidParameterError(
-            f"{name}={value!r} must be a number {range_}, or a list of such numbers."
+            f"{name}={value!r} must be a number {range_}, or a list of such numbers{limits(value)}."
         )
     return values

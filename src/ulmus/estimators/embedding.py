@@ -1,12 +1,9 @@
 """US-ELM: a map of the rows when none has a label."""
 
-from numbers import Integral, Real
-
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import gathered, zeros
 from ulmus.distributed.blocks import is_collection
@@ -70,7 +67,7 @@ class ELMEmbedding(
         How far to trust the graph against ‖β‖², where the coupling is tight.
     row_normalize : bool, default=False
         Whether every row of the embedding is divided by its length.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
@@ -258,12 +255,8 @@ class ELMEmbedding(
             )
 
     def _check_parameters(self):
-        if not isinstance(self.n_components, Integral) or self.n_components < 1:
-            raise InvalidParameterError(
-                f"n_components={self.n_components!r} must be a whole number of at least 1."
-            )
-        if not isinstance(self.lam, Real) or not 0 <= self.lam < np.inf:
-            raise InvalidParameterError(f"lam={self.lam!r} must be a number that is zero or more.")
+        check_whole("n_components", self.n_components, least=1)
+        check_number("lam", self.lam, "a number that is zero or more", zero=True)
         check_known("coupling", self.coupling, COUPLINGS)
 
     @property

@@ -8,9 +8,10 @@ from sklearn import config_context
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
+from ulmus.arguments import check_known, check_number
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering import HiddenClustering
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
 
 __all__ = ["ELMNMF"]
@@ -42,7 +43,7 @@ class ELMNMF(HiddenClustering):
         Relative change at which it stops before.
     n_init : int, default=10
         How often k-means starts; the tightest clustering is kept.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map, the factorisation and k-means.
@@ -174,5 +175,7 @@ class ELMNMF(HiddenClustering):
 
     def _check_parameters(self, n_rows):
         super()._check_parameters(n_rows)
-        if self.solver not in ("cd", "mu"):
-            raise InvalidParameterError(f"solver={self.solver!r} is unknown; use 'cd' or 'mu'.")
+        check_known("solver", self.solver, ("cd", "mu"))
+        if self.init is not None:
+            check_known("init", self.init, ("random", "nndsvd", "nndsvda", "nndsvdar"))
+        check_number("tol", self.tol, "a number that is zero or more", zero=True)

@@ -35,7 +35,7 @@ class GraphELMClassifier(ELMClassifier):
         C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same total.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.

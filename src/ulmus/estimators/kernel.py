@@ -53,7 +53,7 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         A factor for the rows of each class; "balanced" gives every class the same total.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
         float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
@@ -205,7 +205,7 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         Whether to add a constant that is not penalised. False is the papers' form.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
         float64 always, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None

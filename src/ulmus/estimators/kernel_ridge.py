@@ -33,7 +33,7 @@ from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import has_gamma, landmarks_like
-from ulmus.finite import check_outputs
+from ulmus.finite import finite_outputs
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.lowrank import METHODS, low_rank
@@ -222,6 +222,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
         tags.array_api_support = True
         return tags
 
+    @finite_outputs
     def _outputs(self, X):
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
         check_is_fitted(self)
@@ -238,7 +239,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
         for part, block in blocks_of(X, size):
             matmul(self.kernel_(self._scaled(block, dtype), landmarks), coef, F[part, :])
         F += cast(placed(self.intercept_, X), dtype)
-        return check_outputs(cast(F, floating(X, self.dtype)))
+        return cast(F, floating(X, self.dtype))
 
 
 def _part(problem, chosen):

@@ -10,16 +10,18 @@ from ulmus.backends.namespace import on_host, take, to_numpy
 from ulmus.calibration import temperature
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import complete
+from ulmus.missing import complete, missing, plain
 from ulmus.summary import log_facts
 from ulmus.targets import (
     ClassTargets,
     ValueTargets,
+    check_labels,
     check_size,
     class_factors,
     codes_of,
     distinct,
     joined_labels,
+    numeric,
 )
 from ulmus.validation import valid_rows_and_target
 
@@ -37,6 +39,8 @@ class ClassLabels:
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
         y = complete(on_host(y), CLASSES_INSTEAD)
+        if y is not None:
+            check_labels(y)
         X, y = valid_rows_and_target(self, X, y, reset)
         if y.dtype != object or all(isinstance(label, str) for label in y):
             check_classification_targets(y)
@@ -110,9 +114,8 @@ class ValueLabels(ValueOutputs):
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
         y = complete(on_host(y), VALUES_INSTEAD)
-        X, y = valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
-        y = np.asarray(y)
-        return X, y if y.dtype.kind == "f" else y.astype(float)
+        y = None if y is None else numeric(y)
+        return valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
 
     def _encode(self, y, weight):
         """Targets, weight and unit (see Problem)."""
@@ -184,7 +187,11 @@ def weighted_rows(X, y, sample_weight):
     """The rows that have a weight, and the weights if they differ."""
     if sample_weight is None:
         return X, y, None
-    weight = on_host(sample_weight)
+    weight = numeric(plain(on_host(sample_weight)), "sample_weight")
+    if missing(weight).any():
+        raise InvalidInputError(
+            f"sample_weight has {missing(weight).sum():,} missing values; give every row a number."
+        )
     weight = _check_sample_weight(weight, y, dtype=float, ensure_non_negative=True)
     if not weight.any():
         raise InvalidInputError("All sample weights are zero; at least one row must count.")

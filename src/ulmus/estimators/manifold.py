@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_number, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit, snapshot
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import beside, doubles, gathered, on_host, placed, same_place, take
@@ -134,6 +134,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
         y = model._check_target(model._rows, on_host(y))
         if model.coupling_ != "tight":
             return model._relabel_free(y)
+        model._labels(y)  # a wrong y should not wait for the eigenvectors
         if model._basis is None:
             H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
             model._basis = before._basis = manifold_basis(H, model._laplacian)
@@ -146,6 +147,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
             validate_data(self, X, y)  # says that y is required
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         check_known("solver", self.solver, _SOLVERS)
+        check_number("tol", self.tol)
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
@@ -216,7 +218,7 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
 
     def _checked_rows(self, X, y, weight, reset):
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=reset)
+        X = valid_rows(self, X, reset)
         y = plain(y)
         check_consistent_length(X, y)
         return X, y, None
@@ -333,15 +335,13 @@ def _look(X, y, weight, estimator):
 
 def grid_of(name, value, zero=False, default=_GRID):
     """C or λ as the array of values to choose from."""
-    least = "zero or more" if zero else "positive"
-    if isinstance(value, str):
-        if value == "loo":
-            return default
-        raise InvalidParameterError(f"{name}={value!r} must be 'loo', a number or a list of them.")
-    values = np.atleast_1d(np.asarray(value, dtype=float))
-    sound = np.isfinite(values) & (values >= 0 if zero else values > 0)
-    if values.ndim != 1 or not values.size or not sound.all():
+    if isinstance(value, str) and value == "loo":
+        return default
+    values = numbers_of(value, zero)
+    if values is None:
+        least = "zero or more" if zero else "positive"
         raise InvalidParameterError(
-            f"{name}={value!r} must be 'loo', a number that is {least}, or a list of such numbers."
+            f"{name}={value!r} must be 'loo', a number that is {least}, or a list of such "
+            f"numbers{limits(value)}."
         )
     return values

@@ -21,7 +21,7 @@ from ulmus.calibration import probabilities
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of, takes_devices
-from ulmus.finite import check_outputs
+from ulmus.finite import finite_outputs
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
 from ulmus.targets import chosen
@@ -41,6 +41,7 @@ class HiddenOutputs:
         check_is_fitted(self)
         return self._map(valid_rows(self, X, reset=False))
 
+    @finite_outputs
     def _map(self, X):
         """Hβ + b for rows that are checked."""
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -52,7 +53,7 @@ class HiddenOutputs:
         for rows, h in H.blocks():
             matmul(h, coef, F[rows, :])
         F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
-        return check_outputs(F)
+        return F
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -34,7 +34,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. The papers have none,
         and their ridge shrinks the targets' mean; False is their form.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input. Sums and
         factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None

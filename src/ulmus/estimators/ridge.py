@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import placed
 from ulmus.distributed.blocks import is_collection
@@ -314,13 +314,12 @@ def _one_seed(random_state):
 
 def ridge_grid(C):
     """C as a number, or as the array of values to choose from."""
-    if isinstance(C, str):
-        if C == "loo":
-            return DEFAULT_GRID
-        raise InvalidParameterError(f"C={C!r} must be 'loo', a positive number or a list of them.")
-    values = np.asarray(C, dtype=float) if np.ndim(C) == 1 or np.isscalar(C) else None
-    if values is None or not values.size or not (np.isfinite(values).all() and (values > 0).all()):
+    if isinstance(C, str) and C == "loo":
+        return DEFAULT_GRID
+    values = numbers_of(C)
+    if values is None:
         raise InvalidParameterError(
-            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive numbers."
+            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive "
+            f"numbers{limits(C)}."
         )
-    return float(values) if values.ndim == 0 else values
+    return float(values[0]) if np.ndim(C) == 0 else values

@@ -14,6 +14,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.missing import narrowed, plain
 from ulmus.targets import (
     ClassTargets,
+    check_labels,
     chosen,
     class_factors,
     codes_of,
@@ -66,7 +67,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Relative residual at which "cg" stops.
     max_iter : int, default=200
         Steps after which "cg" stops anyway.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
@@ -194,6 +195,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         y = plain(y)
         y = y if y.ndim == 1 else column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        check_labels(y)
         labels = narrowed(y[known_labels(y)])
         if labels.dtype.kind == "f" and np.isinf(labels).any():
             raise InvalidInputError("y contains infinity; −1 or NaN marks a row without a label.")

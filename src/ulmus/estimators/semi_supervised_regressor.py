@@ -10,7 +10,7 @@ from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
 from ulmus.missing import missing, plain
-from ulmus.targets import ValueTargets, check_size
+from ulmus.targets import ValueTargets, check_size, numeric
 
 __all__ = ["SemiSupervisedELMRegressor"]
 
@@ -41,7 +41,7 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         Relative residual at which "cg" stops.
     max_iter : int, default=200
         Steps after which "cg" stops anyway.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
@@ -137,12 +137,7 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         return placed(F[:, 0] if model._flat else F, model._rows)
 
     def _check_target(self, X, y):
-        try:
-            y = plain(y).astype(float)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"y must be numbers, with NaN for unknown ones. {error}"
-            ) from error
+        y = numeric(plain(y)).astype(float, copy=False)
         if y.ndim not in (1, 2):
             raise InvalidInputError(f"y has {y.ndim} dimensions; it must have one or two.")
         if y.ndim == 2 and y.shape[1] == 1:

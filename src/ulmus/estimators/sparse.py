@@ -2,14 +2,14 @@
 
 import logging
 import warnings
-from numbers import Integral, Real
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import floating
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
@@ -19,11 +19,12 @@ from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.kernel_choice import landmarks_like
+from ulmus.finite import finite_outputs
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded, wrong
-from ulmus.validation import on_host_alone
+from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["SparseELMClassifier"]
 
@@ -76,7 +77,7 @@ class SparseELMClassifier(
     warm_start : bool, default=False
         Start from the last solution. The rows must be as many as before. Give ``random_state`` a
         number too, or the default map is drawn anew.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input. The solution is float64 always.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map, the order of rows and the rows that are held out.
@@ -202,28 +203,21 @@ class SparseELMClassifier(
 
     def _check_parameters(self):
         """C as an ascending array of values, once nothing else is wrong."""
-        if not (isinstance(self.tol, Real) and 0 < self.tol < 1):
-            raise InvalidParameterError(f"tol={self.tol!r} must be above 0 and below 1.")
-        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
-            raise InvalidParameterError(
-                f"max_iter={self.max_iter!r} must be a whole number of at least 1."
-            )
-        fraction = self.validation_fraction
-        if not (isinstance(fraction, Real) and 0 < fraction < 1):
-            raise InvalidParameterError(
-                f"validation_fraction={fraction!r} must be above 0 and below 1."
-            )
-        if self.n_hidden == "loo":
+        for name in ("tol", "validation_fraction"):
+            value = getattr(self, name)
+            if not (is_number(value) and value < 1):
+                raise InvalidParameterError(f"{name}={value!r} must be above 0 and below 1.")
+        if isinstance(self.n_hidden, str) and self.n_hidden == "loo":
             raise InvalidParameterError(
                 "n_hidden='loo' needs a squared loss; give a number, or use ELMClassifier."
             )
-        if self.kernel is not None and (self.features, self.n_hidden) != (None, None):
+        if self.kernel is not None and not (self.features is None and self.n_hidden is None):
             raise InvalidParameterError(
                 "kernel= takes the place of the hidden layer; leave features and n_hidden out."
             )
         if self.kernel is not None:
             self._check_inputs()
-            if self.gamma == "loo":
+            if isinstance(self.gamma, str) and self.gamma == "loo":
                 raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
         return _values(self.C)
 
@@ -301,12 +295,13 @@ class SparseELMClassifier(
         return tags
 
     # ------------------------------------------------------------------ outputs
+    @finite_outputs
     def _outputs(self, X):
         on_host_alone(self, X)
         if self.kernel is None:
             return super()._outputs(X)
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", reset=False)
+        X = valid_rows(self, X, reset=False)
         if self._given:  # the columns of a precomputed block are the fitted rows
             return kernel_values(self.kernel_, X, self.support_, self.dual_coef_.T)
         dtype = floating(X, self.dtype)
@@ -346,15 +341,13 @@ def _values(C):
     """C as an ascending array of the values to choose from."""
     if isinstance(C, str) and C == "validation":
         return _GRID
-    values = None
-    if not isinstance(C, str) and (np.isscalar(C) or np.ndim(C) == 1):
-        values = np.unique(np.asarray(C, dtype=float))
-    if values is None or not values.size or not (np.isfinite(values).all() and values[0] > 0):
+    values = numbers_of(C)
+    if values is None:
         raise InvalidParameterError(
             f"C={C!r} must be 'validation', a positive number, or a non-empty list of positive "
-            "numbers."
+            f"numbers{limits(C)}."
         )
-    return values
+    return np.unique(values)
 
 
 def _path(ground, T, weight, grid, held, settings):

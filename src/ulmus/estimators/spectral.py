@@ -1,12 +1,11 @@
 """US-ELM's clusters: k-means on its embedding."""
 
-from numbers import Integral
-
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import check_whole, is_whole
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import from_numpy, gathered, placed, to_numpy
 from ulmus.distributed.blocks import computed, is_collection
@@ -59,7 +58,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         Whether every row of the embedding is divided by its length first.
     n_init : int, default=10
         How often k-means starts; the tightest clustering is kept.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and k-means.
@@ -154,7 +153,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         else:
             X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
             n_rows = X.shape[0]
-        if not isinstance(self.n_clusters, Integral) or not 1 <= self.n_clusters <= n_rows:
+        if not (is_whole(self.n_clusters) and 1 <= self.n_clusters <= n_rows):
             raise InvalidParameterError(
                 f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
                 f"of rows, {n_rows}."
@@ -178,6 +177,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         """The embedding, with as many columns as serve the coupling."""
         columns = self.n_clusters, _TIMES * self.n_clusters
         if self.n_components is not None:
+            check_whole("n_components", self.n_components, least=1)
             columns = self.n_components, self.n_components
         # As many clusters as rows: no more columns than there are directions.
         tight, free = (min(wanted, n_rows - 1) for wanted in columns)

@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
+from ulmus.arguments import check_whole
 from ulmus.backends.namespace import (
     all_finite,
     floating,
@@ -85,12 +86,12 @@ def map_over_blocks(estimator, rows, columns, default_width=1000, default=Random
 
 def _unfitted(estimator, default_width, default, random_state=None):
     """The map to fit: a copy of ``features``, or the default one."""
-    features, n_hidden, dtype = estimator.features, estimator.n_hidden, estimator.dtype
+    features, n_hidden, dtype = estimator.features, _width(estimator), estimator.dtype
     random_state = estimator.random_state if random_state is None else random_state
     if features is None:
-        width = default_width if n_hidden in (None, "loo") else n_hidden
+        width = default_width if n_hidden is None else n_hidden
         return default(width, dtype=dtype, random_state=random_state)
-    if n_hidden not in (None, "loo"):
+    if n_hidden is not None:
         raise InvalidParameterError(
             f"n_hidden={n_hidden!r} sets the width of the default map, and features= replaces it; "
             "give the width to the map instead."
@@ -105,6 +106,15 @@ def _unfitted(estimator, default_width, default, random_state=None):
     if "random_state" in features.get_params() and features.get_params()["random_state"] is None:
         features.set_params(random_state=random_state)
     return features
+
+
+def _width(estimator):
+    """The width that was given, if any; "loo" is for an estimator that chooses among widths."""
+    chosen = isinstance(estimator.n_hidden, str) and estimator.n_hidden == "loo"
+    if estimator.n_hidden is None or (chosen and hasattr(estimator, "_widths")):
+        return None
+    check_whole("n_hidden", estimator.n_hidden, least=1)
+    return estimator.n_hidden
 
 
 def takes_devices(features):
@@ -133,8 +143,9 @@ def comparable_rows(features, X):
     """
     X = X if is_numpy(X) else to_numpy(X)
     columns = ColumnStatistics.of(X)
-    reach = columns.greatest - columns.least
-    alike = np.count_nonzero(2.0 * reach >= reach.max())
+    with np.errstate(over="ignore"):
+        reach = columns.greatest - columns.least
+    alike = np.count_nonzero(reach >= reach.max() / 2.0)
     comparable = 1.0 / _FARTHEST < reach.max() < _FARTHEST
     if comparable and alike >= _ALIKE * np.count_nonzero(reach):
         return X if is_sparse(X) else X.astype(floating(X), copy=False)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import check_precision
 from ulmus.backends.moving import to_numpy
 from ulmus.exceptions import ExportError
 from ulmus.exporting import scikit  # noqa: F401  (its transformers register themselves)
@@ -66,9 +67,8 @@ def to_onnx(model, *, dtype=np.float32, encoder=None):
     >>> [output.name for output in proto.graph.output]
     ['label', 'probabilities', 'scores']
     """
-    dtype = np.dtype(dtype)
-    if dtype not in (np.float32, np.float64):
-        raise ExportError(f"dtype={dtype} is no type for rows; use float32 or float64.")
+    check_precision("dtype", dtype)
+    dtype = np.dtype(np.float32 if dtype is None else dtype)
     onnx_module()
     check_is_fitted(model)
     model = to_numpy(model)

@@ -68,7 +68,7 @@ def activation(name: str | Callable[[Array], Array]) -> Activation:
     """The activation of that name, or a caller's own function of an array."""
     if callable(name):
         return Activation(_checked(name))
-    if name not in ACTIVATIONS:
+    if not (isinstance(name, str) and name in ACTIVATIONS):
         known = ", ".join(map(repr, ACTIVATIONS))
         raise InvalidParameterError(
             f"activation={name!r} is unknown; use one of {known}, or a function that acts on "
@@ -84,7 +84,13 @@ class _checked:
     function: Callable[[Array], Array]
 
     def __call__(self, Z: Array) -> Array:
-        result = self.function(Z)
+        try:
+            result = self.function(Z)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"activation={self.function!r} failed on an array of shape {Z.shape}, with "
+                f"{type(error).__name__}: {error}"
+            ) from error
         if getattr(result, "shape", None) != Z.shape:
             raise InvalidParameterError(
                 f"activation turned an array of shape {Z.shape} into "

@@ -3,7 +3,6 @@
 from abc import ABCMeta, abstractmethod
 from copy import copy
 from functools import reduce
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +10,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import check_arguments, check_whole
 from ulmus.atomic import atomic
 from ulmus.backends.namespace import floating, placed, take
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
-from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.finite import finite_outputs
 from ulmus.summary import Summary
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows
@@ -138,7 +138,10 @@ class FeatureMap(
             One column per hidden unit.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
+        return self._mapped(self._validated(X, reset=False))
+
+    @finite_outputs
+    def _mapped(self, X: Rows) -> Any:
         layer = self.layer(X)
         H = layer(X)
         H += layer.offset
@@ -160,10 +163,8 @@ class FeatureMap(
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
-        if not isinstance(self.n_hidden, Integral) or self.n_hidden < 1:
-            raise InvalidParameterError(
-                f"n_hidden={self.n_hidden!r} must be a whole number of at least 1."
-            )
+        check_arguments(self)
+        check_whole("n_hidden", self.n_hidden, least=1)
         check_scaling(self.scaling)
 
     @property

@@ -4,12 +4,12 @@ import logging
 import warnings
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_arguments, check_known, check_whole, is_number, is_whole
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -56,6 +56,8 @@ _LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
 # Where neither rank nor tol is given: what is missing then has never been missed.
 _DEFAULT_TOL = 1e-7
+# Further passes sharpen a sketch no more.
+_MOST_STEPS = 100
 # Landmarks are looked for among as many rows as leave room for this many columns of each.
 _ROOM = 2000
 
@@ -132,7 +134,7 @@ class KernelFeatures(FeatureMap):
         Further passes of "halko", each of which sharpens the sketch.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks.
@@ -279,9 +281,10 @@ class KernelFeatures(FeatureMap):
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
+        check_arguments(self)
         check_scaling(self.scaling)
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.gamma == "loo":
+        if isinstance(self.gamma, str) and self.gamma == "loo":
             raise InvalidParameterError(
                 "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
             )
@@ -305,20 +308,16 @@ class KernelFeatures(FeatureMap):
 
 def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:
     """Refuse a rank, a tolerance or a sketch that cannot be."""
-    for name, value in (("oversampling", oversampling), ("power_steps", power_steps)):
-        if not isinstance(value, Integral) or int(value) < 0:
-            raise InvalidParameterError(f"{name}={value!r} must be a whole number from 0 up.")
+    check_whole("oversampling", oversampling, least=0)
+    check_whole("power_steps", power_steps, least=0, most=_MOST_STEPS)
     if rank is not None:
-        if isinstance(rank, Integral):
-            sound = not isinstance(rank, bool) and int(rank) >= 1
-        else:
-            sound = isinstance(rank, Real) and 0 < float(rank) <= 1
+        sound = rank >= 1 if is_whole(rank) else is_number(rank, most=1.0)
         if not sound:
             raise InvalidParameterError(
                 f"rank={rank!r} must be a whole number of at least 1, or a part of the rows above "
                 "0 and at most 1.0."
             )
-    if tol is not None and not (isinstance(tol, Real) and 0 < float(tol) < 1):
+    if tol is not None and not (is_number(tol) and tol < 1):
         raise InvalidParameterError(
             f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
             "missing."

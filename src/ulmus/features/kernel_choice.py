@@ -1,11 +1,11 @@
 """Which kernel an estimator's arguments name, and the rows it sees."""
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from ulmus.arguments import check_number, check_whole
 from ulmus.backends.namespace import (
     cast,
     eps,
@@ -49,6 +49,8 @@ _WITHOUT_GAMMA = ("linear", "precomputed")
 # The mean distance is taken over at most this many rows: its error is then far below what any
 # width is sensitive to.
 _WIDTH_ROWS = 2000
+# Powers of a polynomial past this are zero or overflow.
+_HIGHEST = 100
 # How far a precomputed kernel may be from its transpose, in units of its largest entry's rounding.
 _ASYMMETRY = 1e5
 
@@ -74,26 +76,17 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
         raise InvalidParameterError(
             f"kernel={kernel!r} is neither a name nor a function of two sets of rows."
         )
-    if isinstance(gamma, str):
-        sound = gamma in ("mean", "loo")
-    else:
-        sound = isinstance(gamma, Real) and 0 < float(gamma) < np.inf
-    if not sound:
-        raise InvalidParameterError(
-            f"gamma={gamma!r} must be 'mean' (from the mean distance between rows) or a positive "
-            "number."
-        )
-    if isinstance(gamma, Real) and not has_gamma(kernel):
+    if not (isinstance(gamma, str) and gamma in ("mean", "loo")):
+        words = "'mean' (from the mean distance between rows) or a positive number"
+        check_number("gamma", gamma, words)
+    if not isinstance(gamma, str) and not has_gamma(kernel):
         raise InvalidParameterError(
             f"gamma={gamma!r} belongs to a kernel that is given by name and has one; kernel="
             f"{kernel!r} has not."
         )
-    if not isinstance(degree, Integral) or int(degree) < 1:
-        raise InvalidParameterError(f"degree={degree!r} must be a whole number of at least 1.")
-    if not (isinstance(coef0, Real) and 0 <= float(coef0) < np.inf):
-        raise InvalidParameterError(
-            f"coef0={coef0!r} must be zero or more, or the kernel would not be positive definite."
-        )
+    check_whole("degree", degree, least=1, most=_HIGHEST)
+    words = "zero or more, or the kernel would not be positive definite"
+    check_number("coef0", coef0, words, zero=True)
 
 
 def kernel_of(

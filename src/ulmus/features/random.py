@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 
 import numpy as np
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_number
 from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
@@ -17,7 +16,6 @@ from ulmus.backends.namespace import (
     same_place,
 )
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
-from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation, activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
@@ -95,7 +93,7 @@ class RandomFeatures(FeatureMap):
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the draw. The same seed gives the same units in every precision,
@@ -175,5 +173,4 @@ class RandomFeatures(FeatureMap):
         super().check_parameters()
         activation(self.activation)
         check_known("weights", self.weights, _DRAWS)
-        if not (isinstance(self.gain, Real) and 0 < self.gain < np.inf):
-            raise InvalidParameterError(f"gain={self.gain!r} must be a positive number.")
+        check_number("gain", self.gain)

@@ -1,12 +1,11 @@
 """Hidden units that answer to the distance from a centre."""
 
 from dataclasses import dataclass, replace
-from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_number
 from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
 from ulmus.backends.namespace import (
     cast,
@@ -19,7 +18,6 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
-from ulmus.exceptions import InvalidParameterError
 from ulmus.features.activations import Activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
@@ -103,8 +101,10 @@ class RBFLayer:
             xp = namespace(X)
             S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
             self.scaling.dense(X, S[:, :d])
-            S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
-            Z = tall_product(S, self.W, out)
+            # A row so far away that this overflows is near no centre.
+            with np.errstate(over="ignore", invalid="ignore"):
+                S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
+                Z = tall_product(S, self.W, out)
         # The expanded square may round to just below zero.
         return self.node(positive_part(Z))
 
@@ -136,7 +136,7 @@ class RBFFeatures(FeatureMap):
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`. Drawn centres are divided by √n_features too
         when it is "auto".
-    dtype : dtype, default=None
+    dtype : float32, float64 or None, default=None
         Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the draw.
@@ -238,15 +238,9 @@ class RBFFeatures(FeatureMap):
         """Refuse arguments that cannot be used."""
         super().check_parameters()
         check_known("node", self.node, _NODES)
-        if self.centers not in ("rows", "uniform", "normal"):
-            raise InvalidParameterError(
-                f"centers={self.centers!r} is unknown; use 'rows', 'uniform' or 'normal'."
-            )
-        number = isinstance(self.width, Real) and self.width > 0
-        if not (number or (isinstance(self.width, str) and self.width in ("mean", "local"))):
-            raise InvalidParameterError(
-                f"width={self.width!r} must be 'mean', 'local' or a positive number."
-            )
+        check_known("centers", self.centers, ("rows", "uniform", "normal"))
+        if not (isinstance(self.width, str) and self.width in ("mean", "local")):
+            check_number("width", self.width, "'mean', 'local' or a positive number")
 
 
 def _expanded(A: Array, rates: Array) -> Array:

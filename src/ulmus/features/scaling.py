@@ -225,7 +225,7 @@ class Scaling:
 
 def check_scaling(scaling: Any) -> None:
     """Refuse an argument that names no scaling."""
-    if scaling not in ("auto", None):
+    if scaling is not None and not (isinstance(scaling, str) and scaling == "auto"):
         raise InvalidParameterError(
             f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
         )
