@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test explore check format bench docs links torch browser attack dist extras oldest newest sbom audit house clean
+.PHONY: help demo test explore mutants check format bench docs links torch browser attack dist extras oldest newest sbom audit house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test: $(VENV)/.installed-test  ## Run every test (a few: make test ARGS="tests/l
 
 explore: $(VENV)/.installed-test  ## Try the laws on new examples (make explore MINUTES=20 SEED=7)
 	@SCIPY_ARRAY_API=1 $(BIN)/python -m tools.explore --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(LAWS)
+
+mutants: $(VENV)/.installed-mutants  ## Change the mathematics in small ways and count what the tests notice (an hour)
+	@$(BIN)/python -m tools.mutants $(ARGS)
 
 torch: $(VENV)/.installed-test $(VENV)/.installed-papers  ## Install PyTorch, and test what it adds
 	@$(TESTS) -m torch $(ARGS)

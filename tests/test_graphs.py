@@ -127,6 +127,14 @@ def test_heat_needs_no_width():
     assert_allclose(affinity_of(distances, width=1.5).toarray()[0, 1], np.exp(-2.0))
 
 
+def test_weights_may_differ_by_rounding_either_way():
+    W = np.array([[0, 1.0, 2.0], [1.0, 0, 0], [2.0 + 1e-12, 0, 0]])
+    assert_allclose(laplacian(W, normalized=False) @ np.ones(3), 0.0, atol=1e-11)
+    W[2, 0] += 1e-6
+    with pytest.raises(InvalidInputError, match="not symmetric"):
+        laplacian(W)
+
+
 @pytest.mark.parametrize(
     ("W", "words"),
     [

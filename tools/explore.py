@@ -18,7 +18,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import settings
+from tools.draws import redraw
 from tools.environments import ROOT, say
 
 # Examples of a law in one round, as a multiple of those in a test run.
@@ -65,9 +65,7 @@ def run_round(seed: int, until: float, chosen: list[str]) -> set[str]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """As a plugin of a round: draw more examples of each law."""
-    for law in {item.function for item in items if item.get_closest_marker("hypothesis")}:
-        own = law._hypothesis_internal_use_settings
-        law._hypothesis_internal_use_settings = settings(own, max_examples=TIMES * own.max_examples)
+    redraw(items, lambda number: TIMES * number)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
