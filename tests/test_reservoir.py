@@ -90,10 +90,20 @@ def test_heavy_rows_are_kept_as_often_as_they_weigh_and_their_odds_make_up_for_i
     assert_allclose(total / 1500, [100.0, 400.0], rtol=0.1)
 
 
+def test_a_sample_has_parts_that_add_to_one():
+    for kept in (Reservoir(0).add(X, Y), Reservoir(0, 20).add(X, Y, 1.0 + Y)):
+        rows, share = kept.sample()
+        assert rows is kept.X
+        assert_allclose(share.sum(), 1.0)
+        expected = kept.weight if kept.complete else kept.weight * kept.odds()
+        assert_allclose(share, expected / expected.sum())
+
+
 def test_faded_rows_give_way():
     def make(seed):
-        kept = Reservoir(seed, 20).add(X[:100], Y[:100])
-        return kept.faded(0.25).add(X[100:], Y[100:])
+        kept = Reservoir(seed, 20).add(X[:100], Y[:100]).faded(0.25)
+        assert len(kept.limited(20)) == 20  # the threshold grows with the keys
+        return kept.add(X[100:], Y[100:])
 
     rate = included(make)
     assert_allclose(rate[100:].mean() / rate[:100].mean(), 4.0, rtol=0.15)
@@ -104,11 +114,13 @@ def test_faded_rows_give_way():
 def test_rows_that_were_forgotten_leave_a_fair_sample():
     def make(seed):
         kept = Reservoir(seed, 20).add(X[:100], Y[:100])
-        return kept.without(X[:50], Y[:50])[0].add(X[100:], Y[100:])
+        kept = kept.without(X[:50], Y[:50])[0]
+        assert not kept.complete
+        return kept.add(X[100:120], Y[100:120])  # too few to fill the room that is left
 
     rate = included(make)
     assert not rate[:50].any()
-    assert_allclose(rate[50:100].mean(), rate[100:].mean(), rtol=0.05)
+    assert_allclose(rate[50:100].mean(), rate[100:120].mean(), rtol=0.05)
 
 
 def test_a_sample_of_a_larger_population_goes_on_fairly():

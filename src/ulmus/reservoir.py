@@ -105,6 +105,12 @@ class Reservoir:
         odds = -1.0 / np.expm1(-self.weight * self.threshold)
         return odds / odds.mean()
 
+    def sample(self) -> tuple[Rows, np.ndarray]:
+        """X, and the part of all weight that each of its rows stands for; the parts add to one."""
+        odds = self.odds()
+        share = self.weight if odds is None else self.weight * odds
+        return self.X, share / share.sum()
+
     # ------------------------------------------------------------------ rows that come
     def add(
         self, X: Rows, y: np.ndarray, weight: np.ndarray | None = None, population: int = 0

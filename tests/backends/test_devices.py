@@ -6,7 +6,7 @@ import sklearn
 from sklearn.datasets import load_digits
 from sklearn.preprocessing import FunctionTransformer
 
-from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
+from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures, reservoir
 from ulmus.backends.namespace import to_numpy
 
 X, Y = load_digits(return_X_y=True)
@@ -77,6 +77,28 @@ def test_streams(library):
             here.partial_fit(X[rows], Y[rows])
         there.partial_fit(library(X[rows]), library(Y[rows]))
     np.testing.assert_allclose(to_numpy(there.beta_), here.beta_, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [ELMClassifier, ELMRegressor])
+def test_streams_that_are_kept_summed_faded_and_forgotten(library, model, monkeypatch):
+    monkeypatch.setattr(reservoir, "_LEAST", 60)
+    here, there = (model(n_hidden=20, random_state=0) for _ in range(2))
+    steps = [
+        (slice(0, 1), {}),
+        (slice(1, 50), {}),
+        (slice(50, 300), {}),
+        (slice(300, 600), {"decay": 0.5}),
+        (slice(300, 400), {"forget": True}),
+    ]
+    for rows, options in steps:
+        with sklearn.config_context(array_api_dispatch=False):
+            here.partial_fit(X[rows], Y[rows], **options)
+        there.partial_fit(library(X[rows]), library(Y[rows]), **options)
+        assert type(there._kept.X) is type(library(X))
+        np.testing.assert_allclose(to_numpy(there.beta_), here.beta_, rtol=1e-6, atol=1e-8)
+        assert there.C_ == here.C_
+    with pytest.raises(ValueError, match="not all fitted"):
+        there.partial_fit(library(X[:100] + 5.0), library(Y[:100]), forget=True)
 
 
 def test_labels_may_stay_on_the_host(library):

@@ -242,6 +242,17 @@ def test_a_loaded_model_goes_on_learning(name, fitted, tmp_path):
     assert_same(model, same)
 
 
+def test_a_loaded_model_goes_on_summing(tmp_path, monkeypatch):
+    monkeypatch.setattr(ulmus.reservoir, "_LEAST", 20)
+    for rows in (X, sp.csr_array(X)):
+        model = ELMClassifier(n_hidden=10, random_state=0).fit(rows[::2], Y[::2])
+        same = back(model, tmp_path / "model.ulmus")
+        for part, options in ((slice(1, 40), {"decay": 0.9}), (slice(1, 20), {"forget": True})):
+            for one in (model, same):
+                one.partial_fit(rows[part], Y[part], **options)
+            assert_same(model, same)
+
+
 @pytest.mark.parametrize("name", ["SS-ELM", "SS-ELM, cg", "SS-ELM, affinity"])
 def test_a_loaded_model_can_be_relabelled(name, fitted, tmp_path):
     model = fitted(name)

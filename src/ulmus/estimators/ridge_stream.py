@@ -9,6 +9,7 @@ begin, and C is chosen by leaving out the rows of the sample from the sums of al
 
 import numpy as np
 
+from ulmus.backends.namespace import gathered
 from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
@@ -45,6 +46,7 @@ def update(estimator, X, y, weight):
 def forget_rows(estimator, X, y, weight):
     """Take rows out again, that are checked; refuses rows that cannot have been fitted."""
     estimator._recall(y)
+    X = gathered(X)
     kept, missing = estimator._kept.without(X, y, weight)
     if kept.complete:
         _check_found(estimator._kept, kept, missing, X.shape[0])
