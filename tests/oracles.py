@@ -325,3 +325,13 @@ def manifold_elm(H, T, S, C, ridge, weight=None):
     plus = (V * np.maximum(w, 0)) @ V.T
     Q = plus + ridge * np.trace(plus) / len(plus) * np.eye(len(plus))
     return solve(*sums(H, T, c, Q / C)).astype(float)
+
+
+def finite_differences(f, X, step=1e-5):
+    """∂f/∂x of every row by central differences; f gives (n, m), this gives (n, m, d)."""
+    columns = []
+    for j in range(X.shape[1]):
+        apart = np.zeros(X.shape[1])
+        apart[j] = step
+        columns.append((f(X + apart) - f(X - apart)) / (2.0 * step))
+    return np.stack(columns, axis=-1)

@@ -34,7 +34,7 @@ LAYERS = [
         "tables",
         "validation",
     ],
-    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem", "reservoir"],
+    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem", "reservoir", "slopes"],
     ["features", "solvers"],
     ["estimators"],
     ["exporting", "persistence", "plotting"],
@@ -46,6 +46,7 @@ RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 BESIDE = {
     ("problem", "hidden"),
     ("reservoir", "hidden"),
+    ("slopes", "hidden"),
     ("calibration", "targets"),
     ("kernel_matrix", "hidden"),
     ("lowrank", "hidden"),

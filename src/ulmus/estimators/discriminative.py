@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import gathered, placed
+from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
@@ -27,7 +28,13 @@ _GRID = np.logspace(-6, 4, 21)
 
 
 class ManifoldELMClassifier(
-    Summary, ClassLabels, ClassOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+    FeatureImportances,
+    Summary,
+    ClassLabels,
+    ClassOutputs,
+    HiddenOutputs,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """MELM: extreme learning machine with the shape of each class.
 
@@ -87,6 +94,9 @@ class ManifoldELMClassifier(
         Negative eigenvalues of S.
     temperature_ : float
         What decision values are multiplied by before the softmax.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map.
     n_hidden_ : int
@@ -109,6 +119,9 @@ class ManifoldELMClassifier(
     >>> model.n_negative_, round(model.score(X[1::2], y[1::2]), 2)
     (2, 0.97)
     """
+
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_kept",)
 
     def __init__(
         self,
@@ -164,6 +177,7 @@ class ManifoldELMClassifier(
         targets, weight, _ = self._encode(y, None)
         wide = X.shape[1] if self.scatter == "input" else 1000
         X = gathered(X)
+        self._kept = some_kept(X)
         self.features_ = fitted_map(self, X, y, default_width=wide)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         near = scaled_rows(self.features_, X)

@@ -65,6 +65,9 @@ class GraphELMClassifier(ELMClassifier):
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from
         left-out rows.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map.
     n_hidden_ : int

@@ -101,6 +101,9 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from left-out rows.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
     n_features_in_ : int
@@ -249,6 +252,9 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         How the coefficients were found.
     solver_reason_ : str
         Why so.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
     n_features_in_ : int

@@ -8,10 +8,12 @@ from ulmus.features.kernel_choice import (
     check_kernel,
     check_precomputed,
     kernel_of,
+    landmarks_like,
     scaled_for_kernel,
     scales_inputs,
 )
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.slopes import kernel_gradients
 
 __all__ = ["KernelInputs"]
 
@@ -60,6 +62,14 @@ class KernelInputs:
         """The kernel, its γ the one given, or typical of the scaled rows times ``factor``."""
         arguments = self.kernel, self.gamma, self.degree, self.coef0
         return kernel_of(*arguments, rows, seed, factor, weight)
+
+    def _kernel_gradients(self, X, points, coef):
+        """The gradients of Σⱼ k(x, zⱼ) coefⱼ at these rows; None where the kernel states none."""
+        if self._given:
+            return None
+        points = landmarks_like(points, X, np.float64, self.scaling_.shift)
+        rows = self._scaled(X, np.float64)
+        return kernel_gradients(self.kernel_, rows, points, coef, self.scaling_.factor)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

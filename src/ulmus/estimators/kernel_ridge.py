@@ -19,12 +19,14 @@ from ulmus.backends.namespace import (
     is_numpy,
     is_single,
     namespace,
+    on_host,
     placed,
     same_place,
     take,
 )
 from ulmus.backends.random import sample_rows
 from ulmus.distributed.blocks import is_collection
+from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import record, weighted_rows
@@ -56,11 +58,13 @@ _WIDTHS = 2.0 ** np.arange(-6, 7, 2)
 _WIDTH_ROWS = 2000
 
 
-class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
+class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     _intercept = False
     _on_device = ("dual_coef_", "intercept_", "landmarks_", "approximation_path_")
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_kept",)
 
     def _checked_rows(self, X, y, weight, reset):
         """The rows that count, for `BlockRows`."""
@@ -112,6 +116,7 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     def _learn_kernel(self, X, problem, grid, count):
         """The kernel between the rows, these scaled, and the generator that goes on from here."""
         rows = self._scaled(X, floating(X, self.dtype))
+        self._kept = None if self._given else some_kept(X, count)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
         if self.gamma == "loo":
@@ -216,6 +221,9 @@ class KernelELM(Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
                 "method."
             )
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
+
+    def _slopes(self, X):
+        return self._kernel_gradients(X, self.landmarks_, on_host(self.dual_coef_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.estimators.importances import FeatureImportances
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.shape import GRAPHS
 from ulmus.estimators.stage import (
@@ -57,7 +58,14 @@ _FOR_UPDATE = ("_rows", "_laplacian", "_basis", "_given")
 _FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 
 
-class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta):
+class SemiSupervisedELM(
+    FreeCoupling,
+    FeatureImportances,
+    Summary,
+    HiddenOutputs,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
     """What the classifier and the regressor share."""
 
     _on_device = ("beta_", "intercept_", "_rows", "_basis", "_sums", "_given", "_said")
@@ -307,6 +315,11 @@ class SemiSupervisedELM(FreeCoupling, Summary, HiddenOutputs, BaseEstimator, met
     def _get_fitted_attr_html(self, doc_link=""):
         """No table of attributes in a notebook: two of them predict every row when looked at."""
         return {}
+
+    def _fitted_rows(self):
+        if not hasattr(self, "_rows"):
+            return super()._fitted_rows()  # which says why there are none
+        return self._rows, None
 
     def _level(self, targets):
         """What the targets were short of."""

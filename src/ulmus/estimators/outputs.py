@@ -55,6 +55,11 @@ class HiddenOutputs:
         F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
         return F
 
+    def _slopes(self, X):
+        """The gradients of the outputs at these rows; None where the map states none."""
+        layer = layer_of(self.features_, X, np.float64)
+        return layer.slopes(X, on_host(self.beta_)) if hasattr(layer, "slopes") else None
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

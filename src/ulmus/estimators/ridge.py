@@ -13,6 +13,7 @@ from ulmus.backends.namespace import placed
 from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.batches import is_batches
 from ulmus.estimators.checkpoint import Checkpoint
+from ulmus.estimators.importances import FeatureImportances
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.ridge_batches import fit_batches
@@ -38,7 +39,14 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual", "halko")
 
 
-class RidgeELM(Summary, HiddenOutputs, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
+class RidgeELM(
+    FeatureImportances,
+    Summary,
+    HiddenOutputs,
+    CallbackSupportMixin,
+    BaseEstimator,
+    metaclass=ABCMeta,
+):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     # ------------------------------------------------------------------ for subclasses

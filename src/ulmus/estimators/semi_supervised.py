@@ -104,6 +104,9 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         Steps that "cg" took; 1 for the other solvers.
     temperature_ : float
         What decision values are multiplied by before the softmax.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map.
     n_hidden_ : int

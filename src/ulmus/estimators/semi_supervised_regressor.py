@@ -71,6 +71,9 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         R² of left-out labelled rows, where they chose.
     solver_, solver_reason_ : str
         How β was found, and why so.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map.
     n_hidden_ : int

@@ -13,6 +13,7 @@ from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.atomic import atomic, forget_fit
 from ulmus.backends.namespace import floating
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
+from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
@@ -33,7 +34,14 @@ _GRID = np.logspace(-4, 4, 9)
 
 
 class SparseELMClassifier(
-    Summary, KernelInputs, ClassLabels, LabelOutputs, HiddenOutputs, ClassifierMixin, BaseEstimator
+    FeatureImportances,
+    Summary,
+    KernelInputs,
+    ClassLabels,
+    LabelOutputs,
+    HiddenOutputs,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Sparse extreme learning machine for two or more classes.
 
@@ -109,6 +117,9 @@ class SparseELMClassifier(
         The most steps that any class took.
     residual_ : float
         The largest violation of the optimality conditions that is left.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map, where there is no kernel.
     n_hidden_ : int
@@ -133,6 +144,9 @@ class SparseELMClassifier(
     >>> len(model.support_)  # of 75 rows
     21
     """
+
+    # What `ulmus.save` may leave out, for no prediction needs it.
+    _for_update = ("_kept",)
 
     def __init__(
         self,
@@ -195,6 +209,7 @@ class SparseELMClassifier(
         X, y = self._validate_target(X, y, reset=True)
         self._n_rows = X.shape[0]
         kept, X, y, weight = self._counted(X, y, sample_weight)
+        self._kept = None if self.kernel is not None and self._given else some_kept(X, weight)
         targets, factor, _ = self._encode(y, weight)
         ground = self._ground(X, y, weight)
         factor = np.ones(len(y)) if factor is None else factor
@@ -295,6 +310,11 @@ class SparseELMClassifier(
         return tags
 
     # ------------------------------------------------------------------ outputs
+    def _slopes(self, X):
+        if self.kernel is None:
+            return super()._slopes(X)
+        return self._kernel_gradients(X, self.support_vectors_, self.dual_coef_.T)
+
     @finite_outputs
     def _outputs(self, X):
         on_host_alone(self, X)

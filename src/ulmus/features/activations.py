@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ulmus.backends.linalg import decay, elementwise, positive_part
 from ulmus.backends.namespace import is_numpy
 from ulmus.exceptions import InvalidParameterError
@@ -27,6 +29,8 @@ class Activation:
     apply: Callable[[Array], Array]
     gain: float = 1.0
     offset: float = 0.0
+    # The derivative of ``apply``, in an array of its own; None where nobody has said.
+    slope: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __call__(self, Z: Array) -> Array:
         """g(Z / gain) − offset, in place where the library can."""
@@ -54,13 +58,19 @@ def _gaussian(Z: Array) -> Array:
     return decay(Z)
 
 
+def _tanh_slope(Z: np.ndarray) -> np.ndarray:
+    return 1.0 - np.tanh(Z) ** 2
+
+
 ACTIVATIONS: dict[str, Activation] = {
-    "sigmoid": Activation(_sigmoid, gain=0.5, offset=0.5),
-    "tanh": Activation(lambda Z: elementwise("tanh", Z)),
-    "relu": Activation(positive_part),
-    "sin": Activation(lambda Z: elementwise("sin", Z)),
-    "erf": Activation(lambda Z: elementwise("erf", Z)),
-    "gaussian": Activation(_gaussian),
+    "sigmoid": Activation(_sigmoid, 0.5, 0.5, slope=lambda Z: 0.5 * _tanh_slope(Z)),
+    "tanh": Activation(lambda Z: elementwise("tanh", Z), slope=_tanh_slope),
+    "relu": Activation(positive_part, slope=lambda Z: (Z > 0).astype(float)),
+    "sin": Activation(lambda Z: elementwise("sin", Z), slope=np.cos),
+    "erf": Activation(
+        lambda Z: elementwise("erf", Z), slope=lambda Z: 2.0 / np.sqrt(np.pi) * np.exp(-(Z**2))
+    ),
+    "gaussian": Activation(_gaussian, slope=lambda Z: -2.0 * Z * np.exp(-(Z**2))),
 }
 
 

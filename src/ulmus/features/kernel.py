@@ -40,6 +40,7 @@ from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.lowrank import METHODS, LowRank, low_rank
 from ulmus.pairs import some_rows
+from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = [
@@ -94,6 +95,13 @@ class KernelLayer:
             return namespace(H).astype(H, self.dtype)
         out[...] = H
         return out
+
+    def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
+        """The gradients of H coef at these rows, of NumPy; None where the kernel has none."""
+        rows = scaled_for_kernel(X, self.scaling, self.scales, self.W.dtype)
+        return kernel_gradients(
+            self.kernel, rows, self.landmarks, self.W @ coef, self.scaling.factor
+        )
 
     def units(self, columns: slice) -> "KernelLayer":
         """Some of the columns, as a layer of their own."""

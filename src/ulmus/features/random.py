@@ -19,6 +19,7 @@ from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.features.activations import Activation, activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
+from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["RandomFeatures", "RandomLayer"]
@@ -56,16 +57,26 @@ class RandomLayer:
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""
+        return self.activation(self._inner(X, out))
+
+    def _inner(self, X: Rows, out: Array | None = None) -> Array:
+        """What the activation is applied to."""
         n, d = X.shape
         if is_sparse(X):
             Z = matmul(self.scaling.sparse(X, self.dtype), self.W[:d], out)
             Z += self.W[d] - self.center
-        else:
-            # A column of ones carries the bias through the product: no extra pass over Z.
-            S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
-            self.scaling.dense(X, S[:, :d])
-            Z = tall_product(S, self.W, out)
-        return self.activation(Z)
+            return Z
+        # A column of ones carries the bias through the product: no extra pass over Z.
+        S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
+        self.scaling.dense(X, S[:, :d])
+        return tall_product(S, self.W, out)
+
+    def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
+        """The gradients of H coef at these rows, of NumPy; None for an activation of a caller's."""
+        if self.activation.slope is None:
+            return None
+        p = self.activation.slope(self._inner(X))
+        return Slopes(X, self.W[:-1].T, p, None, coef, self.scaling.factor)
 
     def units(self, columns: slice) -> "RandomLayer":
         """Some of the hidden units, as a layer of their own."""

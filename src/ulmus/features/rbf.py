@@ -21,6 +21,7 @@ from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.features.activations import Activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
+from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["RBFFeatures", "RBFLayer"]
@@ -53,11 +54,17 @@ def _inverse_multiquadric(Z: Array) -> Array:
 
 
 # Each node is a function of z = w‖x − a‖²; the exponential one has w = b².
+def _exponential_slope(Z: np.ndarray) -> np.ndarray:
+    """−exp(−√z) / 2√z; zero at the centre itself, where the unit has a peak and no gradient."""
+    root = np.sqrt(Z)
+    return np.divide(-0.5 * np.exp(-root), root, out=np.zeros_like(Z), where=root > 0)
+
+
 _NODES = {
-    "gaussian": Activation(_gaussian),
-    "random_gaussian": Activation(_gaussian),
-    "exponential": Activation(_exponential),
-    "robust": Activation(_inverse_multiquadric),
+    "gaussian": Activation(_gaussian, slope=lambda Z: -np.exp(-Z)),
+    "random_gaussian": Activation(_gaussian, slope=lambda Z: -np.exp(-Z)),
+    "exponential": Activation(_exponential, slope=_exponential_slope),
+    "robust": Activation(_inverse_multiquadric, slope=lambda Z: -0.5 * (1.0 + Z) ** -1.5),
 }
 
 
@@ -91,22 +98,35 @@ class RBFLayer:
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""
+        S, W = self._expanded_rows(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = matmul(S, W, out) if is_sparse(S) else tall_product(S, W, out)
+        # The expanded square may round to just below zero.
+        return self.node(positive_part(Z))
+
+    def _expanded_rows(self, X: Rows) -> tuple[Rows, Array]:
+        """[s, ‖s‖², 1] for every row, and what they are multiplied by."""
         n, d = X.shape
         if is_sparse(X):
             S = self.scaling.sparse(X, self.dtype)
             squares = np.asarray(S.multiply(S).sum(1)).reshape(-1, 1)
             S = sp.hstack([S, squares, np.ones((n, 1))], format="csr", dtype=self.dtype)
-            Z = matmul(S, self.shifted, out)
-        else:
-            xp = namespace(X)
-            S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
-            self.scaling.dense(X, S[:, :d])
-            # A row so far away that this overflows is near no centre.
-            with np.errstate(over="ignore", invalid="ignore"):
-                S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
-                Z = tall_product(S, self.W, out)
-        # The expanded square may round to just below zero.
-        return self.node(positive_part(Z))
+            return S, self.shifted
+        xp = namespace(X)
+        S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
+        self.scaling.dense(X, S[:, :d])
+        # A row so far away that this overflows is near no centre.
+        with np.errstate(over="ignore", invalid="ignore"):
+            S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
+        return S, self.W
+
+    def slopes(self, X: Rows, coef: np.ndarray) -> Slopes:
+        """The gradients of H coef at these rows, of NumPy."""
+        S, W = self._expanded_rows(X)
+        assert self.node.slope is not None
+        p = self.node.slope(positive_part(matmul(S, W)))
+        # z = w‖s − a‖² has the gradient 2w s − 2w a, and −2w a are the first rows of W.
+        return Slopes(S[:, :-2], W[:-2].T, p, 2.0 * W[-2] * p, coef, self.scaling.factor)
 
     def units(self, columns: slice) -> "RBFLayer":
         """Some of the hidden units, as a layer of their own."""

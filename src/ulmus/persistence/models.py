@@ -40,10 +40,11 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     path : str or path
         The file; ".ulmus" is the custom.
     for_update : bool, default=True
-        Whether to keep what predictions do not need: the sums that ``partial_fit`` goes on from,
-        and the rows that ``relabel`` and ``transduction_`` of the semi-supervised models are
-        about. False makes the file smaller, and no row of the data is in it but those that the
-        model is made of (a kernel's landmarks, RBF centres, support vectors).
+        Whether to keep what predictions do not need: the sums and rows that ``partial_fit`` goes
+        on from, the rows that ``relabel`` and ``transduction_`` of the semi-supervised models
+        are about, and those that ``feature_importances_`` is taken over. False makes the file
+        smaller, and no row of the data is in it but those that the model is made of (a kernel's
+        landmarks, RBF centres, support vectors).
 
     See Also
     --------

@@ -1,0 +1,84 @@
+"""How much each input column matters: the mean squared gradient of the outputs."""
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ulmus.atomic import snapshot
+from ulmus.backends.namespace import on_host, take
+from ulmus.backends.random import sample_rows
+from ulmus.backends.threads import held_threads
+from ulmus.features.scaling import ColumnStatistics
+from ulmus.hidden import block_rows, blocks_of
+from ulmus.reservoir import Reservoir
+
+__all__ = ["FeatureImportances", "some_kept"]
+
+# Rows that the mean is taken over.
+_ROWS = 1000
+
+
+class FeatureImportances:
+    """For an estimator that states its gradients, ``_slopes(X)``, and keeps some rows."""
+
+    @property
+    def feature_importances_(self):
+        """How much the outputs change with each column, as shares that sum to one.
+
+        It is the mean squared gradient, exact from β and the formulas of the hidden units or the
+        kernel, summed over the outputs, over at most 1000 of the fitted rows. A column counts in
+        units of its standard deviation, so that measuring it in others changes nothing. Where
+        the hidden units or the kernel state no gradient, there is no such attribute.
+        """
+        check_is_fitted(self)
+        model = snapshot(self)
+        with held_threads():
+            X, weight = _sampled(*model._fitted_rows())
+            shares = _squares(model, X, weight)
+        total = shares.sum()
+        return shares / total if total > 0 else shares
+
+    def _fitted_rows(self):
+        """Some of the rows that were fitted, and how much each counts."""
+        kept = vars(self).get("_kept")
+        if kept is None:
+            raise AttributeError(
+                "feature_importances_ needs some of the fitted rows, and this model was saved "
+                "without them; use for_update=True."
+            )
+        return kept.sample()
+
+
+def some_kept(X, weight=None):
+    """Enough of the rows to take the mean over, for an estimator that needs no row otherwise."""
+    return Reservoir(0, _ROWS).add(X, np.zeros(X.shape[0], np.int8), weight)
+
+
+def _sampled(X, weight):
+    """At most 1000 of these rows, on the host, and weights that sum to one."""
+    n = X.shape[0]
+    weight = np.ones(n) if weight is None else weight
+    if n > _ROWS:
+        rows = np.sort(sample_rows(0, _ROWS, n))
+        X, weight = take(X, rows), weight[rows]
+    return on_host(X), weight / weight.sum()
+
+
+def _squares(model, X, weight):
+    """The mean of ‖∂f/∂xⱼ‖² for every column j but for a factor, a block of rows at a time."""
+    one = model._slopes(take(X, slice(0, 1)))
+    if one is None:
+        source = vars(model).get("features_", vars(model).get("kernel_"))
+        raise AttributeError(
+            f"There are no feature_importances_: {source!r} states no gradient. RandomFeatures "
+            "with an activation given by name, RBFFeatures, and the kernels 'rbf', 'linear', "
+            "'poly', 'infinite_rbf' and 'arcsine' do."
+        )
+    unit, total = ColumnStatistics.of(X, weight).deviation, np.zeros(X.shape[1])
+    # Only the shares count, so β may be brought to a size whose square is a number.
+    coef = one.coef / (np.abs(one.coef).max() or 1.0)
+    # Beside the rows: two slopes for each unit, and one of them times β.
+    for rows, block in blocks_of(X, block_rows(3 * len(coef), 8, 2 * X.shape[1])):
+        total += replace(model._slopes(block), coef=coef).squares(weight[rows], unit)
+    return total

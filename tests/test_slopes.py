@@ -1,0 +1,87 @@
+"""Gradients of hidden units and kernels against finite differences."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+
+from oracles import finite_differences
+from ulmus import KernelFeatures, RandomFeatures, RBFFeatures
+from ulmus.features.activations import ACTIVATIONS
+from ulmus.kernels import Pairwise
+from ulmus.slopes import kernel_slopes
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((40, 3)) * [1.0, 5.0, 0.2] + [0.0, 10.0, 1.0]
+NEW = RNG.standard_normal((7, 3)) * [1.0, 5.0, 0.2] + [0.0, 10.0, 1.0]
+WEIGHT = RNG.uniform(0.5, 2.0, len(NEW))
+MAPS = {
+    **{name: RandomFeatures(20, activation=name) for name in ACTIVATIONS},
+    "inputs as they are": RandomFeatures(20, scaling=None, gain=0.1),
+    **{
+        f"{node} nodes": RBFFeatures(20, node=node, centers="normal")
+        for node in ("gaussian", "random_gaussian", "exponential", "robust")
+    },
+    "nodes around rows": RBFFeatures(20),
+    **{
+        f"{kernel} kernel": KernelFeatures(kernel, 10)
+        for kernel in ("rbf", "linear", "poly", "infinite_rbf", "arcsine")
+    },
+}
+
+
+def fitted(name, rows=X):
+    model = sklearn.clone(MAPS[name]).set_params(random_state=0)
+    # The linear kernel of three columns has three directions, and says so.
+    return model.set_params(rank=3).fit(rows) if name == "linear kernel" else model.fit(rows)
+
+
+def coefficients(units):
+    return np.random.default_rng(1).standard_normal((units._n_features_out, 2))
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_slopes_are_finite_differences(name):
+    units = fitted(name)
+    beta = coefficients(units)
+    G = finite_differences(lambda A: units.transform(A) @ beta, NEW)
+    slopes = units.layer(NEW, np.float64).slopes(NEW, beta)
+    for i in range(len(NEW)):
+        one = np.eye(len(NEW))[i]
+        found = slopes.squares(one)
+        np.testing.assert_allclose(found, (G[i] ** 2).sum(axis=0), rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_sparse_rows_have_the_same_slopes(name):
+    units, sparse = fitted(name), fitted(name, sp.csr_array(X))
+    beta = coefficients(units)
+    expected = units.layer(NEW).slopes(NEW, beta).squares(WEIGHT)
+    S = sp.csr_array(NEW)
+    found = sparse.layer(S).slopes(S, beta).squares(WEIGHT)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["tanh", "gaussian nodes", "rbf kernel"])
+def test_little_memory_gives_the_same_slopes(name):
+    units = fitted(name)
+    slopes = units.layer(NEW).slopes(NEW, coefficients(units))
+    expected = slopes.squares(WEIGHT)
+    with sklearn.config_context(working_memory=1e-4):  # a hundred bytes: one column at a time
+        np.testing.assert_allclose(slopes.squares(WEIGHT), expected, rtol=1e-12)
+
+
+def test_at_a_centre_an_exponential_unit_has_a_peak_and_no_slope():
+    units = RBFFeatures(1, node="exponential", centers="rows", scaling=None, random_state=0)
+    units.fit(np.array([[1.0, 2.0]]))
+    slopes = units.layer(X[:1, :2]).slopes(np.array([[1.0, 2.0]]), np.ones((1, 1)))
+    np.testing.assert_array_equal(slopes.squares(np.ones(1)), [0.0, 0.0])
+
+
+def test_what_has_no_formula_has_no_slopes():
+    units = RandomFeatures(5, activation=np.arctan).fit(X)
+    assert units.layer(X).slopes(X, np.ones((5, 1))) is None
+    for kernel in ("laplacian", lambda A, B: A @ B.T):
+        units = KernelFeatures(kernel, 3).fit(X)
+        assert units.layer(X).slopes(X, np.ones((3, 1))) is None
+    assert kernel_slopes(Pairwise(np.dot), X, X) is None
