@@ -161,6 +161,10 @@ def _kernel_value(name, x, z, gamma, coef0, degree, spread):
         return x @ z
     if name == "poly":
         return (gamma * x @ z + coef0) ** degree
+    if name == "cosine":
+        return x @ z / np.sqrt((x @ x) * (z @ z))
+    if name == "sigmoid":
+        return np.tanh(gamma * x @ z + coef0)
     if name == "rbf":
         return np.exp(-gamma * np.sum((x - z) ** 2))
     if name == "laplacian":

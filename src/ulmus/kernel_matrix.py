@@ -70,6 +70,11 @@ class KernelMatrix(ABC):
     def take(self, chosen: np.ndarray) -> "KernelMatrix":
         """K of some of the rows."""
 
+    @property
+    def definite(self) -> bool:
+        """Whether K has to be positive semi-definite."""
+        return True
+
     def precise(self) -> "KernelMatrix":
         """K made in float64, where it is not and can be."""
         return self
@@ -112,6 +117,11 @@ class EvaluatedKernel(KernelMatrix):
     def dtype(self) -> DType:
         """Precision of the entries."""
         return self.X.dtype
+
+    @property
+    def definite(self) -> bool:
+        """Whether the kernel says that it is."""
+        return getattr(self.kernel, "definite", True)
 
     @property
     def array(self) -> Rows:

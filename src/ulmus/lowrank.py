@@ -294,7 +294,7 @@ def _halko(
         Q, KQ = xp.concat([Q, fresh], axis=1), xp.concat([KQ, applied], axis=1)
     T = matmul(contiguous(Q.T), KQ)
     most = width if literal else rank
-    d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K.dtype)
+    d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K)
     W = matmul(Q, U / xp.sqrt(d))
     F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
     path = _shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
@@ -313,20 +313,20 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     whole = K.all()
     xp = namespace(whole)
     trace = float(xp.linalg.trace(whole))
-    d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K.dtype)
+    d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K)
     F = U * xp.sqrt(d)
     path = _shares(trace - np.cumsum(to_numpy(d)), trace)
     return LowRank(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
 
 
 def _leading(
-    w: Array, U: Array, rank: int, tol: float, trace: float, dtype: DType
+    w: Array, U: Array, rank: int, tol: float, trace: float, K: KernelMatrix
 ) -> tuple[Array, Array]:
     """The largest eigenvalues that ``rank`` and ``tol`` ask for, descending; none is noise."""
     values = to_numpy(w)[::-1]
-    if len(values) and values[-1] < -_INDEFINITE * max(float(values[0]), 0.0):
+    if K.definite and len(values) and values[-1] < -_INDEFINITE * max(float(values[0]), 0.0):
         raise _indefinite(f"its eigenvalues go from {values[-1]:.2g} to {values[0]:.2g}")
-    k = min(rank, int(np.sum(values > _noise(dtype) * values.max(initial=0.0))))
+    k = min(rank, int(np.sum(values > _noise(K.dtype) * values.max(initial=0.0))))
     enough = np.flatnonzero(trace - np.cumsum(values[:k]) <= tol * trace)
     k = int(enough[0]) + 1 if tol > 0 and len(enough) else k
     U = contiguous(namespace(U).flip(U[:, U.shape[1] - k :], axis=1))

@@ -126,6 +126,12 @@ SUBJECTS: dict[str, Subject] = {
     "KernelELMClassifier poly": Subject(
         _small(KernelELMClassifier, "poly", C=1.0), "classes", _decision
     ),
+    "KernelELMClassifier sigmoid": Subject(
+        _small(KernelELMClassifier, "sigmoid", C=1.0), "classes", _decision
+    ),
+    "KernelELMRegressor cosine": Subject(
+        _small(KernelELMRegressor, "cosine", C=1.0), "values", _prediction
+    ),
     "KernelELMClassifier low rank": Subject(
         _small(KernelELMClassifier, C=1.0, rank=8), "classes", _decision
     ),

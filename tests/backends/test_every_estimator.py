@@ -39,7 +39,16 @@ WEIGHT = np.random.default_rng(0).uniform(0.5, 2.0, N)
 
 KERNELS = {
     name: KernelELMClassifier(kernel=name, C=1.0)
-    for name in ("rbf", "linear", "poly", "laplacian", "infinite_rbf", "arcsine")
+    for name in (
+        "rbf",
+        "linear",
+        "poly",
+        "cosine",
+        "sigmoid",
+        "laplacian",
+        "infinite_rbf",
+        "arcsine",
+    )
 }
 LOW_RANK = {
     method: KernelELMClassifier(method=method, rank=30, random_state=0)

@@ -193,7 +193,7 @@ def both(**options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kernel": "sigmoid"}, "is unknown; use one of"),
+        ({"kernel": "chi2"}, "is unknown; use one of"),
         ({"kernel": 3}, "neither a name nor a function"),
         ({"gamma": 0.0}, "must be 'mean'"),
         ({"gamma": -1}, "must be 'mean'"),

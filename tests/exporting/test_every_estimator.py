@@ -27,7 +27,7 @@ from ulmus import (
 )
 from ulmus.kernels import InfiniteRBF
 
-KERNELS = ("rbf", "laplacian", "poly", "linear", "infinite_rbf", "arcsine")
+KERNELS = ("rbf", "laplacian", "poly", "cosine", "sigmoid", "linear", "infinite_rbf", "arcsine")
 FUNCTIONS = (np.arctan, np.cos, np.abs, np.sign, scipy.special.erf, scipy.special.expit)
 
 # Single precision holds these rows, so that what goes into the graph is what the models see.
@@ -50,7 +50,12 @@ MAPS = [
     ),
     RBFFeatures(30, width="local", centers="uniform", random_state=0),
     RBFFeatures(30, scaling=None, width=0.7, random_state=0),
-    *(KernelFeatures(kernel, tol=1e-3, random_state=0) for kernel in KERNELS),
+    *(
+        KernelFeatures(kernel, tol=1e-3, random_state=0)
+        for kernel in KERNELS
+        if kernel != "sigmoid"
+    ),
+    KernelFeatures("sigmoid", rank=8, method="eig"),
     KernelFeatures(InfiniteRBF(0.3, 2.0, normalized=False), rank=10, random_state=0),
     KernelFeatures(method="halko", rank=10, scaling=None, random_state=0),
 ]
@@ -62,7 +67,7 @@ LABELLED = [
     *(KernelELMClassifier(kernel) for kernel in KERNELS),
     KernelELMClassifier(rank=10, random_state=0),
     SparseELMClassifier(**NARROW),
-    *(SparseELMClassifier(kernel=kernel) for kernel in KERNELS),
+    *(SparseELMClassifier(kernel=kernel) for kernel in KERNELS if kernel != "sigmoid"),
     GraphELMClassifier(**NARROW),
     ManifoldELMClassifier(**NARROW),
 ]

@@ -19,11 +19,13 @@ from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
 from ulmus.kernels import (
     RBF,
     Arcsine,
+    Cosine,
     InfiniteRBF,
     Laplacian,
     Linear,
     Pairwise,
     Polynomial,
+    Sigmoid,
 )
 from ulmus.pairs import Shifted, mean_distance, mean_square
 
@@ -34,6 +36,8 @@ KERNELS = {
     "laplacian": Laplacian(0.7),
     "infinite_rbf": InfiniteRBF(0.7, 1.6),
     "arcsine": Arcsine(0.7, 1.3),
+    "cosine": Cosine(),
+    "sigmoid": Sigmoid(0.7, 1.3),
 }
 
 
@@ -96,11 +100,11 @@ def test_float32_rows_give_float32_blocks(name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_are_positive_semi_definite(name):
+def test_kernels_are_positive_semi_definite_as_they_say(name):
     X = make_rows(4, 60)
     X[:10] = X[10:20]
     w = np.linalg.eigvalsh(KERNELS[name](X, X))
-    assert w[0] > -1e-12 * w[-1]
+    assert KERNELS[name].definite == (name != "sigmoid") == (w[0] > -1e-12 * w[-1])
 
 
 def gaussian_units(X, h, rng, gamma=0.5, spread=1.5):

@@ -18,16 +18,16 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
     Parameters
     ----------
     kernel : str, kernel or callable, default="rbf"
-        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
-        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
-        rows that gives the block between them.
+        "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
+        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", an object
+        of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
     gamma : "mean", "loo" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
         among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
-        The constant in "poly", and the bias' variance in "arcsine".
+        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
     method : str, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
         low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
@@ -173,16 +173,16 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
     Parameters
     ----------
     kernel : str, kernel or callable, default="rbf"
-        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
-        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
-        rows that gives the block between them.
+        "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
+        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", an object
+        of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
     gamma : "mean", "loo" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
         among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
-        The constant in "poly", and the bias' variance in "arcsine".
+        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
     method : str, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
         low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and

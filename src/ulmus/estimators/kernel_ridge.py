@@ -34,7 +34,7 @@ from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
-from ulmus.features.kernel_choice import has_gamma, landmarks_like
+from ulmus.features.kernel_choice import check_method, has_gamma, is_definite, landmarks_like
 from ulmus.finite import finite_outputs
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
@@ -177,7 +177,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         """Solve over the whole of K."""
         if isinstance(grid, np.ndarray):
             return dual_path(problem, grid)
-        if isinstance(self.kernel, str) and not self._given:
+        if isinstance(self.kernel, str) and not self._given and is_definite(self.kernel):
             return dual(problem, grid)
         # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
         return replace(dual_path(problem, np.array([grid])), path=None)
@@ -205,7 +205,9 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         if self.method != "auto":
             return self.method
         asked = self.rank is not None or self.tol is not None
-        return "rpcholesky" if asked or n > _EXACT else "exact"
+        if not asked and n <= _EXACT:
+            return "exact"
+        return "rpcholesky" if is_definite(self.kernel) else "halko"
 
     def _check_parameters(self):
         self._check_inputs()
@@ -215,6 +217,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
                 "choose; give one by name, such as 'rbf'."
             )
         check_known("method", self.method, ("auto", "exact", *METHODS))
+        check_method(self.kernel, self.method)
         if self.method == "exact" and (self.rank is not None or self.tol is not None):
             raise InvalidParameterError(
                 "method='exact' uses the whole kernel; leave rank and tol out, or choose another "

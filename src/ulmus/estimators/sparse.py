@@ -19,7 +19,7 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.kernel_choice import landmarks_like
+from ulmus.features.kernel_choice import is_definite, landmarks_like
 from ulmus.finite import finite_outputs
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
@@ -64,9 +64,9 @@ class SparseELMClassifier(
     gamma : "mean" or float, default="mean"
         γ of a kernel given by name, as in `KernelFeatures`.
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
-        The constant in "poly", and the bias' variance in "arcsine".
+        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; a map has its own.
     C : float, "validation" or array-like, default=10.0
@@ -232,6 +232,11 @@ class SparseELMClassifier(
             )
         if self.kernel is not None:
             self._check_inputs()
+            if not is_definite(self.kernel):
+                raise InvalidParameterError(
+                    f"kernel={self.kernel!r} is not positive semi-definite, and the hinge loss has "
+                    "no single minimum there; use features=KernelFeatures(..., method='eig')."
+                )
             if isinstance(self.gamma, str) and self.gamma == "loo":
                 raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
         return _values(self.C)

@@ -10,12 +10,14 @@ from ulmus.features.kernel_choice import landmarks_like
 from ulmus.kernels import (
     RBF,
     Arcsine,
+    Cosine,
     InfiniteRBF,
     Laplacian,
     Linear,
     Pairwise,
     Polynomial,
     Precomputed,
+    Sigmoid,
 )
 
 __all__ = ["dense_landmarks", "kernel_block"]
@@ -26,7 +28,7 @@ def kernel_block(kernel, x, Z):
     """k(x, z) for every pair of a row x of the graph and a landmark z."""
     raise ExportError(
         f"The kernel {kernel!r} cannot be written as ONNX; 'rbf', 'laplacian', 'poly', 'linear', "
-        "'infinite_rbf' and 'arcsine' can."
+        "'cosine', 'sigmoid', 'infinite_rbf' and 'arcsine' can."
     )
 
 
@@ -43,6 +45,19 @@ def _(kernel: Linear, x, Z):
 @kernel_block.register
 def _(kernel: Polynomial, x, Z):
     return (kernel.gamma * (x @ Z.T) + kernel.coef0).op("Pow", float(kernel.degree))
+
+
+@kernel_block.register
+def _(kernel: Cosine, x, Z):
+    # A row of zeros has products of zero, whatever they are divided by.
+    tiny = np.finfo(float).tiny
+    own = (x * x).sum().op("Sqrt").op("Max", tiny)
+    return (x @ Z.T) / own / np.maximum(np.sqrt(np.sum(Z**2, axis=1)), tiny)
+
+
+@kernel_block.register
+def _(kernel: Sigmoid, x, Z):
+    return (kernel.gamma * (x @ Z.T) + kernel.coef0).op("Tanh")
 
 
 @kernel_block.register

@@ -18,7 +18,7 @@ from ulmus.exceptions import ExportError
 from ulmus.exporting.functions import cosine, scaled
 from ulmus.exporting.kernels import kernel_block
 from ulmus.exporting.maps import transformed
-from ulmus.kernels import RBF, Laplacian, Linear, Polynomial
+from ulmus.kernels import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
 
 __all__ = []
 
@@ -126,6 +126,8 @@ def _kernel(transformer):
         "laplacian": Laplacian(gamma),
         "poly": Polynomial(gamma, coef0, degree),
         "polynomial": Polynomial(gamma, coef0, degree),
+        "sigmoid": Sigmoid(gamma, coef0),
+        "cosine": Cosine(),
         "linear": Linear(),
     }
     if not isinstance(transformer.kernel, str) or transformer.kernel not in known:

@@ -28,6 +28,7 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.kernel_choice import (
     KernelName,
     check_kernel,
+    check_method,
     check_precomputed,
     kernel_of,
     landmarks_like,
@@ -116,9 +117,9 @@ class KernelFeatures(FeatureMap):
     Parameters
     ----------
     kernel : str, kernel or callable, default="rbf"
-        "rbf", "linear", "poly", "laplacian", "infinite_rbf" and "arcsine" (networks with infinitely
-        many units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of
-        rows that gives the block between them.
+        "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
+        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", an object
+        of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
     rank : int, float or None, default=None
         The most columns. A float is a part of the rows. None is 1000, or no limit where
         ``tol`` is given.
@@ -128,11 +129,11 @@ class KernelFeatures(FeatureMap):
     gamma : "mean" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows: 1/2σ² with σ their mean distance for
         "rbf" and the units of "infinite_rbf", 1/σ for "laplacian", and one over the mean
-        squared length for "poly" and "arcsine".
+        squared length for "poly", "sigmoid" and "arcsine".
     degree : int, default=3
-        Degree of "poly".
+        Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
-        The constant in "poly", and the bias' variance in "arcsine".
+        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
     method : {"rpcholesky", "nystrom", "halko", "eig"}, default="rpcholesky"
         Randomly pivoted Cholesky; uniformly drawn landmarks; a random sketch (two passes
         over the kernel matrix, by blocks); or the exact eigenvectors, which alone hold n × n.
@@ -297,6 +298,7 @@ class KernelFeatures(FeatureMap):
                 "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
             )
         check_known("method", self.method, METHODS)
+        check_method(self.kernel, self.method)
         check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
 
     @property

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.arguments import check_number, check_whole
+from ulmus.arguments import check_number, check_whole, is_number
 from ulmus.backends.namespace import (
     cast,
     eps,
@@ -20,6 +20,7 @@ from ulmus.features.scaling import Scaling
 from ulmus.kernels import (
     RBF,
     Arcsine,
+    Cosine,
     InfiniteRBF,
     Kernel,
     Laplacian,
@@ -27,6 +28,7 @@ from ulmus.kernels import (
     Pairwise,
     Polynomial,
     Precomputed,
+    Sigmoid,
 )
 from ulmus.pairs import Shifted, mean_distance, mean_square, some_rows
 from ulmus.typing import Array, DType, Rows
@@ -34,8 +36,10 @@ from ulmus.typing import Array, DType, Rows
 __all__ = [
     "KernelName",
     "check_kernel",
+    "check_method",
     "check_precomputed",
     "has_gamma",
+    "is_definite",
     "kernel_of",
     "landmarks_like",
     "scaled_for_kernel",
@@ -44,8 +48,13 @@ __all__ = [
 
 KernelName = str | Kernel | Callable[..., Any]
 
-_NAMES = ("rbf", "linear", "poly", "laplacian", "infinite_rbf", "arcsine", "precomputed")
-_WITHOUT_GAMMA = ("linear", "precomputed")
+_NAMES = (
+    "rbf", "linear", "poly", "polynomial", "cosine", "sigmoid", "laplacian", "infinite_rbf",
+    "arcsine", "precomputed",
+)  # fmt: skip
+_WITHOUT_GAMMA = ("linear", "cosine", "precomputed")
+# Methods that factor K by its pivots, which all must be positive.
+_BY_PIVOTS = ("rpcholesky", "nystrom")
 # The mean distance is taken over at most this many rows: its error is then far below what any
 # width is sensitive to.
 _WIDTH_ROWS = 2000
@@ -85,8 +94,27 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
             f"{kernel!r} has not."
         )
     check_whole("degree", degree, least=1, most=_HIGHEST)
-    words = "zero or more, or the kernel would not be positive definite"
-    check_number("coef0", coef0, words, zero=True)
+    if is_definite(kernel):
+        words = "zero or more, or the kernel would not be positive definite"
+        check_number("coef0", coef0, words, zero=True)
+    elif not is_number(coef0, -np.inf):
+        raise InvalidParameterError(f"coef0={coef0!r} must be a number.")
+
+
+def is_definite(kernel: KernelName) -> bool:
+    """Whether the kernel is an inner product; of a function that is assumed, and checked later."""
+    if isinstance(kernel, Kernel):
+        return kernel.definite
+    return not (isinstance(kernel, str) and kernel == "sigmoid")
+
+
+def check_method(kernel: KernelName, method: str) -> None:
+    """Refuse a method that needs an inner product, for a kernel that is none."""
+    if method in _BY_PIVOTS and not is_definite(kernel):
+        raise InvalidParameterError(
+            f"method={method!r} needs a positive semi-definite kernel, and kernel={kernel!r} "
+            "is not; use method='eig' or 'halko', which leave its negative eigenvalues out."
+        )
 
 
 def kernel_of(
@@ -109,8 +137,8 @@ def kernel_of(
         return Pairwise(kernel)
     if kernel == "precomputed":
         return Precomputed()
-    if kernel == "linear":
-        return Linear()
+    if kernel in ("linear", "cosine"):
+        return Linear() if kernel == "linear" else Cosine()
     n = rows.shape[0]
     if n > _WIDTH_ROWS:
         sample = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
@@ -120,7 +148,9 @@ def kernel_of(
         return RBF(g)
     if kernel == "laplacian":
         return Laplacian(g)
-    if kernel == "poly":
+    if kernel == "sigmoid":
+        return Sigmoid(g, float(coef0))
+    if kernel in ("poly", "polynomial"):
         return Polynomial(g, float(coef0), int(degree))
     if kernel == "arcsine":
         return Arcsine(g, float(coef0))
@@ -132,7 +162,7 @@ def _typical(kernel: str, rows: Rows, weight: np.ndarray | None) -> float:
     """γ by the rows' mean distance σ, 1/2σ² or 1/σ, or 1 over their mean squared length."""
     if kernel == "laplacian":
         return 1.0 / mean_distance(rows, weight, city=True)
-    if kernel in ("poly", "arcsine"):
+    if kernel in ("poly", "polynomial", "sigmoid", "arcsine"):
         return 1.0 / mean_square(rows, weight)
     return 0.5 / mean_distance(rows, weight) ** 2
 

@@ -304,6 +304,7 @@ LAYOUTS: dict[str, Layout] = {
         {"matrix": sparse_rows("n", "n"), "power": whole(1, _MOST_PRODUCTS)}
     ),
     "ulmus.kernels.Arcsine": Layout({"gamma": number(0, above=True), "coef0": number(0)}),
+    "ulmus.kernels.Cosine": Layout(),
     "ulmus.kernels.InfiniteRBF": Layout(
         {"gamma": number(0, above=True), "spread": number(0, above=True), "normalized": flag}
     ),
@@ -319,7 +320,8 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "ulmus.kernels.Precomputed": Layout(),
     "ulmus.kernels.RBF": Layout({"gamma": number(0, above=True)}),
-    "ulmus.kernels.Shifted": Layout(
+    "ulmus.kernels.Sigmoid": Layout({"gamma": number(0, above=True), "coef0": number()}),
+    "ulmus.pairs.Shifted": Layout(
         {"rows": any_of(sparse_rows("n", "d"), floats("n", "d")), "shift": floats("d")}
     ),
     "ulmus.problem.Moments": Layout(

@@ -66,6 +66,11 @@ class RowSpace(ABC):
         return 0.0
 
     @property
+    def definite(self) -> bool:
+        """Whether a negative eigenvalue of K is an error; else its direction is left out."""
+        return True
+
+    @property
     def S(self) -> Array:
         """√c (T − level)."""
         return self.root * (self.T - self.level)
@@ -145,6 +150,12 @@ class KernelRows(RowSpace):
     K: Array
     mean: Array
     entry: float
+    inner: bool = True
+
+    @property
+    def definite(self) -> bool:
+        """Whether the kernel is an inner product."""
+        return self.inner
 
     @property
     def rounding(self) -> float:
@@ -190,8 +201,8 @@ def row_space(problem: Problem) -> RowSpace:
     # A product in float64 needs a copy of the rows, which only an intercept is worth.
     mean = share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole)
     if isinstance(problem.H, KernelMatrix):
-        size = float(xp.max(weight * xp.linalg.diagonal(whole)))
-        return KernelRows(*rows, whole, mean, eps(problem.H.dtype) * size)
+        size = float(xp.max(xp.abs(weight * xp.linalg.diagonal(whole))))
+        return KernelRows(*rows, whole, mean, eps(problem.H.dtype) * size, problem.H.definite)
     return HiddenRows(*rows, whole, mean)
 
 
@@ -222,7 +233,7 @@ def _spectral(
     w, U = eigh(K, overwrite=True)
     # About its mean a constant kernel is nothing but rounding, and that adds up over the rows.
     lost = 4.0 * np.sqrt(w.shape[0]) * rows.rounding
-    if w[0] < -max(_INDEFINITE * float(w[-1]), lost):
+    if rows.definite and w[0] < -max(_INDEFINITE * float(w[-1]), lost):
         raise InvalidInputError(
             f"The kernel is not positive semi-definite: its eigenvalues go from {w[0]:.2g} to "
             f"{w[-1]:.2g}. Use a kernel that is, or clip the negative eigenvalues of a precomputed "
@@ -245,6 +256,8 @@ def _spectral(
     diagonal = matmul(U**2, shrink[:, best, None])[:, 0]
     residual = rows.left_out(alpha, diagonal, ridges[best], lift)
     kept = shrink[:, best] * sound(w, ridges[best])
+    if not rows.definite:
+        kept = kept * xp.astype(w > 0.0, w.dtype)
     coef = rows.coef(matmul(U, Z * kept[:, None]))
     return _solution(rows, coef, float(grid[best]), "spectral", residual, path)
 

@@ -1,0 +1,26 @@
+"""Kernels k(x, z): inner products of hidden layers that are never written out.
+
+Every kernel turns two sets of rows into a block of K, on the rows' own library and
+device. All but the Laplacian one need only the products xᵀz and the squared lengths, so
+a block is one matrix product and one elementwise function in place.
+"""
+
+from ulmus.kernels.base import Kernel
+from ulmus.kernels.distances import RBF, Laplacian
+from ulmus.kernels.given import Pairwise, Precomputed
+from ulmus.kernels.networks import Arcsine, InfiniteRBF
+from ulmus.kernels.products import Cosine, Linear, Polynomial, Sigmoid
+
+__all__ = [
+    "RBF",
+    "Arcsine",
+    "Cosine",
+    "InfiniteRBF",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Pairwise",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+]

@@ -1,0 +1,92 @@
+"""Kernels that a caller gives: a function of rows, or the matrix itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.namespace import is_numpy, is_sparse, namespace, take
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.kernels.base import Kernel
+from ulmus.pairs import few, into, some_rows
+from ulmus.typing import Array, Rows
+
+__all__ = ["Pairwise", "Precomputed"]
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """Any function of two sets of rows that gives the block between them.
+
+    Parameters
+    ----------
+    function : callable
+        Of two arrays of rows; it gives one number for each pair.
+
+    Examples
+    --------
+    >>> from sklearn.metrics.pairwise import cosine_similarity
+    >>> from ulmus.kernels import Pairwise
+    >>> Pairwise(cosine_similarity)(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]])).round(3)
+    array([[0.707]])
+    """
+
+    function: Callable[..., Any]
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        """The block k(xᵢ, zⱼ), checked."""
+        name = getattr(self.function, "__name__", repr(self.function))
+        try:
+            block = self.function(X, Z)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"kernel={name} failed on {X.shape[0]} and {Z.shape[0]} rows, with "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        block = block.toarray() if is_sparse(block) else block
+        if is_numpy(X):
+            block = np.asarray(block)
+        shape = (X.shape[0], Z.shape[0])
+        if getattr(block, "shape", None) != shape:
+            raise InvalidInputError(
+                f"The kernel {name} gave an array of shape {getattr(block, 'shape', None)} for "
+                f"{shape[0]} and {shape[1]} rows; it must give one number for each pair, {shape}."
+            )
+        xp = namespace(block)
+        if not bool(xp.all(xp.isfinite(block))):
+            raise InvalidInputError(f"The kernel {name} gave values that are not finite.")
+        return into(out, block)
+
+    def diagonal(self, X: Rows) -> Array:
+        """k(x, x), a few rows at a time."""
+        parts = []
+        for rows in few(X.shape[0]):
+            part = some_rows(X, rows)
+            block = self(part, part)
+            parts.append(namespace(block).linalg.diagonal(block))
+        return namespace(parts[0]).concat(parts)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Rows of a kernel matrix in place of rows; the other set is named by its columns.
+
+    Examples
+    --------
+    >>> from ulmus.kernels import Precomputed
+    >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> Precomputed()(K, np.array([1]))
+    array([[1.],
+           [3.]])
+    """
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        """X[:, Z]."""
+        if is_sparse(X):
+            raise InvalidInputError("A precomputed kernel must be dense; use X.toarray().")
+        return into(out, take(X, Z, axis=1))
+
+    def diagonal(self, X: Rows) -> Array:
+        """The diagonal of the matrix between rows of one set."""
+        return namespace(X).linalg.diagonal(X)
