@@ -119,7 +119,7 @@ def test_no_more_components_than_the_rows_differ_in(h):
     assert_allclose(E.T @ E, np.eye(4), atol=1e-6)
     with pytest.raises(InvalidInputError, match="n_components=5 .* differ in 4 components"):
         ELMEmbedding(n_components=5, n_hidden=h, random_state=0).fit(rows)
-    with pytest.raises(InvalidInputError, match="differ in 0 components"):
+    with pytest.raises(InvalidInputError, match="are all the same"):
         ELMSpectralClustering(3, n_hidden=h, random_state=0).fit(np.ones((20, 3)))
 
 
@@ -130,3 +130,25 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
         model.set_params(n_components=29 + 1).fit(X[:, :2])
     assert set(vars(model)) == names
     assert model.n_features_in_ == 4
+
+
+@pytest.mark.parametrize("coupling", ["tight", "free"])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("value", [0.0, 0.1, 7.0])
+def test_rows_that_are_all_the_same_have_no_embedding_and_no_clusters(coupling, sparse, value):
+    rows = np.full((40, 3), value)
+    rows = sp.csr_array(rows) if sparse else rows
+    for model in (ELMEmbedding(coupling=coupling), ELMSpectralClustering(2, coupling=coupling)):
+        with pytest.raises(InvalidInputError, match="rows (of X are all the same|that differ)"):
+            model.fit(rows)
+
+
+@pytest.mark.parametrize("coupling", ["tight", "free"])
+def test_two_kinds_of_rows_are_two_clusters(coupling):
+    rows = np.repeat([[0.0, 1.0], [2.0, 5.0]], 30, axis=0)
+    columns = 1 if coupling == "tight" else 2
+    model = ELMSpectralClustering(2, n_components=columns, coupling=coupling, random_state=0).fit(
+        rows
+    )
+    assert len(set(model.labels_[:30])) == len(set(model.labels_[30:])) == 1
+    assert model.labels_[0] != model.labels_[30]

@@ -60,7 +60,7 @@ def test_the_encoded_matrix_is_the_same_to_the_last_digit():
         later = people(n, seed=1)
         later.columns["income"][0] = np.inf
         later.columns["city"][0] = "Bergen"
-        later.columns["age"][:3] = [-1e9, 1e9, np.nan][:n]
+        later.columns["age"][:5] = [-1e9, 1e90, np.nan, 1e120, -1e300][:n]
         (found,) = session.run(None, feed(encoder, later))
         expected = scaler.transform(encoder.transform(later).astype(float))
         np.testing.assert_allclose(found, expected, rtol=1e-14)

@@ -1,4 +1,4 @@
-"""Tables into matrices: the same for every later table, and nothing decided in silence."""
+"""Tables into matrices: the same for every later table, and what is changed is told."""
 
 import dataclasses
 import json
@@ -245,6 +245,21 @@ def test_numbers_beyond_all_measure_are_blank():
     assert np.isfinite(made.transform(table_of(x=[1e99, -1e99]))).all()
 
 
+def test_what_is_no_blank_is_not_called_one():
+    x = [1.0, 2.0, 1e120, -1e308, np.inf, 3.0, None]
+    made = TableEncoder().fit(table_of(x=x))
+    (note,) = made.notes
+    assert note.startswith("'x': 1 blank, 1 infinite value and 2 values beyond 1e+100 filled by")
+    few = TableEncoder().fit(table_of(x=[1.0, 2.0, 3.0]))
+    few.transform(table_of(x=[1.0, np.inf, -np.inf]))
+    assert few.met == ("'x': 2 infinite values filled by 2.",)
+
+
+def test_a_column_without_a_finite_number_is_left_out_for_what_it_is():
+    made = TableEncoder().fit(table_of(x=[np.inf, -np.inf, 1e200], y=[1.0, 2.0, 3.0]))
+    assert made.dropped == {"x": "has no number below 1e+100 in any row"}
+
+
 def test_large_numbers_keep_their_differences():
     x = 1.6e9 + np.arange(50.0) ** 2
     X = TableEncoder().fit_transform(table_of(x=x, y=np.arange(50) % 2))
@@ -336,10 +351,12 @@ def test_a_table_is_no_matrix(made):
 
 
 def test_blanks_of_a_matrix_are_filled_by_the_mean():
-    X = np.array([[1.0, np.nan], [3.0, 4.0], [np.inf, 6.0]])
+    X = np.array([[1.0, np.nan], [3.0, 4.0], [np.inf, 6.0], [1e200, 5.0]])
     made = TableEncoder().fit(Table(("a", "b"), matrix=X))
-    assert "2 blanks" in made.notes[0]
-    assert made.transform(Table(("a", "b"), matrix=X)).tolist() == [[1, 5], [3, 4], [2, 6]]
+    words = "1 blank, 1 infinite value and 1 value beyond 1e+100 filled by the columns' means."
+    assert made.notes == (words,)
+    assert made.transform(Table(("a", "b"), matrix=X)).tolist() == [[1, 5], [3, 4], [2, 6], [2, 5]]
+    assert made.met == (words,)
 
 
 def test_sparse_files_may_end_early_or_late():

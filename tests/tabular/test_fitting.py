@@ -106,3 +106,14 @@ def test_of_many_rows_without_a_target_some_are_used(monkeypatch):
     model = fit_table(table_of(x=x % 0.7, z=x, y=y), "y")
     assert (model.summary["rows"], model.summary["rows_with_target"]) == (50, 25)
     assert any("A random 25 of them" in sentence for sentence in model.summary["notes"])
+
+
+def test_targets_that_are_no_measurement_are_counted_and_not_called_blank():
+    t = np.linspace(0, 6, 200)
+    wave = np.sin(t)
+    wave[[3, 50]] = np.inf
+    wave[70] = 1e300
+    model = fit_table(Table(("t", "wave"), {"t": t, "wave": wave}), "wave")
+    notes = " ".join(model.summary["notes"])
+    assert "'wave': 2 infinite values and 1 value beyond 1e+100 count as blank." in notes
+    assert model.summary["rows"] == 197

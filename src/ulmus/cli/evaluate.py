@@ -23,11 +23,12 @@ def evaluate(options):
     model = load_model(options.model)
     with watching("Reading", options.quiet):
         data = read_data(options, model.encoder.image_shape)
-    truth, known = _truth(data, model)
+    goal = _truth(data, model)
+    truth, known = goal.values, goal.known
     rows = data if known.all() else data.rows(known)
     with watching("Predicting", options.quiet):
         found = model.predict(rows)
-    notes = [*data.notes, *model.encoder.met]
+    notes = [*data.notes, *model.encoder.met, *([goal.note] if goal.note else [])]
     if not known.all():
         notes.append(f"{(~known).sum():,} rows have a blank {model.target!r} and were left out.")
     if model.task == "regression":
@@ -51,7 +52,7 @@ def evaluate(options):
 
 
 def _truth(data, model):
-    """The target of each row, and where it is known."""
+    """The target of each row."""
     if model.target in data.names and model.target not in model.encoder.names:
         cells = data[model.target]
     elif data.target is not None:
@@ -61,8 +62,7 @@ def _truth(data, model):
             f"The file has no column {model.target!r} to compare with; "
             f"{hint(model.target, data.names)}"
         )
-    goal = read_target(cells, model.target, model.task, data.decimal_comma, varied=False)
-    return goal.values, goal.known
+    return read_target(cells, model.target, model.task, data.decimal_comma, varied=False)
 
 
 def _print_numbers(result):

@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.atomic import atomic, forget_fit
-from ulmus.backends.namespace import gathered, zeros
+from ulmus.backends.namespace import gathered, is_sparse, zeros
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
@@ -215,7 +215,9 @@ class ELMEmbedding(
         self._check_components(columns["tight"], len(H), H.width)
         graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
         compared = scaled_rows if self.coupling_ == "tight" else comparable_rows
-        laplacian = as_laplacian(graph, compared(self.features_, X))
+        rows = compared(self.features_, X)
+        _check_variety(rows)
+        laplacian = as_laplacian(graph, rows)
         if self.coupling_ == "free" and self._fit_free(H, laplacian, columns["free"]):
             return
         self._accept(embedding(H, laplacian, float(self.lam), columns["tight"]))
@@ -267,6 +269,15 @@ class ELMEmbedding(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
+
+
+def _check_variety(X):
+    """Refuse rows that are all the same: their graph is chance, and so would places on it be."""
+    changes = X[1:] != X[:-1]
+    if not (changes.nnz if is_sparse(changes) else changes.any()):
+        raise InvalidInputError(
+            "The rows of X are all the same, so there is nothing to embed; give rows that differ."
+        )
 
 
 def _hidden_gram(X, y, weight, estimator):

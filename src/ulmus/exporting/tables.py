@@ -12,6 +12,7 @@ from ulmus.exceptions import ExportError
 from ulmus.exporting.outputs import OUTPUT_NAMES
 from ulmus.tables.categories import Category
 from ulmus.tables.numbers import Number
+from ulmus.tables.shape import FARTHEST, LARGEST
 
 __all__ = ["encoded_rows", "input_names"]
 
@@ -76,7 +77,8 @@ def _(column: Category, graph, name):
 
 
 def _blank(x):
-    return x.op("IsNaN").op("Or", x.op("IsInf"))
+    """`ulmus.tables.shape.usable`, turned round: NaN is below nothing."""
+    return x.op("Abs").op("Less", LARGEST).op("Not")
 
 
 def _filled(x, fill):
@@ -85,7 +87,7 @@ def _filled(x, fill):
 
 def _framed(x, center, scale, bend):
     """`ulmus.tables.shape.framed`."""
-    z = (x - center) / scale
+    z = ((x - center) / scale).op("Max", -FARTHEST).op("Min", FARTHEST)
     third = z / 3.0
     return z / (1.0 + third * third).op("Sqrt") if bend else z
 

@@ -8,7 +8,7 @@ import numpy as np
 from ulmus.tables.categories import Category
 from ulmus.tables.cells import DATE_LAYOUTS, read_cells, reader
 from ulmus.tables.numbers import Number
-from ulmus.tables.shape import usable
+from ulmus.tables.shape import LARGEST, unusable, usable
 from ulmus.tables.wording import counted, listed
 
 __all__ = ["Choice", "chosen"]
@@ -68,7 +68,9 @@ def _number(name: str, x: np.ndarray, column: Number, ranked: bool) -> Choice:
     seen = x[usable(x)]
     blanks = len(x) - len(seen)
     if not len(seen):
-        return Choice(None, "is blank in every row")
+        if np.isnan(x).all():
+            return Choice(None, "is blank in every row")
+        return Choice(None, f"has no number below {LARGEST:g} in any row")
     if not blanks and _tells_rows_apart(name, seen):
         return Choice(None, "is a number of the row, different in each")
     column = column.fitted(x, ranked)
@@ -80,7 +82,7 @@ def _number(name: str, x: np.ndarray, column: Number, ranked: bool) -> Choice:
         notes.append(f"{name!r} holds dates ({layout}), which become days.")
     if blanks:
         also = "; a column of its own says where" if column.indicator else ""
-        filled = f"{counted(blanks, 'blank')} filled by the median, {column.fill:g}{also}"
+        filled = f"{unusable(x)} filled by the median, {column.fill:g}{also}"
         notes.append(f"{name!r}: {filled}.")
     return Choice(column, notes=tuple(notes))
 

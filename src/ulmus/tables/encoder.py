@@ -12,7 +12,7 @@ from ulmus.exceptions import TableError
 from ulmus.tables.categories import Category
 from ulmus.tables.choice import chosen
 from ulmus.tables.numbers import Number
-from ulmus.tables.shape import usable, varied
+from ulmus.tables.shape import unusable, usable, varied
 from ulmus.tables.table import Table
 from ulmus.tables.wording import counted, listed
 from ulmus.typing import Rows
@@ -162,11 +162,11 @@ class TableEncoder:
         self.width, self.image_shape = len(table.names), table.image_shape
         self.sparse = sp.issparse(X)
         if not self.sparse:
-            blank = ~np.isfinite(X)
+            blank = ~usable(X)
             seen = np.maximum((~blank).sum(axis=0), 1)
             self.fill = np.where(blank, 0, X).sum(axis=0, dtype=float) / seen
             if blank.any():
-                self.notes = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
+                self.notes = (f"{unusable(X)} filled by the columns' means.",)
         return self
 
     def _transform_matrix(self, table: Table) -> Rows:
@@ -188,11 +188,11 @@ class TableEncoder:
         X = X.toarray() if sp.issparse(X) else X
         if X.shape[1] != self.width:
             raise TableError(f"The file has {X.shape[1]} columns and the model {self.width}.")
-        blank = ~np.isfinite(X)
+        blank = ~usable(X)
         self.met = ()
         if not blank.any():
             return X
-        self.met = (f"{counted(blank.sum(), 'blank')} filled by the columns' means.",)
+        self.met = (f"{unusable(X)} filled by the columns' means.",)
         return np.where(blank, self.fill.astype(X.dtype), X)
 
     def _same_width(self, X: Rows) -> Rows:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import read_cells, reader, words
-from ulmus.tables.shape import Frame, frame_of, framed, rank, ranks_of, usable
+from ulmus.tables.shape import Frame, frame_of, framed, rank, ranks_of, unusable, usable
 from ulmus.tables.wording import counted, quoted
 
 __all__ = ["Number"]
@@ -65,7 +65,7 @@ class Number:
         blank = ~usable(x)
         notes = []
         if blank.any() and not self.indicator:
-            notes = [f"{name!r}: {counted(blank.sum(), 'blank')} filled by {self.fill:g}."]
+            notes = [f"{name!r}: {unusable(x)} filled by {self.fill:g}."]
         x = np.where(blank, self.fill, x)
         columns = [framed(x, self.frame)]
         if self.ranks.size:

@@ -8,7 +8,20 @@ seen, from −1 to 1: a hidden unit can then bend where the data are.
 
 import numpy as np
 
-__all__ = ["Frame", "frame_of", "framed", "rank", "ranks_of", "usable", "varied"]
+from ulmus.tables.wording import counted
+
+__all__ = [
+    "FARTHEST",
+    "LARGEST",
+    "Frame",
+    "frame_of",
+    "framed",
+    "rank",
+    "ranks_of",
+    "unusable",
+    "usable",
+    "varied",
+]
 
 # Deviations from the mean beyond which a column is said to reach far.
 _FAR = 4.0
@@ -18,17 +31,38 @@ _KNOTS = 256
 _FEWEST_VALUES = 10
 
 # Beyond this a number is no measurement, and its square would not be finite.
-_LARGEST = 1e100
+LARGEST = 1e100
 # And so far from the centre, in units of the scale, all are the same.
-_FARTHEST = 1e6
+FARTHEST = 1e6
 
 Frame = tuple[float, float, bool]
 
 
 def usable(x: np.ndarray) -> np.ndarray:
-    """Which numbers are neither NaN nor infinite nor nearly so."""
+    """Which numbers are neither NaN nor infinite nor nearly so; the others count as blank."""
+    if x.dtype == np.float32:  # which holds no number so large
+        return np.isfinite(x)
     with np.errstate(invalid="ignore"):
-        return np.abs(x) < _LARGEST
+        return np.abs(x) < LARGEST
+
+
+def unusable(x: np.ndarray) -> str:
+    """How many of the others there are, and of which kind, in words.
+
+    Examples
+    --------
+    >>> unusable(np.array([1.0, np.nan, np.inf, 1e200, -1e300]))
+    '1 blank, 1 infinite value and 2 values beyond 1e+100'
+    """
+    blank, infinite = np.isnan(x), np.isinf(x)
+    large = ~(usable(x) | blank | infinite)
+    found = [
+        counted(int(blank.sum()), "blank"),
+        counted(int(infinite.sum()), "infinite value"),
+        f"{counted(int(large.sum()), 'value')} beyond {LARGEST:g}",
+    ]
+    *first, last = [words for words in found if not words.startswith("0 ")] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def frame_of(x: np.ndarray) -> Frame:
@@ -46,7 +80,7 @@ def framed(x: np.ndarray, frame: Frame) -> np.ndarray:
     """The numbers, centred, scaled and, if need be, bent."""
     center, scale, bend = frame
     with np.errstate(over="ignore"):
-        z = np.clip((x - center) / scale, -_FARTHEST, _FARTHEST)
+        z = np.clip((x - center) / scale, -FARTHEST, FARTHEST)
     return z / np.hypot(1.0, z / _LIMIT) if bend else z
 
 

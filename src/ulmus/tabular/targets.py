@@ -8,6 +8,7 @@ from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
 from ulmus.missing import missing
 from ulmus.tables.cells import read_cells, reader
+from ulmus.tables.shape import unusable, usable
 
 __all__ = ["TASKS", "Target", "as_text", "read_target", "separated"]
 
@@ -55,14 +56,15 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
     """
     check_known("task", task, TASKS)
     numbers = _numbers(cells, decimal_comma)
-    known = ~missing(cells) if numbers is None else np.isfinite(numbers)
+    known = ~missing(cells) if numbers is None else usable(numbers)
     if not known.any():
         raise InvalidInputError(
             f"The target {name!r} is blank in every row; fill it in for some rows at least."
         )
-    note = ""
+    notes = [] if numbers is None else _no_measurements(numbers, name)
     if task == "auto":
         task, note = _guessed(numbers, known, name)
+        notes += [note] if note else []
     if task == "regression":
         if numbers is None:
             read = reader("number", "", cells, decimal_comma)
@@ -85,7 +87,7 @@ def read_target(cells, name, task="auto", decimal_comma=False, varied=True):
             f"The target {name!r} is {as_text(values[known][:1])[0]!r} in every row that has one; "
             "there is nothing to tell apart."
         )
-    return Target(name, task, values, known, note)
+    return Target(name, task, values, known, " ".join(notes))
 
 
 def as_text(values):
@@ -102,6 +104,13 @@ def _numbers(cells, decimal_comma):
         return np.asarray(cells, dtype=float)
     values, bad = read_cells(cells, reader("number", "", cells, decimal_comma))
     return None if bad.any() else values
+
+
+def _no_measurements(numbers, name):
+    """A note about numbers that are there and count as blank nonetheless."""
+    odd = numbers[~usable(numbers) & ~missing(numbers)]
+    verb = "counts" if len(odd) == 1 else "count"
+    return [f"{name!r}: {unusable(odd)} {verb} as blank."] if len(odd) else []
 
 
 def _guessed(numbers, known, name):
