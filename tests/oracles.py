@@ -322,6 +322,15 @@ def manifold_scatter(Z, X, codes, lam, k):
     return S
 
 
+def manifold_elm_bounded(H, T, local, gaps, lam, C, ridge):
+    """(A − s Σ gapᵀgap)⁻¹ R, A = G + (local + εI)/C, s = (1 − λ)/C or what leaves half of A."""
+    floor = ridge * np.trace(local) / len(local) * np.eye(len(local))
+    A, R = sums(H, T, np.ones(len(H)), (local + floor) / C)
+    largest = np.linalg.eigvalsh((gaps @ solve(A, gaps.T.astype(A.dtype))).astype(float))[-1]
+    s = min((1 - lam) / C, 0.5 / largest)
+    return solve(A - s * gaps.T @ gaps, R).astype(float), s < (1 - lam) / C
+
+
 def manifold_elm(H, T, S, C, ridge, weight=None):
     """(G + (S⁺ + εI)/C)⁻¹ R, ε = ridge times the mean eigenvalue of S⁺."""
     c = np.ones(len(H)) if weight is None else weight

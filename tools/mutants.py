@@ -47,7 +47,7 @@ SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THRE
 SERVER = multiprocessing.get_context("forkserver")
 
 SOLVE = ["laws/test_solvers.py", "laws/test_precision.py", "laws/test_kernel_elm.py"]
-HINGE = ["laws/test_hinge.py", "estimators/test_sparse.py"]
+HINGE = ["solvers/test_box.py", "laws/test_hinge.py", "estimators/test_sparse.py"]
 SMOOTH = ["laws/test_manifold.py", "estimators/test_semi_supervised.py"]
 EVERY = ["contract/test_frozen.py"]
 # The tests that concern a module, those that tell most in least time first.
@@ -60,7 +60,7 @@ TESTS = {
     "lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "solvers/auto.py": ["laws/test_solvers.py", "estimators/test_regressor.py"],
     "solvers/box.py": HINGE,
-    "solvers/coupled.py": ["estimators/test_coupling.py"],
+    "solvers/coupled.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
     "solvers/decomposition.py": HINGE,
     "solvers/discriminant.py": ["laws/test_discriminant.py", "estimators/test_discriminative.py"],
     "solvers/dual.py": SOLVE,
@@ -68,7 +68,7 @@ TESTS = {
     "solvers/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
     "solvers/graph_spectrum.py": ["laws/test_graph_spectrum.py", "estimators/test_coupling.py"],
     "solvers/hinge.py": HINGE,
-    "solvers/iterative.py": ["laws/test_manifold.py", "estimators/test_semi_supervised.py"],
+    "solvers/iterative.py": ["solvers/test_iterative.py", *SMOOTH],
     "solvers/manifold.py": SMOOTH,
     "solvers/path.py": SOLVE,
     "solvers/primal.py": SOLVE,

@@ -1,5 +1,7 @@
 """Truths about the scatter of neighbours and of class means."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +12,14 @@ from sklearn import config_context
 import oracles
 from conditioning import EPS, STEPS, Conditioning, assert_within
 from laws.problems import make_problem
+from ulmus import RandomFeatures
 from ulmus.exceptions import IndefiniteWarning
 from ulmus.graphs import KNNGraph
+from ulmus.hidden import Hidden
+from ulmus.solvers import discriminant as module
 from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds, penalty
 from ulmus.solvers.within import Points
-from ulmus.targets import coded
+from ulmus.targets import ClassTargets, coded
 
 laws = settings(max_examples=25, deadline=None)
 seeds = integers(0, 10**6)
@@ -75,6 +80,28 @@ def test_the_solution_is_the_formula_with_many_units_and_few(seed, n, h, weighte
 
 
 @laws
+@given(
+    seed=seeds, h=integers(3, 12), lam=sampled_from([0.0, 0.4, 1.0]), spread=sampled_from([0.01, 1])
+)
+def test_bounded_class_means_leave_half_of_the_system(seed, h, lam, spread):
+    rng, codes = np.random.default_rng(seed), np.arange(30) % 3
+    X = np.eye(3)[codes] + spread * rng.standard_normal((30, 3))
+    H = Hidden(RandomFeatures(h, random_state=seed % 99).fit(X).layer(X), X)
+    g = Geometry(H, ClassTargets(codes, 3), None, KNNGraph(3).affinity(X, codes), H)
+    H, T = H.all(), oracles.one_vs_rest(codes, np.arange(3))
+    local = oracles.manifold_scatter(H, X, codes, 1.0, 3)
+    gaps = np.array([H[codes == t].mean(axis=0) - H.mean(axis=0) for t in range(3)])
+    for C in (2.0**-8, 1.0, 1e3):
+        expected, bounded = oracles.manifold_elm_bounded(H, T, local, gaps, lam, C, 0.01)
+        found, _ = discriminant(g, one(lam, C), "bounded", 0.01, [])
+        ridge = 0.01 * np.trace(local) / h / C
+        apart = 2 * Conditioning.of(H, T, ridge, None, local / C).outputs  # half of it is left
+        assert_within(H @ found.coef, H @ expected, apart)
+        if C == 2.0**-8 and lam < 1:
+            assert bounded == (spread < 1)  # both ways are met
+
+
+@laws
 @given(seed=seeds, n=integers(12, 40), h=integers(2, 60), form=sampled_from(FORMS[:2]))
 def test_what_is_solved_is_positive_definite(seed, n, h, form):
     # Positive definite: no direction lets the objective fall without end, so outputs are bounded.
@@ -124,6 +151,29 @@ def test_a_row_that_is_held_out_has_no_say():
     assert_allclose(found.path.squared_error, errors / 40, rtol=1e-6)
     assert found.path.kind == "cv"
     assert found.path.rows == len(found.loo) == len(found.loo_rows) == 40
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_decisions_are_kept_of_about_as_many_rows_as_calibrate(chosen, monkeypatch):
+    monkeypatch.setattr(module, "_CALIBRATION", 10)
+    g = world(3, 60, 8)
+    held = folds(g.targets.codes, 6, 0)
+    points = Points(np.array([0.5]), np.array([1.0]), chosen=chosen)
+    found, _ = discriminant(g, points, "positive", 0.01, held)
+    # Two of each fold: of all six where all are needed for the error, else of as many as will do.
+    assert_array_equal(
+        found.loo_rows, np.concatenate([rows[:2] for rows in held[: 6 if chosen else 5]])
+    )
+    rest = np.setdiff1d(np.arange(60), held[0])
+    fitted, _ = discriminant(g.take(rest), one(0.5, 1.0), "positive", 0.01, [])
+    assert_allclose(found.loo[:2], g.H.all()[held[0][:2]] @ fitted.coef, rtol=1e-8)
+
+
+def test_a_class_without_rows_has_no_mean():
+    g = world(3, 40, 8)
+    more = replace(g, targets=ClassTargets(g.targets.codes, 5))
+    assert_allclose(more.offsets(), g.offsets())
+    assert np.isfinite(discriminant(more, one(0.5, 1.0), "positive", 0.01, [])[0].coef).all()
 
 
 def test_taking_rows_takes_their_edges():

@@ -8,6 +8,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from ulmus.exceptions import GraphError
 from ulmus.graphs import KNNGraph, Laplacian, laplacian
+from ulmus.solvers import graph_spectrum as module
 from ulmus.solvers.graph_spectrum import graph_spectrum, smallest_eigenpairs
 
 
@@ -106,6 +107,23 @@ def test_small_parts_and_lonely_rows_are_left_out():
     found = graph_spectrum(laplacian(W.tocsr()), 2)
     assert_array_equal(np.flatnonzero(~found.reached), [600, 601, 602])
     assert_array_equal(found.coordinates[600:], 0.0)
+
+
+@pytest.mark.parametrize(("cut", "top"), [(0.05, 2.0), (0.3, 1.5)])
+def test_the_filter_is_one_at_zero_and_small_beyond_the_cut(cut, top):
+    x = np.linspace(0.0, top, 200)
+    found = module._chebyshev(sp.diags_array(x), cut, top) @ np.ones(200)
+    degree = round(2.0 / np.sqrt(cut / top))
+    T = np.polynomial.Chebyshev.basis(degree, domain=[cut, top])
+    assert_allclose(found, T(x) / T(0.0), atol=1e-12)
+    assert found[0] == pytest.approx(1.0)
+    assert np.abs(found[x >= cut]).max() <= 1.0001 / abs(T(0.0)) < 0.2
+
+
+def test_functions_that_are_not_found_are_an_error(monkeypatch):
+    monkeypatch.setattr(module, "_RESTARTS", 1)
+    with pytest.raises(GraphError, match="not found in 1 restarts"):
+        smallest_eigenpairs(GRAPHS["plain"].matrix, 40)
 
 
 def test_a_graph_that_tells_nothing():

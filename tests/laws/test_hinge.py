@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 import oracles
 from conditioning import EPS, STEPS, assert_within
 from ulmus.backends.loops import loops
+from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
 from ulmus.solvers import hinge as explicit
 from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
@@ -275,6 +276,55 @@ def test_the_memory_for_a_kernel_changes_the_way_and_not_the_answer(megabytes):
     assert max(held) <= capacity
     if megabytes >= 1:
         assert sum(held) <= 300  # every row once, for all three problems
+
+
+@pytest.mark.parametrize("cut", [np.s_[:, :-1], np.s_[:-1], np.s_[:, [0, *range(30)]]])
+def test_a_kernel_of_another_shape_is_refused(cut):
+    H, problem = make_hinge(0, 30, 5)
+    K = gram(H)
+    with pytest.raises(InvalidInputError, match="of shape"):
+        hinge_kernel(problem, lambda i: K[i][cut], np.diagonal(K))
+
+
+def test_a_row_is_undecided_unless_a_bound_holds_it_firmly():
+    alpha, gradient = (
+        np.array([0.0, 0.0, 1.0, 1.0, 0.5, 0.0, 1.0]),
+        np.array([2.0, 1, -2, -1, 9, -9, 9]),
+    )
+    column = explicit._Column(
+        loops(), np.ones((7, 1)), None, np.ones(7), np.ones(7), alpha, 1e-3, None
+    )
+    assert_array_equal(
+        column.undecided(gradient, 1.5), [False, True, False, True, True, True, True]
+    )
+
+
+def test_the_cost_of_a_step_is_that_of_its_products_and_its_factor():
+    def ratio(a, b):
+        return explicit._interior_cost(*b) / explicit._interior_cost(*a)
+
+    assert ratio((10_000, 100), (20_000, 100)) == pytest.approx(2.0, rel=0.01)  # rows · h²
+    assert ratio((100_000, 100), (100_000, 200)) == pytest.approx(4.0, rel=0.01)
+    assert ratio((1000, 2000), (2000, 2000)) == pytest.approx(8.0, rel=0.2)  # rows³/3
+    with config_context(working_memory=1):
+        assert explicit._interior_cost(10**6, 1000) == np.inf  # it would not fit
+
+
+def test_coordinate_descent_ends_where_the_other_way_costs_less(monkeypatch):
+    H, problem = make_hinge(1, 400, 50, 100.0)
+
+    def steps_of_descent(cost):
+        monkeypatch.setattr(explicit, "_interior_cost", lambda rows, h: cost)
+        column = explicit._Column(
+            *(loops(), H, loops().squares(H), problem.sign[:, 0], problem.upper),
+            *(np.zeros(400), 1e-6, np.zeros(50)),
+        )
+        explicit._descend(column, 400, 0, shrinking=False)
+        return column.steps, column.settled
+
+    # The second round, twice as long, tells how fast it goes.
+    assert steps_of_descent(0.0) == (3 * explicit._FIRST_EPOCHS, False)
+    assert steps_of_descent(1e12) == (200, False)  # half of the steps are for what comes after
 
 
 def test_rows_are_dropped_by_when_they_were_last_used():

@@ -203,3 +203,13 @@ def test_a_graph_of_a_laplacian_not_normalised_is_spread_over_too():
     Y = RNG.normal(size=(150, 2))
     found = spread(matrix, Y, 9.0, tol=1e-12)
     assert_allclose(found.values, kernel(9.0, matrix.matrix.toarray()) @ Y, atol=1e-9)
+
+
+def test_weights_of_every_size_take_hardly_more_steps(layer):
+    # Every row is scaled by the root of its share, so that a heavy one is as soon right as another.
+    T, some = np.ones((150, 1)), np.arange(150) % 4 == 0
+    steps = [
+        coupled(layer, GRAPH, np.where(some, c, 0.0), T, 0.3, 1.0, 1e-8, 500).steps
+        for c in (np.ones(150), np.logspace(0, 8, 150))
+    ]
+    assert steps[1] <= steps[0] + 5

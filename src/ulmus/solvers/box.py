@@ -212,6 +212,8 @@ def interior(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array,
             if box.value(tried) < lowest:
                 best, lowest = tried, box.value(tried)
             crossover *= 0.03
+            if steps == max_steps:
+                break
         try:
             length = _advance(box, point)
         except NotPositiveDefinite:

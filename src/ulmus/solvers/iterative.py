@@ -111,7 +111,8 @@ def conjugate_gradients(
         moved = direction + apply(direction)
         step = _ratio(energy, xp.sum(direction * moved, axis=0))
         beta += step * direction
-        residual -= step * moved
+        # Not in place: an operator that changes nothing gives the residual itself as z.
+        residual = residual - step * moved
         z = precondition(residual)
         fresh = xp.sum(residual * z, axis=0)
         direction, energy = z + _ratio(fresh, energy) * direction, fresh
