@@ -69,6 +69,28 @@ def left_out(H, T, C, weight=None, unit=None, intercept=False):
     return refits(H, T, c, u, penalty)
 
 
+def balanced(codes, count):
+    """Weights by which every class that has rows has the same total; rows count ``count`` times."""
+    totals = np.bincount(codes, weights=count)
+    present = totals > 1e-9 * totals.sum()
+    factor = np.zeros(len(totals))
+    factor[present] = totals.sum() / (present.sum() * totals[present])
+    return count * factor[codes]
+
+
+def balanced_left_out(refit, codes, count):
+    """Each row's outputs by ``refit``, of the weights that are balanced without it and its number.
+
+    A row that counts more than once loses one of it.
+    """
+    F = []
+    for i in range(len(codes)):
+        rest = count.copy()
+        rest[i] = max(count[i] - 1.0, 0.0)
+        F.append(refit(balanced(codes, rest), i))
+    return np.array(F)
+
+
 def sigmoid_layer(X, A, b):
     """1 / (1 + exp(−(XA + b)))."""
     return 1.0 / (1.0 + np.exp(-(X @ A + b)))

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import elementwise, matmul, zero_diagonal
+from ulmus.backends.elementwise import elementwise
+from ulmus.backends.linalg import matmul, zero_diagonal
 from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, take
 from ulmus.typing import Array, Rows
 

@@ -13,7 +13,18 @@ from array_api_compat import device as device_of
 
 from ulmus.backends.gram import Gram, has_matrix_units
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, take, zeros
+from ulmus.backends.namespace import (
+    doubles,
+    eps,
+    from_numpy,
+    namespace,
+    placed,
+    take,
+    to_numpy,
+    zeros,
+)
+from ulmus.balance import Leaving, leavings, rebalanced
+from ulmus.targets import ClassTargets
 from ulmus.typing import Array, DType, Targets
 
 __all__ = ["Frame", "Moments", "Path", "Problem", "Solution"]
@@ -111,6 +122,48 @@ class Problem:
             count = len(range(*rows.indices(n))) if isinstance(rows, slice) else len(rows)
             return zeros(count, self.targets.array) + 1.0
         return take(self.weight if self.unit is None else self.unit, rows)
+
+    def take(self, rows: np.ndarray) -> "Problem":
+        """The problem of some of the rows, with their weights as they are."""
+        weight, unit = (None if c is None else take(c, rows) for c in (self.weight, self.unit))
+        H = None if self.H is None else self.H.take(rows)
+        return replace(self, H=H, targets=self.targets.take(rows), weight=weight, unit=unit)
+
+    def among(self, rows: np.ndarray) -> "Problem":
+        """The problem of some of the rows, with weights that are balanced among these."""
+        part, totals = self.take(rows), self.totals
+        if totals is None:
+            return part
+        unit = to_numpy(part.unit_weight(slice(0, len(rows))))
+        codes = to_numpy(part.targets.array)
+        found = rebalanced(codes, totals, to_numpy(part.weight), unit)
+        weight, unit = (placed(c, self.weight) for c in found[1:])
+        targets = ClassTargets(part.targets.array, len(totals), found[0])
+        return replace(part, targets=targets, weight=weight, unit=unit)
+
+    @property
+    def totals(self) -> np.ndarray | None:
+        """How much each class counts, where the weights are balanced by it."""
+        return getattr(self.targets, "totals", None)
+
+    @property
+    def reweighs(self) -> bool:
+        """Whether a row that is left out changes the weights of the others."""
+        return self.totals is not None
+
+    def leavings(self, rows: np.ndarray | None = None) -> list[Leaving]:
+        """The rows to leave out (None: all), by how they change the others' weights."""
+        totals = self.totals
+        assert totals is not None
+        codes, every = to_numpy(self.targets.array), np.arange(len(self.targets))
+        unit = to_numpy(self.unit_weight(slice(0, len(every))))
+        return list(leavings(codes, totals, unit, every if rows is None else rows))
+
+    def heavier(self, code: int, b: float) -> "Problem":
+        """The same with rows of one class that weigh b times as much."""
+        codes = to_numpy(self.targets.array)
+        factor = placed(np.where(codes == code, b, 1.0), self.weight)
+        return replace(self, weight=self.weight * factor, unit=None)
 
     def moments(self) -> Moments:
         """One pass over the rows."""

@@ -10,6 +10,8 @@ _HOW = {
     "fixed": "given",
     "loo": "by leaving out each row once",
     "loo-sample": "by leaving out each row of a sample once",
+    "loo-kept": "by leaving out each row once, class weights kept as they are",
+    "loo-sample-kept": "by leaving out each row of a sample once, class weights kept as they are",
     "cv": "by cross-validation",
     "validation": "by rows held out",
 }

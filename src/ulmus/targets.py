@@ -6,7 +6,7 @@ is a column of Y that was zero so far.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -16,6 +16,7 @@ from array_api_compat import device as device_of
 from ulmus.arguments import is_number
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import from_numpy, namespace, placed, take
+from ulmus.balance import balanced
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.missing import missing
 from ulmus.typing import Array, DType, Targets
@@ -30,6 +31,7 @@ __all__ = [
     "coded",
     "codes_of",
     "distinct",
+    "is_balanced",
     "joined_labels",
     "known_labels",
     "numeric",
@@ -46,11 +48,13 @@ _STEP = 2**16
 class ClassTargets:
     """Y is one-hot; T is +1 for a row's own class and −1 for the others.
 
-    Two classes need one column, +1 for the second.
+    Two classes need one column, +1 for the second. ``totals`` is how much the rows of each class
+    count, where the rows' weights are balanced by it and change when a row leaves.
     """
 
     codes: Array
     n_classes: int
+    totals: np.ndarray | None = None
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])
@@ -69,7 +73,11 @@ class ClassTargets:
 
     def placed(self, like: Array) -> "ClassTargets":
         """The same where ``like`` lives."""
-        return ClassTargets(placed(self.codes, like), self.n_classes)
+        return replace(self, codes=placed(self.codes, like))
+
+    def take(self, rows: Any) -> "ClassTargets":
+        """Those of some rows, whose weights stay as they are."""
+        return ClassTargets(take(self.codes, rows), self.n_classes)
 
     def block(self, rows: Any, dtype: DType) -> Array:
         """One-hot rows."""
@@ -101,6 +109,10 @@ class ValueTargets:
     def placed(self, like: Array) -> "ValueTargets":
         """The same where ``like`` lives."""
         return ValueTargets(placed(self.values, like))
+
+    def take(self, rows: Any) -> "ValueTargets":
+        """Those of some rows."""
+        return ValueTargets(take(self.values, rows))
 
     def block(self, rows: Any, dtype: DType) -> Array:
         """The rows of Y."""
@@ -239,6 +251,11 @@ def known_labels(y: np.ndarray) -> np.ndarray:
     return known & (y != -1) if y.dtype.kind in "ifO" else known
 
 
+def is_balanced(class_weight: dict[Any, float] | str | None) -> bool:
+    """Whether classes are to have equal totals."""
+    return isinstance(class_weight, str) and class_weight == "balanced"
+
+
 def class_factors(
     class_weight: dict[Any, float] | str | None, classes: np.ndarray, totals: np.ndarray | None
 ) -> np.ndarray | None:
@@ -251,7 +268,7 @@ def class_factors(
                 f"class_weight={class_weight!r} must hold positive numbers."
             )
         return np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    if not isinstance(class_weight, str) or class_weight != "balanced":
+    if not is_balanced(class_weight):
         raise InvalidParameterError(
             f"class_weight={class_weight!r} must be a dict, 'balanced' or None."
         )
@@ -260,7 +277,4 @@ def class_factors(
             "class_weight='balanced' needs all the labels at once, and these come in batches; "
             "use a dict, or sample_weight."
         )
-    # Every class that is present gets the same total.
-    factors = np.zeros(len(totals))
-    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=factors, where=totals > 0)
-    return factors
+    return balanced(totals)

@@ -50,5 +50,8 @@ class Targets(Protocol):
     def placed(self, like: Any) -> "Targets":
         """The same where ``like`` lives."""
 
+    def take(self, rows: Any) -> "Targets":
+        """Those of some rows."""
+
     def block(self, rows: Any, dtype: DType) -> Array:
         """Y for these rows."""

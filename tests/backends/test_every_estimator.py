@@ -60,6 +60,7 @@ CLASSIFIERS = {
     "C by leave-one-out": KernelELMClassifier(),
     "gamma by leave-one-out": KernelELMClassifier(gamma="loo"),
     "balanced": KernelELMClassifier(class_weight="balanced", C=1.0),
+    "C by leave-one-out, balanced": KernelELMClassifier(class_weight="balanced"),
     "rank by tol": KernelELMClassifier(tol=1e-2, random_state=0),
     "equation 20": KernelELMClassifier(
         method="halko", rank=30, project=False, C=1.0, random_state=0
@@ -70,6 +71,8 @@ CLASSIFIERS = {
 for width in (40, 200):  # fewer units than rows, and more
     few = {"n_hidden": width, "random_state": 0}
     CLASSIFIERS |= {
+        f"balanced, {width}": ELMClassifier(class_weight="balanced", **few),
+        f"balanced, one C, {width}": ELMClassifier(class_weight="balanced", C=1.0, **few),
         f"GELM, {width}": GraphELMClassifier(**few),
         f"GELM, one C, {width}": GraphELMClassifier(C=1.0, lam=1.0, **few),
         f"GELM, balanced, {width}": GraphELMClassifier(class_weight="balanced", **few),

@@ -21,7 +21,7 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["finite", "missing", "pairs", "rows"],
+    ["balance", "finite", "missing", "pairs", "rows"],
     ["atomic"],
     [
         "batches",

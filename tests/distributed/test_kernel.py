@@ -39,6 +39,7 @@ def blocks(A):
         {"rank": 50, "C": 1.0, "method": "nystrom"},
         {"rank": 50, "C": 1.0, "method": "eig"},
         {"rank": 50, "C": [0.1, 1.0], "gamma": "loo"},
+        {"rank": 50, "C": [0.1, 1.0], "gamma": "loo", "class_weight": "balanced"},
     ],
     ids=str,
 )

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
@@ -120,6 +121,16 @@ def test_a_classifier_is_the_one_fitted_in_memory(arguments, weighted):
     if a.selection_ != "fixed":
         for name, column in a.loo_path_.items():
             assert_allclose(b.loo_path_[name], column, rtol=1e-6)
+
+
+def test_class_sums_that_do_not_fit_leave_the_weights_as_they_were_and_say_so():
+    model = ELMClassifier(n_hidden=40, C=[0.1, 1.0], class_weight="balanced", random_state=0)
+    assert model.fit(blocks(X), blocks(LABELS)).selection_ == "loo"
+    exact = model.loo_path_["squared_error"]
+    with config_context(working_memory=0.05):  # 77 kB for three classes
+        model.fit(blocks(X), blocks(LABELS))
+    assert model.selection_ == "loo-kept"
+    assert not np.allclose(model.loo_path_["squared_error"], exact, rtol=1e-6)
 
 
 def test_more_rows_than_are_left_out(monkeypatch):

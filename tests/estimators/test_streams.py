@@ -174,6 +174,13 @@ def test_a_width_may_be_chosen_in_a_stream(few):
     assert model.beta_.shape[0] == model.n_hidden_
 
 
+def test_batches_past_the_kept_rows_leave_balanced_weights_as_they_were_and_say_so(few):
+    batches = lambda: ((X[i : i + 60], y[i : i + 60]) for i in range(0, 300, 60))  # noqa: E731
+    model = ELMClassifier(n_hidden=20, C=[0.1, 1.0], class_weight="balanced", random_state=0)
+    assert model.fit(batches).selection_ == "loo-sample-kept"
+    assert model.fit(X, y).selection_ == "loo"
+
+
 def test_balanced_classes_need_all_labels():
     model = ELMClassifier(n_hidden=10, class_weight="balanced", random_state=0)
     with pytest.raises(ValueError, match="needs all the labels at once"):

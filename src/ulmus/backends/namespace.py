@@ -40,6 +40,7 @@ __all__ = [
     "on_host",
     "place",
     "placed",
+    "put_rows",
     "same_place",
     "smallest",
     "take",
@@ -164,6 +165,15 @@ def take(x: Array, rows: Any, axis: int = 0) -> Array:
     if isinstance(rows, slice):
         return x[rows, ...] if axis == 0 else x[:, rows]
     return namespace(x).take(x, placed(rows, x), axis=axis)
+
+
+def put_rows(x: Array, rows: np.ndarray, values: Array) -> None:
+    """Write rows of x by their numbers; not every library takes them all at once."""
+    if is_numpy(x) or is_torch(x) or is_cupy(x):
+        x[placed(rows, x), ...] = values
+        return
+    for k, row in enumerate(rows.tolist()):
+        x[row, ...] = values[k, ...]
 
 
 def place(x: Array) -> str:

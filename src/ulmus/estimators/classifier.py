@@ -41,7 +41,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         number of units.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
-        total, which is the weighted ELM.
+        total, which is the weighted ELM. A row that is left out changes these weights, and
+        leave-one-out follows them.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input. Sums and
         factorisations are in float64 always.
@@ -65,9 +66,11 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         least squared error wins.
     loo_score_ : float
         Accuracy on left-out rows at that C.
-    selection_ : {"fixed", "loo", "loo-sample"}
+    selection_ : {"fixed", "loo", "loo-sample", "loo-kept", "loo-sample-kept"}
         How C was chosen: given; leaving out every row; or leaving out a random sample:
-        10 000 rows, when there are more than 20 000, or the rows that a stream keeps.
+        10 000 rows, when there are more than 20 000, or the rows that a stream keeps. "-kept" is
+        added where ``class_weight="balanced"`` and the weights stayed as they were while a row
+        was left out, for the rows of its class were not all at hand.
     solver_ : {"primal", "dual", "spectral", "halko"}
         How β was found.
     solver_reason_ : str

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.random import sample_rows
 from ulmus.graphs import Laplacian
+from ulmus.problem import Problem
 from ulmus.solvers.propagation import kernel_blocks, spread
 from ulmus.targets import ClassTargets, ValueTargets, chosen, wrong
 
@@ -138,17 +139,29 @@ def _left_out(laplacian, rows, targets, weight, lams, tol, max_iter):
     if n * l <= _ENTRIES:
         K = kernel_blocks(laplacian, rows, rows, lams, max(tol, _ROUGH), max_iter)
         K[:, np.arange(l), np.arange(l)] = 0.0
-        mass = K @ _sources(targets, weight).astype(float)
+        mass = _reweighted(K @ _sources(targets, weight).astype(float), targets, weight)
         return _errors(mass, targets, np.arange(l), weight)
     hidden = np.sort(sample_rows(0, int(_HIDDEN_SHARE * l), l))
     others = np.setdiff1d(np.arange(l), hidden)
     Y = np.zeros((n, targets.coding.shape[0] + 1), dtype=np.float32)
-    Y[rows[others]] = _sources(targets, weight)[others]
+    rest = Problem(None, targets, weight).among(others)
+    Y[rows[others]] = _sources(rest.targets, rest.weight)
     start, mass = None, []
     for lam in lams:
         start = spread(laplacian, Y, lam, start, max(tol, _ROUGH), max_iter).values
         mass.append(start[rows[hidden]])
     return _errors(np.stack(mass), targets, hidden, weight)
+
+
+def _reweighted(mass, targets, weight):
+    """What the other labels say of each row, where its class weighs more once it has left."""
+    problem = Problem(None, targets, weight)
+    if problem.reweighs:
+        for leaving in problem.leavings():
+            more = (leaving.b - 1.0) * mass[:, leaving.rows, leaving.code]
+            mass[:, leaving.rows, leaving.code] += more
+            mass[:, leaving.rows, -1] += more
+    return mass
 
 
 def _errors(mass, targets, rows, weight):

@@ -125,8 +125,8 @@ class GraphELMClassifier(ELMClassifier):
     def _solve(self, problem, grid):
         return within(problem, grid, self._seed())
 
-    def _solve_sample(self, moments, problem, grid, rows, calibration):
-        return within_sums(moments, problem, grid, rows, calibration)
+    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None):
+        return within_sums(moments, problem, grid, rows, calibration, classes)
 
     def _settled(self, grid):
         if not grid.chosen:

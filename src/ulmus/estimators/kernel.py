@@ -94,7 +94,9 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
         Accuracy on left-out rows at that C.
     selection_ : {"fixed", "loo", "loo-sample"}
         How C was chosen: given, leaving out every row, or leaving out a random sample of
-        10 000 rows when there are more than 20 000.
+        10 000 rows when there are more than 20 000. "-kept" is added where
+        ``class_weight="balanced"`` and the weights stayed as they were while a row was left out,
+        for the rows of its class were not all at hand.
     solver_ : {"primal", "dual", "spectral"}
         How the coefficients were found.
     solver_reason_ : str

@@ -4,18 +4,22 @@ Kernel and landmarks are chosen in this process, among as many rows as leave roo
 the rows of the factor, and their moments, are made where the blocks are.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
 from ulmus.estimators.labels import record
-from ulmus.estimators.ridge_blocks import Sample, surveyed
+from ulmus.estimators.ridge_blocks import Sample, balances, surveyed, with_classes
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import KernelFeatures, candidates
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
+from ulmus.solvers.balanced import ClassMoments
 from ulmus.solvers.path import primal_path
 from ulmus.solvers.primal import solve_moments
+from ulmus.targets import is_balanced
 
 __all__ = ["fit_blocks"]
 
@@ -35,12 +39,14 @@ def fit_blocks(estimator, grid, X, y, sample_weight, client):
     estimator._settle_scaling(rows, columns)
     features, seed = _space(estimator, rows, grid)
     sample = Sample.of(n, grid, seed)
-    moments, parts = rows.compute(rows.total(_moments, features), rows.chosen(sample.rows))
+    summed = _class_moments if balances(estimator, features.weights_.shape[1]) else _moments
+    sums, parts = rows.compute(rows.total(summed, features), rows.chosen(sample.rows))
     problem = _problem(*rows.gathered(parts), estimator, features)
+    problem, moments, classes = with_classes(estimator, problem, sums)
     if isinstance(grid, float):
-        solution = solve_moments(moments, problem, grid, sample.calibration)
+        solution = solve_moments(moments, problem, grid, sample.calibration, classes)
     else:
-        solution = primal_path(problem, grid, sample.left, sample.calibration, moments)
+        solution = primal_path(problem, grid, sample.left, sample.calibration, moments, classes)
     estimator.dual_coef_ = matmul(features.weights_, solution.coef)
     estimator.intercept_ = solution.intercept
     record(estimator, problem, solution, n)
@@ -52,6 +58,9 @@ def _space(estimator, rows, grid):
     n, dtype = len(rows), floating(rows, estimator.dtype)
     X, y, weight = rows.take(candidates(n, dtype, 0))
     problem = Problem(None, *estimator._encode_known(y, weight), estimator._intercept)
+    if is_balanced(getattr(estimator, "class_weight", None)):
+        targets = replace(problem.targets, totals=estimator._totals)
+        problem = replace(problem, targets=targets).among(np.arange(len(targets)))
     K, scaled, rng = estimator._learn_kernel(X, problem, grid, weight)
     seed = rng.randint(2**31 - 2)
     found = estimator._factor(K, n, rng)
@@ -66,6 +75,10 @@ def _space(estimator, rows, grid):
 
 def _moments(X, y, weight, estimator, features):
     return _problem(X, y, weight, estimator, features).moments()
+
+
+def _class_moments(X, y, weight, estimator, features):
+    return ClassMoments.of(_problem(X, y, weight, estimator, features))
 
 
 def _problem(X, y, weight, estimator, features):

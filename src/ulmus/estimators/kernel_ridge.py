@@ -22,7 +22,6 @@ from ulmus.backends.namespace import (
     on_host,
     placed,
     same_place,
-    take,
 )
 from ulmus.backends.random import sample_rows
 from ulmus.distributed.blocks import is_collection
@@ -188,7 +187,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         if n > _WIDTH_ROWS:
             chosen = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
             _LOG.info("gamma is chosen on %d of %d rows.", _WIDTH_ROWS, n)
-            rows, problem = some_rows(rows, chosen), _part(problem, chosen)
+            rows, problem = some_rows(rows, chosen), problem.among(chosen)
             count = None if count is None else count[chosen]
         kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS]
         problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
@@ -251,12 +250,3 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
             matmul(self.kernel_(self._scaled(block, dtype), landmarks), coef, F[part, :])
         F += cast(placed(self.intercept_, X), dtype)
         return cast(F, floating(X, self.dtype))
-
-
-def _part(problem, chosen):
-    """The problem of some of the rows."""
-    targets = problem.targets
-    field = "codes" if hasattr(targets, "codes") else "values"
-    targets = replace(targets, **{field: take(getattr(targets, field), chosen)})
-    weight, unit = (None if v is None else take(v, chosen) for v in (problem.weight, problem.unit))
-    return replace(problem, targets=targets, weight=weight, unit=unit)

@@ -1,6 +1,7 @@
 """What a supervised estimator makes of y: classes, or numbers."""
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,6 +21,7 @@ from ulmus.targets import (
     class_factors,
     codes_of,
     distinct,
+    is_balanced,
     joined_labels,
     numeric,
 )
@@ -52,7 +54,12 @@ class ClassLabels:
         self._check_classes()
         codes = codes_of(y, self.classes_)
         totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        return self._targets(codes, weight, class_factors(self.class_weight, self.classes_, totals))
+        factors = class_factors(self.class_weight, self.classes_, totals)
+        targets, weight, unit = self._targets(codes, weight, factors)
+        if is_balanced(self.class_weight):
+            # All rows are here, so that those left out can take their weight along.
+            targets = replace(targets, totals=totals.astype(float))
+        return targets, weight, unit
 
     def _survey(self, y, weight):
         """Note the labels of some rows, and how much each weighs, before any row is fitted."""
@@ -168,6 +175,9 @@ def _record_choice(estimator, problem, solution, n_rows):
     else:
         partial = path.kind == "loo" and path.rows < (n_rows or len(problem.H))
         estimator.selection_ = "loo-sample" if partial else path.kind
+        balances = is_balanced(getattr(estimator, "class_weight", None))
+        if path.kind == "loo" and balances and not problem.reweighs:
+            estimator.selection_ += "-kept"
         estimator.loo_path_ = path.table()
         estimator.loo_score_ = estimator._score_of(path, problem)
 

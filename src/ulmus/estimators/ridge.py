@@ -80,11 +80,14 @@ class RidgeELM(
         rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
         return randomized(problem, grid, rank, self._seed())
 
-    def _solve_sample(self, moments, problem, grid, rows, calibration):
-        """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out."""
+    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None):
+        """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out.
+
+        ``classes`` are the sums of every class, where the problem's weights follow them.
+        """
         if not isinstance(grid, np.ndarray):
-            return solve_moments(moments, problem, grid, calibration)
-        return primal_path(problem, grid, rows, calibration, moments)
+            return solve_moments(moments, problem, grid, calibration, classes)
+        return primal_path(problem, grid, rows, calibration, moments, classes)
 
     def _settled(self, grid):
         """The point in use of those to choose from, or None where there is no choice.

@@ -5,7 +5,7 @@ the rows are, and brings home the few that are left out one at a time. They are 
 in memory would take, so it chooses the same C.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from ulmus.estimators.ridge_stream import posed
 from ulmus.estimators.stage import layer_of, map_over_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
+from ulmus.problem import Moments
 from ulmus.reservoir import most_kept
 from ulmus.solvers.auto import calibration_rows, left_out_rows
+from ulmus.solvers.balanced import ClassMoments, ClassSums
+from ulmus.targets import is_balanced
 
-__all__ = ["Sample", "fit_blocks", "surveyed"]
+__all__ = ["Sample", "balances", "fit_blocks", "surveyed", "with_classes"]
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,17 @@ def fit_blocks(estimator, X, y, sample_weight, client):
         # So few rows would be kept, and the dual may be the smaller problem, which needs them.
         return estimator._fit_checked(*rows.take(slice(None)))
     sample = Sample.of(n, grid, estimator._seed())
-    moments, parts = rows.compute(rows.total(_moments), rows.chosen(sample.rows))
+    sums, parts = rows.compute(
+        rows.total(_class_moments if balances(estimator, width) else _moments),
+        rows.chosen(sample.rows),
+    )
     home = rows.gathered(parts)
 
     def attempt(features):
         problem = posed(estimator, features, *home)
-        sums = moments.first(problem.H.width)
+        problem, moments, classes = with_classes(estimator, problem, sums.first(problem.H.width))
         return problem, estimator._solve_sample(
-            sums, problem, grid, sample.left, sample.calibration
+            moments, problem, grid, sample.left, sample.calibration, classes
         )
 
     problem, solution = estimator._best(attempt)
@@ -96,5 +102,27 @@ def _look(X, y, weight, estimator):
     return column_statistics(X, y, weight, estimator), (*labels, y.shape[1:])
 
 
+def balances(estimator, width):
+    """Whether sums of every class are wanted, and within the memory that is allowed."""
+    weighed = is_balanced(getattr(estimator, "class_weight", None))
+    return weighed and ClassMoments.fit(len(estimator.classes_), width)
+
+
+def with_classes(estimator, problem, sums):
+    """The problem, sums of all rows, and where they are known those of every class.
+
+    The problem's weights then follow the rows that are left out.
+    """
+    if isinstance(sums, Moments):
+        return problem, sums, None
+    targets = replace(problem.targets, totals=estimator._totals)
+    problem = replace(problem, targets=targets)
+    return problem, sums.total(), ClassSums(problem, sums)
+
+
 def _moments(X, y, weight, estimator):
     return posed(estimator, estimator.features_, X, y, weight).moments()
+
+
+def _class_moments(X, y, weight, estimator):
+    return ClassMoments.of(posed(estimator, estimator.features_, X, y, weight))

@@ -19,6 +19,7 @@ from ulmus.targets import (
     class_factors,
     codes_of,
     distinct,
+    is_balanced,
     known_labels,
 )
 
@@ -226,7 +227,8 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         totals = np.bincount(codes, minlength=len(self.classes_)).astype(float)
         factors = class_factors(self._class_weight, self.classes_, totals)
         weight = np.ones(len(codes)) if factors is None else factors[codes]
-        return known, ClassTargets(codes, len(self.classes_)), weight
+        totals = totals if is_balanced(self._class_weight) else None
+        return known, ClassTargets(codes, len(self.classes_), totals), weight
 
     def _validation_targets(self, y):
         codes = codes_of(y, self.classes_)

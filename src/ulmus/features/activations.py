@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.linalg import decay, elementwise, positive_part
+from ulmus.backends.elementwise import decay, elementwise, positive_part
 from ulmus.backends.namespace import is_numpy
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import check_known, check_number
-from ulmus.backends.linalg import decay, elementwise, matmul, positive_part, tall_product
+from ulmus.backends.elementwise import decay, elementwise, positive_part
+from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
     contiguous,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ulmus.backends.linalg import decay
+from ulmus.backends.elementwise import decay
 from ulmus.kernels.base import Kernel
 from ulmus.pairs import Shifted, affine, at_most_zero, city_blocks, into, ones
 from ulmus.typing import Array, Rows

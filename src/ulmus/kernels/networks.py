@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.linalg import decay, elementwise
+from ulmus.backends.elementwise import decay, elementwise
 from ulmus.backends.namespace import is_numpy
 from ulmus.kernels.base import Kernel
 from ulmus.pairs import affine, into, products, squares

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ulmus.backends.linalg import elementwise
+from ulmus.backends.elementwise import elementwise
 from ulmus.backends.namespace import namespace
 from ulmus.kernels.base import Kernel
 from ulmus.pairs import products, squares

@@ -59,13 +59,12 @@ class Geometry:
     rows: Hidden
 
     def take(self, rows: np.ndarray) -> "Geometry":
-        """Some of the rows, with the edges between them."""
-        weight = None if self.weight is None else take(self.weight, rows)
-        targets = ClassTargets(take(self.targets.codes, rows), self.targets.n_classes)
-        same = self.rows is self.H
-        H = self.H.take(rows)
-        W = self.W[rows][:, rows]
-        return Geometry(H, targets, weight, W, H if same else self.rows.take(rows))
+        """Some of the rows, with the edges between them and weights as a fit to them has."""
+        part = Problem(self.H, self.targets, self.weight).among(rows)
+        assert isinstance(part.targets, ClassTargets)
+        W, own = self.W[rows][:, rows], self.rows.take(rows)
+        own = part.H if self.rows is self.H else own
+        return Geometry(part.H, part.targets, part.weight, W, own)
 
     def moments(self) -> Moments:
         """G and R."""
@@ -231,7 +230,7 @@ def _held_out(
             for k, coef in zip(where, system.coefs(float(lam), points.C[where]), strict=True):
                 F[:, int(k), :] = matmul(H, coef)
         T = coded(geometry.targets, rows, H.dtype)[:, None, :]
-        tally.add_residuals(rows, T, T - F)
+        tally.add(rows, T - F)
         kept.append(rows[:share])
         values.append(to_numpy(F)[:share])
         if not points.chosen and sum(map(len, kept)) >= _CALIBRATION:

@@ -16,12 +16,20 @@ import numpy as np
 
 from ulmus.backends.gram import Gram
 from ulmus.backends.linalg import eigh, matmul
-from ulmus.backends.namespace import doubles, eps, from_numpy, namespace, zeros
+from ulmus.backends.namespace import (
+    doubles,
+    eps,
+    from_numpy,
+    namespace,
+    take,
+    zeros,
+)
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, Solution
 from ulmus.solvers.path import Tally
+from ulmus.solvers.rows import Decomposed, Factored, all_reweighted, reweighted
 from ulmus.solvers.spectrum import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -95,22 +103,20 @@ class RowSpace(ABC):
         return K, lift
 
     def left_out(
-        self, alpha: Array, diagonal: Array, ridge: Array, lift: float, block: Any = ...
+        self, alpha: Array, diagonal: Array, ridge: Array, lift: float, rows: Any = None
     ) -> Array:
-        """Residuals (rows × … × m) of rows that lose ``part`` of their weight."""
+        """Residuals (rows × … × m) of rows (None: all) that lose ``part`` of their weight."""
         xp, column = namespace(alpha), (-1, *[1] * (diagonal.ndim - 1))
-        part = xp.reshape(self.part[block], column)
-        share = xp.reshape(self.share[block], column)
+        every = slice(None) if rows is None else rows
+        part = xp.reshape(take(self.part, every), column)
+        share = xp.reshape(take(self.share, every), column)
         own = diagonal - share / (lift + ridge)
         # Part of a row stays: its leverage shrinks by the part that leaves.
         rest = (1.0 - part) / ridge + part * own
         # Nothing is left of a row that no other row says anything about.
         rest = xp.maximum(rest, _ROUNDING * diagonal)
-        return (
-            alpha
-            / rest[..., None]
-            / xp.reshape(self.root[:, 0][block], (-1, *[1] * (alpha.ndim - 1)))
-        )
+        root = xp.reshape(take(self.root[:, 0], every), (-1, *[1] * (alpha.ndim - 1)))
+        return alpha / rest[..., None] / root
 
 
 @dataclass(frozen=True)
@@ -217,7 +223,10 @@ def dual(problem: Problem, C: float) -> Solution:
             warn_of_rounding(C)
         return replace(_spectral(rows, K, lift, problem, np.array([C])), path=None)
     alpha = factor.solve(rows.S)
-    residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
+    if problem.reweighs:
+        residual = all_reweighted(problem, Factored(K, rows.S), rows.root, C)
+    else:
+        residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
 
@@ -243,18 +252,25 @@ def _spectral(
     Z = matmul(U.T, rows.S)
     ridges = from_numpy(np.array([ridge(w, float(C), rows.rounding) for C in grid]), w)
     shrink = 1.0 / (xp.clip(w, min=0.0)[:, None] + ridges)
-    weights = xp.reshape(shrink[:, :, None] * Z[:, None, :], (n, -1))
     tally = Tally(problem, grid)
-    for block in row_blocks(n, block_rows(n, 8)):
-        alpha = xp.reshape(matmul(U[block, :], weights), (-1, len(grid), Z.shape[1]))
-        diagonal = matmul(U[block, :] ** 2, shrink)
-        residual = rows.left_out(alpha, diagonal, ridges, lift, block)
-        tally.add_residuals(block, rows.T[block, :][:, None, :], residual)
+    if problem.reweighs:
+        inverse = Decomposed(w, U, Z, rows.rounding)
+        for own, k, residual in reweighted(problem, inverse, rows.root, grid):
+            tally.add(own, residual[:, None, :], slice(k, k + 1))
+    else:
+        weights = xp.reshape(shrink[:, :, None] * Z[:, None, :], (n, -1))
+        for block in row_blocks(n, block_rows(n, 8)):
+            alpha = xp.reshape(matmul(U[block, :], weights), (-1, len(grid), Z.shape[1]))
+            diagonal = matmul(U[block, :] ** 2, shrink)
+            tally.add(block, rows.left_out(alpha, diagonal, ridges, lift, block))
     path = tally.path()
     best = path.best
     alpha = matmul(U, Z * shrink[:, best, None])
-    diagonal = matmul(U**2, shrink[:, best, None])[:, 0]
-    residual = rows.left_out(alpha, diagonal, ridges[best], lift)
+    if problem.reweighs:
+        residual = all_reweighted(problem, inverse, rows.root, float(grid[best]))
+    else:
+        diagonal = matmul(U**2, shrink[:, best, None])[:, 0]
+        residual = rows.left_out(alpha, diagonal, ridges[best], lift)
     kept = shrink[:, best] * sound(w, ridges[best])
     if not rows.definite:
         kept = kept * xp.astype(w > 0.0, w.dtype)

@@ -5,7 +5,9 @@ import numpy as np
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles
 from ulmus.problem import Moments, Problem, Solution
-from ulmus.solvers.spectrum import left_out, sound_factor, spectral, spectrum, warn_of_rounding
+from ulmus.solvers.balanced import ClassSums, left_out_at
+from ulmus.solvers.spectral import spectral
+from ulmus.solvers.spectrum import left_out, sound_factor, spectrum, warn_of_rounding
 from ulmus.typing import Array
 
 __all__ = ["manifold_primal", "primal", "solve_moments"]
@@ -18,28 +20,44 @@ def primal(problem: Problem, C: float, calibration: np.ndarray) -> Solution:
 
 
 def solve_moments(
-    moments: Moments, problem: Problem, C: float, calibration: np.ndarray
+    moments: Moments,
+    problem: Problem,
+    C: float,
+    calibration: np.ndarray,
+    sums: ClassSums | None = None,
 ) -> Solution:
-    """β from moments that may hold more rows than ``problem``, whose rows they must include."""
+    """β from moments that may hold more rows than ``problem``, whose rows they must include.
+
+    ``sums`` are those of every class, as ``moments`` are of all.
+    """
     frame = problem.frame(moments)
     factor = sound_factor(frame.gram, C)
     if factor is None:
         warn_of_rounding(C)
-        return spectral(spectrum(moments, problem), moments, problem, C, calibration)
+        basis = spectrum(moments, problem)
+        return spectral(basis, moments, problem, C, calibration, sums=sums)
     coef = factor.solve(frame.cross)
-    H = doubles(problem.H.take(calibration).all()) - frame.center
-    leverage = frame.share + factor.leverage(H)
-    loo = left_out(problem, calibration, frame.level + matmul(H, coef), leverage)
+    if problem.reweighs:
+        loo = left_out_at(problem, moments, C, calibration, sums)
+    else:
+        H = doubles(problem.H.take(calibration).all()) - frame.center
+        leverage = frame.share + factor.leverage(H)
+        loo = left_out(problem, calibration, frame.level + matmul(H, coef), leverage)
     return Solution(coef, frame.intercept(coef), C, "primal", calibration, loo, moments=moments)
 
 
 def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
     """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
-    frame = problem.frame(problem.moments())
-    factor = Cholesky(add_to_diagonal(frame.gram + (lam / C) * M, 1.0 / C), overwrite=True)
+
+    def root(moments: Moments, problem: Problem, C: float) -> Cholesky:
+        return Cholesky(add_to_diagonal(moments.gram + (lam / C) * M, 1.0 / C), overwrite=True)
+
+    moments, every = problem.moments(), np.arange(len(problem.H))
+    frame, factor = problem.frame(moments), root(moments, problem, C)
     coef = factor.solve(frame.cross)
-    every = np.arange(len(problem.H))
-    H = doubles(problem.H.all())
-    leverage = factor.leverage(H)
-    loo = left_out(problem, every, matmul(H, coef), leverage)
+    if problem.reweighs:
+        loo = left_out_at(problem, moments, C, every, root=root)
+    else:
+        H = doubles(problem.H.all())
+        loo = left_out(problem, every, matmul(H, coef), factor.leverage(H))
     return Solution(coef, frame.intercept(coef), C, "direct", every, loo)

@@ -16,20 +16,20 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
-from ulmus.backends.namespace import doubles, namespace
+from ulmus.backends.namespace import namespace
 from ulmus.exceptions import IllConditionedWarning
-from ulmus.problem import Frame, Moments, Path, Problem, Solution
+from ulmus.problem import Frame, Moments, Problem
 from ulmus.targets import coded
 from ulmus.typing import Array
 
 __all__ = [
+    "SpectralRoot",
     "Spectrum",
     "left_out",
     "ridge",
     "rounding_of",
     "sound",
     "sound_factor",
-    "spectral",
     "spectrum",
     "warn_of_rounding",
 ]
@@ -52,6 +52,26 @@ class Spectrum:
         """1/(w + 1/C) for every eigenvalue."""
         xp = namespace(self.values)
         return 1.0 / (xp.clip(self.values, min=0.0) + ridge(self.values, C, self.rounding))
+
+    def root(self, C: float) -> "SpectralRoot":
+        """(G + I/C)^(−½)."""
+        return SpectralRoot(self.basis, namespace(self.values).sqrt(self.inverse(C)))
+
+
+@dataclass(frozen=True)
+class SpectralRoot:
+    """diag(scales) Vᵀ, which stands for a Cholesky factor's inverse."""
+
+    basis: Array
+    scales: Array
+
+    def whiten(self, B: Array) -> Array:
+        """A^(−½)B."""
+        return self.scales[:, None] * matmul(self.basis.T, B)
+
+    def solve(self, B: Array) -> Array:
+        """A⁻¹B."""
+        return matmul(self.basis, self.scales[:, None] ** 2 * matmul(self.basis.T, B))
 
 
 def spectrum(moments: Moments, problem: Problem) -> Spectrum:
@@ -113,25 +133,6 @@ def warn_of_rounding(C: float) -> None:
         IllConditionedWarning,
         stacklevel=3,
     )
-
-
-def spectral(
-    basis: Spectrum,
-    moments: Moments,
-    problem: Problem,
-    C: float,
-    calibration: np.ndarray,
-    path: Path | None = None,
-) -> Solution:
-    """β at one C, and the ``calibration`` rows left out one at a time."""
-    frame, shrink = basis.frame, basis.inverse(C)[:, None]
-    weights = basis.cross * shrink
-    coef = matmul(basis.basis, weights)
-    H = doubles(problem.H.take(calibration).all()) - frame.center
-    p = matmul(H, basis.basis)
-    leverage = frame.share + matmul(p**2, shrink)[:, 0]
-    loo = left_out(problem, calibration, frame.level + matmul(p, weights), leverage)
-    return Solution(coef, frame.intercept(coef), C, "spectral", calibration, loo, path, moments)
 
 
 def left_out(problem: Problem, rows: np.ndarray, F: Array, leverage: Array) -> Array:

@@ -5,11 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.backends.linalg import column_major, eigh, matmul
-from ulmus.backends.namespace import from_numpy, namespace, to_numpy, zeros
+from ulmus.backends.namespace import (
+    from_numpy,
+    namespace,
+    put_rows,
+    take,
+    to_numpy,
+    zeros,
+)
 from ulmus.hidden import Hidden, ScaledColumns
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.manifold import ManifoldBasis
+from ulmus.solvers.rows import Decomposed, reweighted
 from ulmus.solvers.spectrum import ridge
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array, Targets
@@ -159,8 +167,14 @@ def _few(
     smooth = xp.reshape(matmul(matmul(B * D**2, B.T), alpha), shape)
     each = xp.reshape(alpha, shape)
     rough = to_numpy(xp.sum(smooth * each, axis=(0, 2)) / _spread(fitted))
-    diagonal = matmul(U**2, shrink)[:, :, None]
-    F = T[:, None, :] - each / (diagonal * root[:, :, None])
+    problem = labelled.problem(lam)
+    if problem.reweighs:
+        F = zeros(each.shape, T) + T[:, None, :]
+        for rows, k, left in reweighted(problem, Decomposed(kappa, U, Z), root, Cs):
+            put_rows(F[:, k, :], rows, take(T, rows) - left)
+    else:
+        diagonal = matmul(U**2, shrink)[:, :, None]
+        F = T[:, None, :] - each / (diagonal * root[:, :, None])
     left_out = _errors(T, F, labelled.weight)
     if validation is None:
         return *left_out, rough

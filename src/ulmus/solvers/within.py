@@ -1,18 +1,10 @@
-"""The within-class scatter as a penalty: every λ and C for little more than plain ridge.
+"""The within-class scatter as a penalty, solved: every λ and C for little more than plain ridge.
 
-(G + λS + I/C) β = R, where S = Σ c(h − μ)(h − μ)ᵀ and μ is the mean of the row's class. Let N, a
-diagonal, hold the classes' weights and M = HᵀCY N^(−½), so that S = G − MMᵀ: the moments are all it
-needs. With ρ = λ/(1 + λ) and K = G + I/C(1 + λ) the matrix A is (1 + λ)(K − ρMMᵀ), plain ridge less
-a matrix of rank m, and R = M N^½E lies in the span of M. With Θ = MᵀK⁻¹M, m × m, that leaves
-
-    β = K⁻¹M (I − ρΘ)⁻¹ N^½E / (1 + λ):
-
-the outputs are those of plain ridge on one-hot targets, recoded. A row that is left out leaves its
-class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
-
-    [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
+``recoding`` has the formulas. Where weights balance the classes, rows of each class are left out of
+a system of their own (see ``balance``).
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,13 +15,31 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
-from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, take, zeros
+from ulmus.backends.namespace import (
+    cast,
+    doubles,
+    from_numpy,
+    namespace,
+    put_rows,
+    take,
+    zeros,
+)
+from ulmus.balance import Leaving
 from ulmus.hidden import row_blocks
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
-from ulmus.solvers.dual import row_space
+from ulmus.solvers.balanced import ClassSums, Root, ridge_root
+from ulmus.solvers.dual import RowSpace, row_space
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, rounding_of, sound, sound_factor, warn_of_rounding
+from ulmus.solvers.recoding import Classes, ClassSpectrum, Points, Recoding
+from ulmus.solvers.spectrum import (
+    SpectralRoot,
+    ridge,
+    rounding_of,
+    sound,
+    sound_factor,
+    warn_of_rounding,
+)
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
@@ -38,133 +48,6 @@ __all__ = ["Points", "within", "within_sums"]
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 # Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
 _RESIDUALS = 2**18
-
-
-@dataclass(frozen=True)
-class Points:
-    """Pairs of λ and C to choose from; one pair is taken as it is unless ``chosen``."""
-
-    lam: np.ndarray
-    C: np.ndarray
-    chosen: bool = True
-
-    def shared(self) -> list[tuple[float, np.ndarray]]:
-        """Each value of C(1 + λ), which is all that K depends on, and the points that have it."""
-        values = self.C * (1.0 + self.lam)
-        _, first, where = np.unique(np.log(values).round(9), return_index=True, return_inverse=True)
-        return [(float(values[i]), np.flatnonzero(where == k)) for k, i in enumerate(first)]
-
-    def at(self, k: int) -> tuple[float, np.ndarray]:
-        """C(1 + λ) and λ of one point."""
-        return float(self.C[k] * (1.0 + self.lam[k])), self.lam[[k]]
-
-
-@dataclass(frozen=True)
-class _Classes:
-    """M in some basis (q × m), N, and the coding E."""
-
-    M: Array
-    totals: Array
-    coding: Array
-
-    @classmethod
-    def of(cls, cross: Array, energy: Array, coding: np.ndarray) -> "_Classes":
-        """From HᵀCY and YᵀCY; a class without rows has a column of zeros."""
-        xp = namespace(energy)
-        totals = xp.linalg.diagonal(energy)
-        # What forgetting leaves of a class is rounding.
-        totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
-        return cls(cross * _inverse(xp.sqrt(totals)), totals, from_numpy(coding, cross))
-
-
-@dataclass(frozen=True)
-class _Recoding:
-    """Θ = O diag(θ) Oᵀ: all that λ needs of K.
-
-    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights.
-    """
-
-    weights: Array
-    theta: Array
-    O: Array
-    classes: _Classes
-
-    @classmethod
-    def of(cls, solved: Array, classes: _Classes) -> "_Recoding":
-        """From K⁻¹M."""
-        theta, O = eigh(column_major(matmul(classes.M.T, solved)))
-        # Θ is at most the identity, but for rounding.
-        return cls(matmul(solved, O), namespace(O).clip(theta, 0.0, 1.0), O, classes)
-
-    @property
-    def targets(self) -> Array:
-        """OᵀN^½E."""
-        root = namespace(self.O).sqrt(self.classes.totals)
-        return matmul(self.O.T, root[:, None] * self.classes.coding)
-
-    def gain(self, lam: np.ndarray) -> Array:
-        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
-        return 1.0 / (1.0 + from_numpy(lam, self.theta) * (1.0 - self.theta[:, None]))
-
-    def coef(self, lam: float) -> Array:
-        """β in the basis of ``weights``."""
-        return matmul(self.weights * self.gain(np.array([lam]))[:, 0], self.targets)
-
-    def left_out(
-        self, phi: Array, kappa: Array, codes: Array, unit: Array, strengths: np.ndarray
-    ) -> Array:
-        """Residuals (rows × λ × m) of rows with coordinates φ and κ = hᵀK⁻¹h, each left out."""
-        xp, lam = namespace(phi), from_numpy(strengths, phi)
-        gain, own, N = self.gain(strengths), take(self.O, codes), self.classes.totals
-        Nt = take(N, codes)[:, None]
-        root = xp.sqrt(Nt)
-        # hᵀA⁻¹h, hᵀA⁻¹μ and μᵀA⁻¹μ, then the same with d = h − μ.
-        hh = (kappa[:, None] + matmul(phi**2, gain * lam)) / (1.0 + lam)
-        hm = matmul(phi * own, gain) / root
-        mm = matmul(own**2 * self.theta, gain) / Nt
-        hd, dd = hh - hm, hh - 2.0 * hm + mm
-        u = unit[:, None]
-        # A class of one row has no scatter, and none to lose.
-        alone = Nt - u <= _EPS * Nt
-        share = xp.where(alone, 0.0 * Nt, u * Nt) / xp.where(alone, 0.0 * Nt + 1.0, Nt - u)
-        v = lam * share
-        rest = 1.0 - v * dd
-        whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
-        Z, T = self.targets, take(self.classes.coding, codes)
-        flat = (-1, Z.shape[0])
-        F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
-        F = xp.reshape(F, (*hh.shape, Z.shape[1]))
-        means = matmul(xp.reshape(self.O[:, None, :] * (self.theta * gain.T), flat), Z)
-        means = xp.reshape(means, (N.shape[0], len(strengths), -1))
-        means *= _inverse(xp.sqrt(N))[:, None, None]
-        rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
-        return rest * (T[:, None, :] - F) - loose * (F - take(means, codes))
-
-
-@dataclass(frozen=True)
-class _Spectrum:
-    """w, M in the eigenbasis of G, and how far each of w may be off."""
-
-    values: Array
-    classes: _Classes
-    rounding: float | Array
-
-    def inverse(self, shared: float) -> Array:
-        """1/(w + 1/C(1 + λ))."""
-        least = ridge(self.values, shared, self.rounding)
-        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + least)
-
-    def recoding(self, shared: float) -> _Recoding:
-        """Θ at one C(1 + λ)."""
-        return _Recoding.of(self.inverse(shared)[:, None] * self.classes.M, self.classes)
-
-    def left_out(
-        self, p: Array, codes: Array, unit: Array, shared: float, lam: np.ndarray
-    ) -> Array:
-        """Residuals (rows × λ × m) of rows p in the eigenbasis, at one C(1 + λ)."""
-        at = self.recoding(shared)
-        kappa = matmul(p**2, self.inverse(shared)[:, None])[:, 0]
-        return at.left_out(matmul(p, at.weights), kappa, codes, unit, lam)
 
 
 def within(problem: Problem, points: Points, seed: int) -> Solution:
@@ -182,112 +65,284 @@ def within_sums(
     points: Points,
     rows: np.ndarray | None,
     calibration: np.ndarray,
+    sums: ClassSums | None = None,
 ) -> Solution:
     """The same from moments that may hold more rows than ``problem``, whose rows they include.
 
-    ``rows`` of the problem are left out one at a time; None is all of them.
+    ``rows`` of the problem are left out one at a time; None is all of them. ``sums`` are those of
+    every class, as ``moments`` are of all.
     """
     if not points.chosen:
-        return _one(moments, problem, points, calibration)
+        return _one(moments, problem, points, calibration, sums)
     spectrum, V = _spectrum(moments, problem)
-    path = _path(spectrum, V, problem, points, rows)
-    return _spectral(spectrum, V, moments, problem, points, calibration, path)
+    if problem.reweighs and sums is None:
+        sums = ClassSums(problem)
+    path = _path(spectrum, V, moments, problem, points, rows, sums)
+    return _spectral(spectrum, V, moments, problem, points, calibration, path, sums)
 
 
-def _one(moments: Moments, problem: Problem, points: Points, calibration: np.ndarray) -> Solution:
+def _one(
+    moments: Moments,
+    problem: Problem,
+    points: Points,
+    calibration: np.ndarray,
+    sums: ClassSums | None,
+) -> Solution:
     """β at one point from one Cholesky factorisation of K."""
-    lam, C = float(points.lam[0]), float(points.C[0])
-    classes = _Classes.of(moments.cross, moments.energy, problem.targets.coding)
-    factor = sound_factor(moments.gram, C * (1.0 + lam))
+    shared, lam = points.at(0)
+    factor = sound_factor(moments.gram, shared)
     if factor is None:
-        warn_of_rounding(C)
+        warn_of_rounding(float(points.C[0]))
         spectrum, V = _spectrum(moments, problem)
-        return _spectral(spectrum, V, moments, problem, points, calibration, None)
-    at = _Recoding.of(factor.solve(classes.M), classes)
-    H = doubles(problem.H.take(calibration).all())
-    kappa = factor.leverage(H)
-    codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
-    residual = at.left_out(matmul(H, at.weights), kappa, codes, unit, points.lam)[:, 0, :]
+        return _spectral(spectrum, V, moments, problem, points, calibration, None, sums)
+    at = _recoding(moments, problem, factor)
+    residual = _left_out_at(moments, problem, shared, lam, calibration, factor, sums)
     return _solution(
-        at.coef(lam), "primal", problem, points, 0, calibration, residual, None, moments
+        at.coef(float(lam[0])), "primal", problem, points, 0, calibration, residual, None, moments
     )
 
 
+def _recoding(moments: Moments, problem: Problem, root: Root) -> Recoding:
+    """Θ from some root of K⁻¹."""
+    classes = Classes.of(moments.cross, moments.energy, problem.targets.coding)
+    return Recoding.of(root.solve(classes.M), classes)
+
+
+def _left_out_at(
+    moments: Moments,
+    problem: Problem,
+    shared: float,
+    lam: np.ndarray,
+    rows: np.ndarray,
+    root: Root,
+    sums: ClassSums | None = None,
+) -> Array:
+    """Residuals of ``rows``, in ascending order, at one point; ``root`` is that of K."""
+    if not problem.reweighs:
+        return _residual(moments, problem, lam, rows, root, 1.0)
+    sums = ClassSums(problem) if sums is None else sums
+    residual = zeros((len(rows), problem.targets.coding.shape[1]), moments.gram)
+    for leaving in problem.leavings(rows):
+        total: Any = 0.0
+        for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
+            heavier = sums.heavier(moments, leaving.code, b)
+            own = ridge_root(heavier, problem, a * shared)
+            found = _residual(heavier, problem, lam, leaving.rows, own, b)
+            total = total + from_numpy(share[:, None], found) * found
+        put_rows(residual, np.searchsorted(rows, leaving.rows), total)
+    return residual
+
+
+def _residual(
+    moments: Moments, problem: Problem, lam: np.ndarray, rows: np.ndarray, root: Root, b: float
+) -> Array:
+    """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
+    at, H = _recoding(moments, problem, root), doubles(problem.H.take(rows).all())
+    kappa = namespace(H).sum(root.whiten(column_major(H.T)) ** 2, axis=0)
+    codes, unit = _codes(problem, rows), b * problem.unit_weight(rows)
+    return at.left_out(matmul(H, at.weights), kappa, codes, unit, lam)[:, 0, :]
+
+
+@dataclass(frozen=True)
+class _RowSpectrum:
+    """√cH = U diag(√w) Vᵀ with fewer rows than units; p are the rows in the basis V."""
+
+    spectrum: ClassSpectrum
+    U: Array
+    lengths: Array
+    rows: RowSpace
+
+    @classmethod
+    def of(cls, problem: Problem) -> "_RowSpectrum":
+        """In the span of the rows."""
+        rows = row_space(problem)
+        w, U = eigh(rows.kernel()[0], overwrite=True)
+        # Rounding may leave some at zero or below; a length that is divided by later is neither.
+        w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
+        Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
+        cross = matmul((U * lengths).T, Y)
+        classes = Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
+        return cls(ClassSpectrum(w, classes, 0.0), U, lengths, rows)
+
+    @property
+    def p(self) -> Array:
+        """The rows in the basis."""
+        return self.U * self.lengths / self.rows.root
+
+
 def _few(problem: Problem, points: Points) -> Solution:
-    """With fewer rows than units, in the span of the rows: √cH = U diag(√w) Vᵀ."""
-    rows, every = row_space(problem), np.arange(len(problem.H))
-    w, U = eigh(rows.kernel()[0], overwrite=True)
-    # Rounding may leave some at zero or below; a length that is divided by later is neither.
-    w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
-    Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
-    cross = matmul((U * lengths).T, Y)
-    classes = _Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
-    spectrum = _Spectrum(w, classes, 0.0)
-    p = U * lengths / rows.root
-    codes, unit = _codes(problem, every), problem.unit_weight(every)
+    """With fewer rows than units, in the span of the rows."""
+    whole, every = _RowSpectrum.of(problem), np.arange(len(problem.H))
+    if problem.reweighs:
+        views = [(_row_views(problem, each, points), each.rows) for each in problem.leavings()]
+    else:
+        views = [([_View(whole.spectrum, points, whole.p)], every)]
     path, best = None, 0
     if points.chosen:
-        tally = _Tally(spectrum, problem, points)
-        tally.add(every, p)
+        tally = _Tally(problem, points)
+        for parts, rows in views:
+            tally.add(rows, parts)
         path = tally.path()
         best = path.best
+    residual = zeros((len(every), problem.targets.coding.shape[1]), whole.U)
+    for parts, rows in views:
+        put_rows(residual, rows, _view_residual(problem, points, best, rows, parts))
     shared, lam = points.at(best)
-    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0, :]
-    at = spectrum.recoding(shared)
-    kept = sound(w, ridge(w, shared, 0.0)) / lengths
-    coef = rows.coef(matmul(U, at.coef(float(lam[0])) * kept[:, None]))
+    w = whole.spectrum.values
+    kept = sound(w, ridge(w, shared, 0.0)) / whole.lengths
+    coef = whole.spectrum.recoding(shared).coef(float(lam[0])) * kept[:, None]
+    coef = whole.rows.coef(matmul(whole.U, coef))
     return _solution(coef, "spectral", problem, points, best, every, residual, path, None)
 
 
-def _spectrum(moments: Moments, problem: Problem) -> tuple[_Spectrum, Array]:
+def _row_views(problem: Problem, leaving: Leaving, points: Points) -> list["_View"]:
+    """Every node of a class, seen from its rows: an n × n eigendecomposition for each."""
+    found = []
+    for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
+        own = _RowSpectrum.of(problem.heavier(leaving.code, b))
+        found.append(_View(own.spectrum, points, take(own.p, leaving.rows), a, b, share))
+    return found
+
+
+def _view_residual(
+    problem: Problem, points: Points, k: int, rows: np.ndarray, views: list["_View"]
+) -> Array:
+    """Residuals at one point."""
+    group = next(g for g, (_, where) in enumerate(points.shared()) if k in where)
+    codes, unit = _codes(problem, rows), problem.unit_weight(rows)
+    return _combined(views, group, codes, unit, points.lam[[k]], slice(0, len(rows)))[:, 0, :]
+
+
+def _spectrum(moments: Moments, problem: Problem) -> tuple[ClassSpectrum, Array]:
     """G in its eigenbasis V."""
     w, V = eigh(moments.gram)
     cross = matmul(V.T, moments.cross)
-    classes = _Classes.of(cross, moments.energy, problem.targets.coding)
-    return _Spectrum(w, classes, rounding_of(moments, V)), V
+    classes = Classes.of(cross, moments.energy, problem.targets.coding)
+    return ClassSpectrum(w, classes, rounding_of(moments, V)), V
 
 
 def _path(
-    spectrum: _Spectrum, V: Array, problem: Problem, points: Points, rows: np.ndarray | None
+    spectrum: ClassSpectrum,
+    V: Array,
+    moments: Moments,
+    problem: Problem,
+    points: Points,
+    rows: np.ndarray | None,
+    sums: ClassSums | None,
 ) -> Path:
     """The leave-one-out error of every point on ``rows`` (None: all)."""
+    tally = _Tally(problem, points)
+    if sums is None:
+        _add_rows(tally, problem, rows, [_View(spectrum, points)], [V])
+        return tally.path()
+    for leaving in problem.leavings(rows):
+        views, bases = [], []
+        for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
+            heavier = sums.heavier(moments, leaving.code, b)
+            own, basis = (spectrum, V) if heavier is moments else _spectrum(heavier, problem)
+            views.append(_View(own, points, None, a, b, share))
+            bases.append(basis)
+        _add_rows(tally, problem, leaving.rows, views, bases)
+    return tally.path()
+
+
+def _add_rows(
+    tally: "_Tally",
+    problem: Problem,
+    rows: np.ndarray | None,
+    views: list["_View"],
+    bases: list[Array],
+) -> None:
+    """Count rows (None: all) by what the views, each with its eigenbasis, say of them."""
     H = problem.H if rows is None else problem.H.take(rows)
-    narrow, shift = cast(V, H.dtype), H.offset * namespace(V).sum(V, axis=0)
-    tally = _Tally(spectrum, problem, points)
+    narrow = [(cast(V, H.dtype), H.offset * namespace(V).sum(V, axis=0)) for V in bases]
     for block, h in H.blocks():
         here = np.arange(block.start, block.stop) if rows is None else rows[block]
-        tally.add(here, matmul(h, narrow) + shift)
-    return tally.path()
+        parts = [
+            view.seeing(matmul(h, V) + shift, block)
+            for view, (V, shift) in zip(views, narrow, strict=True)
+        ]
+        tally.add(here, parts)
+
+
+class _View:
+    """A spectrum at every C(1 + λ), C being a times as large and units b times.
+
+    ``p`` are rows in its basis, ``share`` is how much counts of what it says of each.
+    """
+
+    def __init__(
+        self,
+        spectrum: ClassSpectrum,
+        points: Points,
+        p: Array | None = None,
+        a: float = 1.0,
+        b: float = 1.0,
+        share: np.ndarray | None = None,
+    ) -> None:
+        self._b, self._share = b, share
+        self._at = [
+            (spectrum.recoding(a * shared), spectrum.inverse(a * shared)[:, None])
+            for shared, _ in points.shared()
+        ]
+        if p is not None:
+            self._see(p)
+
+    def seeing(self, p: Array, rows: slice) -> "_View":
+        """The same of some rows, which are p in the basis."""
+        view = copy(self)
+        view._share = None if self._share is None else self._share[rows]
+        view._see(p)
+        return view
+
+    def _see(self, p: Array) -> None:
+        self._p = doubles(p)
+        self._squares = self._p**2
+
+    def residual(
+        self, group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
+    ) -> Array:
+        """What is left over of some of the rows (rows × λ × m), times the share."""
+        at, inverse = self._at[group]
+        phi = matmul(self._p[part, :], at.weights)
+        kappa = matmul(self._squares[part, :], inverse)[:, 0]
+        residual = at.left_out(phi, kappa, codes[part], self._b * unit[part], lam)
+        if self._share is None:
+            return residual
+        return from_numpy(self._share[part], residual)[:, None, None] * residual
+
+
+def _combined(
+    views: list[_View], group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
+) -> Array:
+    """What all views together say."""
+    first, *others = (view.residual(group, codes, unit, lam, part) for view in views)
+    for other in others:
+        first = first + other
+    return first
 
 
 class _Tally:
     """The errors of all points over rows left out, one C(1 + λ) after the other."""
 
-    def __init__(self, spectrum: _Spectrum, problem: Problem, points: Points) -> None:
+    def __init__(self, problem: Problem, points: Points) -> None:
         self._problem, self._points = problem, points
-        self._groups = [
-            (where, spectrum.recoding(shared), spectrum.inverse(shared)[:, None])
-            for shared, where in points.shared()
-        ]
-        self._tallies = [Tally(problem, points.C[where]) for where, _, _ in self._groups]
+        self._groups = [where for _, where in points.shared()]
+        self._tallies = [Tally(problem, points.C[where]) for where in self._groups]
 
-    def add(self, rows: np.ndarray, p: Array) -> None:
-        """Count rows that are p in the eigenbasis."""
+    def add(self, rows: np.ndarray, views: list[_View]) -> None:
+        """Count rows that the views see."""
         codes, unit = _codes(self._problem, rows), self._problem.unit_weight(rows)
-        p = doubles(p)
-        T = coded(self._problem.targets, rows, p.dtype)[:, None, :]
-        squares = p**2
-        for (where, at, inverse), tally in zip(self._groups, self._tallies, strict=True):
-            phi, kappa = matmul(p, at.weights), matmul(squares, inverse)[:, 0]
+        m = self._problem.targets.coding.shape[1]
+        for group, (where, tally) in enumerate(zip(self._groups, self._tallies, strict=True)):
             lam = self._points.lam[where]
-            for part in row_blocks(len(rows), max(1, _RESIDUALS // (len(lam) * T.shape[2]))):
-                residual = at.left_out(phi[part, :], kappa[part], codes[part], unit[part], lam)
-                tally.add_residuals(rows[part], T[part, ...], residual)
+            for part in row_blocks(len(rows), max(1, _RESIDUALS // (len(lam) * m))):
+                tally.add(rows[part], _combined(views, group, codes, unit, lam, part))
 
     def path(self) -> Path:
         """The mean errors."""
         squared, rate = np.empty_like(self._points.C), np.empty_like(self._points.C)
-        for (where, _, _), tally in zip(self._groups, self._tallies, strict=True):
+        for where, tally in zip(self._groups, self._tallies, strict=True):
             part = tally.path()
             squared[where], rate[where] = part.squared_error, part.error_rate
         return replace(
@@ -296,20 +351,20 @@ class _Tally:
 
 
 def _spectral(
-    spectrum: _Spectrum,
+    spectrum: ClassSpectrum,
     V: Array,
     moments: Moments,
     problem: Problem,
     points: Points,
     calibration: np.ndarray,
     path: Path | None,
+    sums: ClassSums | None = None,
 ) -> Solution:
     """β at the best point of the path."""
     best = 0 if path is None else path.best
     shared, lam = points.at(best)
-    p = matmul(doubles(problem.H.take(calibration).all()), V)
-    codes, unit = _codes(problem, calibration), problem.unit_weight(calibration)
-    residual = spectrum.left_out(p, codes, unit, shared, lam)[:, 0, :]
+    root = SpectralRoot(V, namespace(V).sqrt(spectrum.inverse(shared)))
+    residual = _left_out_at(moments, problem, shared, lam, calibration, root, sums)
     coef = matmul(V, spectrum.recoding(shared).coef(float(lam[0])))
     return _solution(coef, "spectral", problem, points, best, calibration, residual, path, moments)
 
@@ -335,9 +390,3 @@ def _codes(problem: Problem, rows: Any) -> Array:
     """The class of each row."""
     assert isinstance(problem.targets, ClassTargets)
     return take(problem.targets.codes, rows)
-
-
-def _inverse(x: Array) -> Array:
-    """1/x, and zero where x is zero."""
-    xp = namespace(x)
-    return xp.where(x > 0, 1.0 + 0.0 * x, 0.0 * x) / xp.where(x > 0, x, 0.0 * x + 1.0)

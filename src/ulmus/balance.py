@@ -1,0 +1,116 @@
+"""Weights that balance classes, and what they become when a row is left out.
+
+A row that counts sᵢ times has the weight cᵢ = sᵢ S/(m Sₜ), where Sₜ is the total of its class, S
+that of all rows and m the number of classes. When u of sᵢ leaves, S and Sₜ lose u, so that all
+weights are multiplied by a = (S − u)/S, and those of the row's own class by b = Sₜ/(Sₜ − u) as
+well. A fit without the row is therefore a fit with fixed weights in which the row's class weighs b
+times as much, C is a times as large, and the row loses b times what it would have lost.
+
+Where every row counts once, a and b are the same for all rows of a class. Where rows count less
+than once, each has its own; what a row needs to know of the fit is an analytic function of u, and
+is interpolated between a few values of it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Leaving", "balanced", "leavings", "rebalanced"]
+
+# A class that has less than this part of its total left is gone.
+_GONE = 1e-9
+# The relative error of interpolating between values of u, by which their number is chosen.
+_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Rows of one class that are left out one at a time, by their numbers.
+
+    ``a`` and ``b`` are each row's own. ``nodes`` are the pairs (a, b) to solve for, and ``share``
+    (rows × nodes) how much of each node's answer is a row's.
+    """
+
+    code: int
+    rows: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    nodes: list[tuple[float, float]]
+    share: np.ndarray
+
+
+def balanced(totals: np.ndarray) -> np.ndarray:
+    """S/(m Sₜ) for every class, and zero for one without rows."""
+    factors = np.zeros(len(totals))
+    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=factors, where=totals > 0)
+    return factors
+
+
+def rebalanced(
+    codes: np.ndarray, totals: np.ndarray, weight: np.ndarray, unit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Totals, weights and units of some rows as a fit to these alone would have them."""
+    factor = balanced(totals)[codes]
+    fresh = np.bincount(codes, weights=weight / factor, minlength=len(totals))
+    change = balanced(fresh)[codes] / factor
+    return fresh, weight * change, unit * change
+
+
+def leavings(
+    codes: np.ndarray, totals: np.ndarray, unit: np.ndarray, rows: np.ndarray
+) -> Iterator[Leaving]:
+    """The ``rows`` by class; ``unit`` is what each row of all loses of its weight."""
+    S, m, factors = float(totals.sum()), np.count_nonzero(totals), balanced(totals)
+    for code in np.unique(codes[rows]).tolist():
+        own = rows[codes[rows] == code]
+        u, total = unit[own] / factors[code], float(totals[code])
+        last = total - u <= _GONE * total
+        if last.any():
+            # The class is gone with its last row: the others share the total among them.
+            a = (S - u[last]) / S * m / max(m - 1, 1)
+            yield from (_alone(code, row, each) for row, each in zip(own[last], a, strict=True))
+        if not last.all():
+            yield _together(code, own[~last], u[~last], total, S)
+
+
+def _alone(code: int, row: int, a: float) -> Leaving:
+    one = np.ones(1)
+    return Leaving(code, np.array([row]), a * one, one, [(float(a), 1.0)], one[:, None])
+
+
+def _together(code: int, rows: np.ndarray, u: np.ndarray, total: float, S: float) -> Leaving:
+    values, which = np.unique(u.round(12), return_inverse=True)
+    needed = _needed(float(values[0]), float(values[-1]), total)
+    if len(values) <= needed:
+        share = np.eye(len(values))[which]
+    else:
+        values = _chebyshev(float(values[0]), float(values[-1]), needed)
+        share = _interpolation(values, u)
+    nodes = [((S - v) / S, total / (total - v)) for v in values.tolist()]
+    return Leaving(code, rows, (S - u) / S, total / (total - u), nodes, share)
+
+
+def _needed(low: float, high: float, total: float) -> int:
+    """How many nodes between two values of u; the nearest pole is at u = Sₜ or beyond."""
+    if high <= low:
+        return 1
+    z = max((2.0 * total - low - high) / (high - low), 1.0 + 1e-6)
+    return int(np.ceil(-np.log(_TOLERANCE) / np.log(z + np.sqrt(z**2 - 1.0)))) + 1
+
+
+def _chebyshev(low: float, high: float, count: int) -> np.ndarray:
+    angles = np.pi * (2.0 * np.arange(count) + 1.0) / (2.0 * count)
+    return (low + high) / 2.0 + (high - low) / 2.0 * np.cos(angles)
+
+
+def _interpolation(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """How much of each node's value the polynomial through all of them takes, ``at`` points."""
+    count = len(nodes)
+    weight = np.sin(np.pi * (2.0 * np.arange(count) + 1.0) / (2.0 * count))
+    weight *= (-1.0) ** np.arange(count)
+    gap = at[:, None] - nodes
+    hit = gap == 0.0
+    share = weight / np.where(hit, 1.0, gap)
+    share = np.where(hit.any(axis=1)[:, None], hit.astype(float), share)
+    return share / share.sum(axis=1)[:, None]

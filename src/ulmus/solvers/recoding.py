@@ -1,0 +1,152 @@
+"""The within-class scatter as a penalty: every λ and C for little more than plain ridge.
+
+(G + λS + I/C) β = R, where S = Σ c(h − μ)(h − μ)ᵀ and μ is the mean of the row's class. Let N, a
+diagonal, hold the classes' weights and M = HᵀCY N^(−½), so that S = G − MMᵀ: the moments are all it
+needs. With ρ = λ/(1 + λ) and K = G + I/C(1 + λ) the matrix A is (1 + λ)(K − ρMMᵀ), plain ridge less
+a matrix of rank m, and R = M N^½E lies in the span of M. With Θ = MᵀK⁻¹M, m × m, that leaves
+
+    β = K⁻¹M (I − ρΘ)⁻¹ N^½E / (1 + λ):
+
+the outputs are those of plain ridge on one-hot targets, recoded. A row that is left out leaves its
+class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
+
+    [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.namespace import from_numpy, namespace, take
+from ulmus.solvers.spectrum import ridge
+from ulmus.typing import Array
+
+__all__ = ["ClassSpectrum", "Classes", "Points", "Recoding"]
+
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Pairs of λ and C to choose from; one pair is taken as it is unless ``chosen``."""
+
+    lam: np.ndarray
+    C: np.ndarray
+    chosen: bool = True
+
+    def shared(self) -> list[tuple[float, np.ndarray]]:
+        """Each value of C(1 + λ), which is all that K depends on, and the points that have it."""
+        values = self.C * (1.0 + self.lam)
+        _, first, where = np.unique(np.log(values).round(9), return_index=True, return_inverse=True)
+        return [(float(values[i]), np.flatnonzero(where == k)) for k, i in enumerate(first)]
+
+    def at(self, k: int) -> tuple[float, np.ndarray]:
+        """C(1 + λ) and λ of one point."""
+        return float(self.C[k] * (1.0 + self.lam[k])), self.lam[[k]]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """M in some basis (q × m), N, and the coding E."""
+
+    M: Array
+    totals: Array
+    coding: Array
+
+    @classmethod
+    def of(cls, cross: Array, energy: Array, coding: np.ndarray) -> "Classes":
+        """From HᵀCY and YᵀCY; a class without rows has a column of zeros."""
+        xp = namespace(energy)
+        totals = xp.linalg.diagonal(energy)
+        # What forgetting leaves of a class is rounding.
+        totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
+        return cls(cross * _inverse(xp.sqrt(totals)), totals, from_numpy(coding, cross))
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """Θ = O diag(θ) Oᵀ: all that λ needs of K.
+
+    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights.
+    """
+
+    weights: Array
+    theta: Array
+    O: Array
+    classes: Classes
+
+    @classmethod
+    def of(cls, solved: Array, classes: Classes) -> "Recoding":
+        """From K⁻¹M."""
+        theta, O = eigh(column_major(matmul(classes.M.T, solved)))
+        # Θ is at most the identity, but for rounding.
+        return cls(matmul(solved, O), namespace(O).clip(theta, 0.0, 1.0), O, classes)
+
+    @property
+    def targets(self) -> Array:
+        """OᵀN^½E."""
+        root = namespace(self.O).sqrt(self.classes.totals)
+        return matmul(self.O.T, root[:, None] * self.classes.coding)
+
+    def gain(self, lam: np.ndarray) -> Array:
+        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
+        return 1.0 / (1.0 + from_numpy(lam, self.theta) * (1.0 - self.theta[:, None]))
+
+    def coef(self, lam: float) -> Array:
+        """β in the basis of ``weights``."""
+        return matmul(self.weights * self.gain(np.array([lam]))[:, 0], self.targets)
+
+    def left_out(
+        self, phi: Array, kappa: Array, codes: Array, unit: Array, strengths: np.ndarray
+    ) -> Array:
+        """Residuals (rows × λ × m) of rows with coordinates φ and κ = hᵀK⁻¹h, each left out."""
+        xp, lam = namespace(phi), from_numpy(strengths, phi)
+        gain, own, N = self.gain(strengths), take(self.O, codes), self.classes.totals
+        Nt = take(N, codes)[:, None]
+        root = xp.sqrt(Nt)
+        # hᵀA⁻¹h, hᵀA⁻¹μ and μᵀA⁻¹μ, then the same with d = h − μ.
+        hh = (kappa[:, None] + matmul(phi**2, gain * lam)) / (1.0 + lam)
+        hm = matmul(phi * own, gain) / root
+        mm = matmul(own**2 * self.theta, gain) / Nt
+        hd, dd = hh - hm, hh - 2.0 * hm + mm
+        u = unit[:, None]
+        # A class of one row has no scatter, and none to lose.
+        alone = Nt - u <= _EPS * Nt
+        share = xp.where(alone, 0.0 * Nt, u * Nt) / xp.where(alone, 0.0 * Nt + 1.0, Nt - u)
+        v = lam * share
+        rest = 1.0 - v * dd
+        whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
+        Z, T = self.targets, take(self.classes.coding, codes)
+        flat = (-1, Z.shape[0])
+        F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
+        F = xp.reshape(F, (*hh.shape, Z.shape[1]))
+        means = matmul(xp.reshape(self.O[:, None, :] * (self.theta * gain.T), flat), Z)
+        means = xp.reshape(means, (N.shape[0], len(strengths), -1))
+        means *= _inverse(xp.sqrt(N))[:, None, None]
+        rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
+        return rest * (T[:, None, :] - F) - loose * (F - take(means, codes))
+
+
+@dataclass(frozen=True)
+class ClassSpectrum:
+    """w, M in the eigenbasis of G, and how far each of w may be off."""
+
+    values: Array
+    classes: Classes
+    rounding: float | Array
+
+    def inverse(self, shared: float) -> Array:
+        """1/(w + 1/C(1 + λ))."""
+        least = ridge(self.values, shared, self.rounding)
+        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + least)
+
+    def recoding(self, shared: float) -> Recoding:
+        """Θ at one C(1 + λ)."""
+        return Recoding.of(self.inverse(shared)[:, None] * self.classes.M, self.classes)
+
+
+def _inverse(x: Array) -> Array:
+    """1/x, and zero where x is zero."""
+    xp = namespace(x)
+    return xp.where(x > 0, 1.0 + 0.0 * x, 0.0 * x) / xp.where(x > 0, x, 0.0 * x + 1.0)
