@@ -174,9 +174,12 @@ def _partial_cholesky(
         k = len(pivots)
         known = F.gather(k, proposed)
         inner = to_numpy(K.among(proposed) - matmul(known.T, known))
+        _check_diagonal(missing[proposed], np.diagonal(inner), whole.max())
         least = max(noise, smallest * float(missing.max()))
         accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
         if len(accepted) == 0:
+            # Rounding had left too much of them; without this they might be proposed for ever.
+            missing[proposed] = np.clip(np.diagonal(inner), 0.0, missing[proposed] / 2)
             continue
         chosen, known = proposed[accepted], contiguous(take(known, accepted, axis=1))
         inverse = from_numpy(lower_inverse(L), K.array, dtype)
@@ -339,6 +342,16 @@ def _sound_diagonal(K: KernelMatrix) -> np.ndarray:
     if diagonal.min() < 0:
         raise _indefinite(f"k(x, x) is {diagonal.min():.2g} for a row")
     return diagonal
+
+
+def _check_diagonal(said: np.ndarray, found: np.ndarray, largest: float) -> None:
+    """Refuse a kernel whose ``diagonal`` is not its value at two equal rows."""
+    apart = np.abs(said - found).max()
+    if apart > _INDEFINITE * largest:
+        raise InvalidInputError(
+            f"The kernel's diagonal is off by {apart:.2g} from its own value at (x, x), beside a "
+            f"largest one of {largest:.2g}. Correct `diagonal`, or scale rows that are far away."
+        )
 
 
 def _noise(dtype: DType) -> float:

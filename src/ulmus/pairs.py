@@ -9,7 +9,15 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from ulmus.backends.elementwise import elementwise
 from ulmus.backends.linalg import matmul, zero_diagonal
-from ulmus.backends.namespace import doubles, from_numpy, is_numpy, is_sparse, namespace, take
+from ulmus.backends.namespace import (
+    all_finite,
+    doubles,
+    from_numpy,
+    is_numpy,
+    is_sparse,
+    namespace,
+    take,
+)
 from ulmus.typing import Array, Rows
 
 __all__ = [
@@ -23,6 +31,7 @@ __all__ = [
     "mean_square",
     "ones",
     "products",
+    "scaled_squares",
     "some_rows",
     "squares",
 ]
@@ -64,8 +73,7 @@ def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False)
     if city:
         D = city_blocks(X, X)
     else:
-        D = affine(X, X, 2.0, -1.0, 0.0, None)
-        D = elementwise("sqrt", -at_most_zero(D))
+        D = elementwise("sqrt", -at_most_zero(scaled_squares(X, X, -1.0, None)))
         D = zero_diagonal(D)  # but for rounding it was
     share = from_numpy(_share(n, weight), D)
     mean = float(share @ doubles(D) @ share)
@@ -128,6 +136,21 @@ def affine(
     P += square * x[:, None]
     P += (square * z + level)[None, :]
     return P
+
+
+def scaled_squares(X: Rows, Z: Rows, factor: float, out: Array | None) -> Array:
+    """factor · ‖x − z‖² for every pair, but for rounding.
+
+    The squares are expanded, and ‖x‖² of rows far from the origin would swallow what they differ
+    by: years in float32 would have no distances at all. So dense rows are taken about the mean of
+    Z, which changes no distance. Sparse rows stay as they are, for most of their entries are zero.
+    """
+    if not (is_sparse(X) or is_sparse(Z)):
+        xp = namespace(Z)
+        center = xp.astype(xp.mean(doubles(Z), axis=0), Z.dtype)
+        if all_finite(center):
+            X, Z = X - center, Z - center
+    return affine(X, Z, -2.0 * factor, factor, 0.0, out)
 
 
 def city_blocks(X: Rows, Z: Rows) -> Array:

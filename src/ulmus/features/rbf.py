@@ -219,9 +219,15 @@ class RBFFeatures(FeatureMap):
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
         same_place(X=like, centers_=self.centers_)
         A, shift = placed(self.centers_, like), placed(self.scaling_.shift, like)
-        rates = placed(rates, like)
-        W, shifted = (cast(_expanded(B, rates), dtype) for B in (A, A + shift))
-        return RBFLayer(self.scaling_.placed(like), W, shifted, node)
+        rates, scaling = placed(rates, like), self.scaling_
+        shifted = cast(_expanded(A + shift, rates), dtype)
+        if not self._rescales:
+            # Squares of rows far from the origin would swallow what they differ by.
+            middle = to_numpy(self.centers_).mean(axis=0)
+            scaling = Scaling(middle, np.ones_like(middle))
+            A = A - placed(middle, like)
+        W = cast(_expanded(A, rates), dtype)
+        return RBFLayer(scaling.placed(like), W, shifted, node)
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ulmus.backends.elementwise import decay
 from ulmus.kernels.base import Kernel
-from ulmus.pairs import Shifted, affine, at_most_zero, city_blocks, into, ones
+from ulmus.pairs import Shifted, at_most_zero, city_blocks, into, ones, scaled_squares
 from ulmus.typing import Array, Rows
 
 __all__ = ["RBF", "Laplacian"]
@@ -36,7 +36,7 @@ class RBF(Kernel):
         """The block k(xᵢ, zⱼ)."""
         # Only distances count, so what both are short of does not.
         X, Z = (A.rows if isinstance(A, Shifted) else A for A in (X, Z))
-        P = affine(X, Z, 2.0 * self.gamma, -self.gamma, 0.0, out)
+        P = scaled_squares(X, Z, -self.gamma, out)
         P = at_most_zero(P)  # the expanded square may round to just below it
         return into(out, decay(P))
 
