@@ -286,7 +286,7 @@ def test_C_that_is_no_positive_number(C):
         ({"validation_fraction": 1.0}, "validation_fraction=1.0 must be"),
         ({"n_hidden": "loo"}, "needs a squared loss"),
         ({"kernel": rbf_kernel}, "takes the place of the hidden layer"),
-        ({"kernel": "cosine", "n_hidden": None}, "kernel='cosine' is unknown"),
+        ({"kernel": "fourier", "n_hidden": None}, "kernel='fourier' is unknown"),
         ({"kernel": rbf_kernel, "gamma": 2.0, "n_hidden": None}, "gamma=2.0 belongs to"),
         ({"class_weight": "fair"}, "a dict, 'balanced' or None"),
         ({"features": "sigmoid", "n_hidden": None}, "has no transform"),
