@@ -22,6 +22,7 @@ from ulmus.hidden import Stored
 from ulmus.kernel_matrix import GivenKernel
 from ulmus.problem import Problem
 from ulmus.solvers import path as path_module
+from ulmus.solvers.discriminant import Geometry
 from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.manifold import manifold_basis, manifold_gram
 from ulmus.solvers.path import primal_path
@@ -208,6 +209,18 @@ def test_class_scatter_is_left_out_as_refits_are(seed, n, h, classes, kind, lam)
     assert_allclose(found.loo, F[list(Cs).index(found.C)], rtol=1e-5, atol=1e-5)
     one = within(p, Points(np.array([lam]), Cs[:1], chosen=False), 0)
     assert_allclose(one.loo, F[0], rtol=1e-5, atol=1e-5)
+
+
+def test_rows_held_out_together_leave_balanced_weights():
+    p, _ = make_balanced(3, 30, 6, 3, "any")
+    kept = np.flatnonzero(np.arange(30) % 4)
+    rest = p.among(kept)
+    codes, factor = p.targets.codes[kept], p.targets.totals.sum() / (3 * p.targets.totals)
+    count = p.weight[kept] / factor[codes]
+    assert_allclose(rest.weight, oracles.balanced(codes, count))
+    W = KNNGraph(3).affinity(p.H.X, p.targets.codes)
+    geometry = Geometry(p.H, p.targets, p.weight, W, p.H).take(kept)
+    assert_allclose(geometry.weight, rest.weight)
 
 
 def test_a_class_that_leaves_with_its_last_row_leaves_its_share_to_the_others():

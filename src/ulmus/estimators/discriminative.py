@@ -64,7 +64,8 @@ class ManifoldELMClassifier(
         as much of the class means' scatter as leaves half of the system standing; "printed" is S
         as it is, with a warning that counts the system's negative eigenvalues.
     ridge : float, default=0.01
-        What is added to S in every direction, in units of its mean eigenvalue.
+        What is added to S in every direction, in units of its mean eigenvalue over all hidden
+        units (of the positive part of S, or of its first term where the form is "bounded").
     cv : int, default=5
         Number of folds. C, lam and the probabilities' temperature come from rows held out,
         whose edges and class means are left out with them.

@@ -50,6 +50,8 @@ class Geometry:
     """Hidden rows, their classes and weights, and a graph W within classes.
 
     ``rows`` are the rows whose scatter is meant: H itself, or the inputs where they are as wide.
+    ``units`` is how many hidden units there are where H is in a basis of its rows, which are
+    fewer; None is the width of H. The ridge is in units of S's mean eigenvalue over all of them.
     """
 
     H: Hidden
@@ -57,6 +59,12 @@ class Geometry:
     weight: Array | None
     W: Any
     rows: Hidden
+    units: int | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units, h."""
+        return self.H.width if self.units is None else self.units
 
     def take(self, rows: np.ndarray) -> "Geometry":
         """Some of the rows, with the edges between them and weights as a fit to them has."""
@@ -64,7 +72,7 @@ class Geometry:
         assert isinstance(part.targets, ClassTargets)
         W, own = self.W[rows][:, rows], self.rows.take(rows)
         own = part.H if self.rows is self.H else own
-        return Geometry(part.H, part.targets, part.weight, W, own)
+        return Geometry(part.H, part.targets, part.weight, W, own, self.units)
 
     def moments(self) -> Moments:
         """G and R."""
@@ -93,7 +101,7 @@ class Geometry:
             return replace(self, H=H, rows=H if same else self.rows), None
         span, rows = reduced_basis(self.H)
         H = Hidden(KeptRows(rows.shape[1], rows.dtype), rows)
-        return replace(self, H=H, rows=H), span
+        return replace(self, H=H, rows=H, units=self.width), span
 
 
 @dataclass(frozen=True)
@@ -104,12 +112,15 @@ class Penalty:
     basis: Array
 
 
-def penalty(local: Array, offsets: Array, lam: float, amount: float) -> Penalty:
-    """The positive part of S, and ``amount`` of its mean eigenvalue in every direction."""
+def penalty(local: Array, offsets: Array, lam: float, amount: float, width: int) -> Penalty:
+    """The positive part of S, and ``amount`` of its mean eigenvalue in every direction.
+
+    S has ``width`` eigenvalues; those that ``local`` has no direction for are zero.
+    """
     values, V = eigh(_scatter(local, offsets, lam), overwrite=True)
     xp = namespace(values)
     values = xp.clip(values, min=0.0)
-    return Penalty(values + amount * (float(xp.mean(values)) or 1.0), V)
+    return Penalty(values + amount * (float(xp.sum(values)) / width or 1.0), V)
 
 
 def discriminant(
@@ -156,6 +167,7 @@ class _System:
     def __init__(self, geometry: Geometry, form: str, amount: float) -> None:
         self.moments, self.form, self.amount = geometry.moments(), form, amount
         self.local, self.offsets = geometry.local(), geometry.offsets()
+        self.width = geometry.width
         self.cross = matmul(
             self.moments.cross, from_numpy(geometry.targets.coding, self.moments.cross)
         )
@@ -165,7 +177,7 @@ class _System:
         return getattr(self, f"_{self.form}")(lam, Cs)
 
     def _positive(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
-        Q = penalty(self.local, self.offsets, lam, self.amount)
+        Q = penalty(self.local, self.offsets, lam, self.amount, self.width)
         # β = Lγ turns Q into the identity and G into a diagonal: every C is a division.
         xp = namespace(Q.values)
         root = Q.basis / xp.sqrt(Q.values)
@@ -180,7 +192,7 @@ class _System:
 
     def _bounded(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         xp = namespace(self.local)
-        amount = float(xp.linalg.trace(self.local)) / self.local.shape[0] or 1.0
+        amount = float(xp.linalg.trace(self.local)) / self.width or 1.0
         amount *= self.amount
         for C in map(float, Cs):
             whole = self.moments.gram + self.local / C
