@@ -4,6 +4,9 @@ The names are those that converters of scikit-learn's models use, and shapes tho
 methods: "label", "probabilities" and "scores" are `predict`, `predict_proba` and
 `decision_function` of a classifier, "variable" is `predict` of a regressor, "label" `predict` of a
 clusterer and "transformed" `transform`.
+
+A graph cannot refuse a row. One that the methods refuse, because an entry or what comes of it is
+not finite, has NaN for every number, and a label that is no class.
 """
 
 from dataclasses import dataclass
@@ -28,8 +31,9 @@ from ulmus.exporting.functions import nearest, scaled
 from ulmus.exporting.graph import Value
 from ulmus.exporting.kernels import dense_landmarks, kernel_block
 from ulmus.exporting.maps import linear_outputs, transformed
+from ulmus.features.base import FeatureMap
 
-__all__ = ["OUTPUT_NAMES", "Output", "label_table", "outputs"]
+__all__ = ["OUTPUT_NAMES", "Output", "label_table", "no_label", "outputs"]
 
 OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 
@@ -57,25 +61,27 @@ def outputs(model, x, dtype):
             "Ulmus can, and a pipeline that ends in one."
         )
     places = transformed(model, x)
+    if isinstance(model, FeatureMap | HiddenOutputs):
+        places = _blanked(places, _refused(x, places.cast(dtype)))
     columns = len(model.get_feature_names_out())
     return {"transformed": Output.numbers(places, dtype, columns)}
 
 
 @outputs.register
 def _(model: LabelOutputs, x, dtype):
-    F = _decision(model, x)
+    F, refused = _decided(model, x, dtype)
     return {
-        "label": _label(model, _chosen(len(model.classes_), F)),
+        "label": _label(model, _chosen(len(model.classes_), F), refused),
         "scores": _scores(model, F, dtype),
     }
 
 
 @outputs.register
 def _(model: ClassOutputs, x, dtype):
-    F = _decision(model, x)
+    F, refused = _decided(model, x, dtype)
     codes = _chosen(len(model.classes_), F)
     return {
-        "label": _label(model, codes),
+        "label": _label(model, codes, refused),
         "probabilities": _probabilities(model, F, codes, dtype),
         "scores": _scores(model, F, dtype),
     }
@@ -84,7 +90,7 @@ def _(model: ClassOutputs, x, dtype):
 @outputs.register(ValueLabels)
 @outputs.register(SemiSupervisedELMRegressor)
 def _(model, x, dtype):
-    F = _decision(model, x)
+    F, _ = _decided(model, x, dtype)
     if model._flat:
         return {"variable": Output.numbers(F.column(0), dtype)}
     return {"variable": Output.numbers(F, dtype, len(model.intercept_))}
@@ -93,27 +99,32 @@ def _(model, x, dtype):
 @outputs.register
 def _(model: ELMKMeans, x, dtype):
     D = transformed(model, x)
+    refused = _refused(x, D.cast(dtype))
     return {
-        "label": Output(D.op("ArgMin", axis=1, keepdims=0), np.int64),
-        "transformed": Output.numbers(D, dtype, model.n_clusters),
+        "label": _cluster(D.op("ArgMin", axis=1, keepdims=0), refused),
+        "transformed": Output.numbers(_blanked(D, refused), dtype, model.n_clusters),
     }
 
 
 @outputs.register
 def _(model: ELMNMF, x, dtype):
     B = transformed(model, x)
+    refused = _refused(x, B.cast(dtype))
     return {
-        "label": Output(nearest(B, model.cluster_centers_), np.int64),
-        "transformed": Output.numbers(B, dtype, model.n_clusters),
+        "label": _cluster(nearest(B, model.cluster_centers_), refused),
+        "transformed": Output.numbers(_blanked(B, refused), dtype, model.n_clusters),
     }
 
 
 @outputs.register
 def _(model: ELMSpectralClustering, x, dtype):
     if hasattr(model, "beta_"):
-        return {"label": Output(_chosen(model.n_clusters, linear_outputs(model, x)), np.int64)}
+        F = linear_outputs(model, x)
+        return {"label": _cluster(_chosen(model.n_clusters, F), _refused(x, F.cast(dtype)))}
     E = transformed(model.embedding_, x)
-    return {"label": Output(nearest(E, model.kmeans_.cluster_centers_), np.int64)}
+    return {
+        "label": _cluster(nearest(E, model.kmeans_.cluster_centers_), _refused(x, E.cast(dtype)))
+    }
 
 
 @outputs.register
@@ -161,6 +172,41 @@ def label_table(classes):
     )
 
 
+def no_label(table):
+    """What stands for no class beside these; there is nothing beside booleans.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> no_label(np.array([0, 1])), no_label(np.array([-1, 1])) < -1
+    (-1, True)
+    """
+    if table.dtype.kind == "b":
+        return False
+    if table.dtype.kind == "f":
+        return np.nan
+    if table.dtype == object:
+        return "" if "" not in table.tolist() else "NaN"
+    return -1 if -1 not in table.tolist() else int(np.iinfo(np.int64).min)
+
+
+def _decided(model, x, dtype):
+    """Decision values, NaN for rows that are refused, and which rows are."""
+    F = _decision(model, x)
+    refused = _refused(x, F.cast(dtype))
+    return _blanked(F, refused), refused
+
+
+def _refused(*values):
+    """The rows of which some entry is not finite, as a column."""
+    odd = [value.op("IsNaN").op("Or", value.op("IsInf")).cast(float).sum() for value in values]
+    return sum(odd[1:], start=odd[0]).op("Greater", 0.0)
+
+
+def _blanked(values, refused):
+    return refused.op("Where", np.nan, values)
+
+
 @singledispatch
 def _decision(model, x):
     """The model's linear outputs, before they become labels."""
@@ -199,9 +245,15 @@ def _chosen(classes, F):
     return F.op("ArgMax", axis=1, keepdims=0)
 
 
-def _label(model, codes):
+def _label(model, codes, refused):
     table = label_table(model.classes_)
+    codes = refused.column(0).op("Where", np.array(len(table)), codes)
+    table = np.append(table, np.array([no_label(table)], dtype=table.dtype))
     return Output(codes.graph.op("Gather", table, codes), table.dtype)
+
+
+def _cluster(codes, refused):
+    return Output(refused.column(0).op("Where", np.array(-1), codes), np.int64)
 
 
 def _scores(model, F, dtype):
