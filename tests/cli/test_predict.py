@@ -162,3 +162,49 @@ def test_outputs_that_cannot_be(model, flowers, refused):
     (flowers / "empty.csv").write_text(",".join(COLUMNS) + "\n")
     refused("predict", model, "empty.csv")
     refused("predict", model, "absent.csv")
+
+
+# ---------------------------------------------------------------- spreadsheets
+FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "-2+3")
+
+
+@pytest.fixture
+def formulas(flowers, capsys):
+    """A model of classes that a spreadsheet would take for formulas."""
+    text = (flowers / "flowers.csv").read_text()
+    for kind, formula in zip(("setosa", "versicolor", "virginica"), FORMULAS, strict=True):
+        text = text.replace(kind, formula)
+    (flowers / "odd.csv").write_text(text)
+    assert main(["fit", "odd.csv", "--target", "kind", "--quiet"]) == 0
+    capsys.readouterr()
+    return flowers / "odd.ulmus"
+
+
+def test_no_prediction_is_a_formula_to_a_spreadsheet(formulas, capsys):
+    (_, *rows), said = predicted(capsys, formulas, "new.csv")
+    assert {label for (label,) in rows} == {f"'{formula}" for formula in FORMULAS}
+    assert "--raw writes them as they are" in said
+    assert main(["predict", str(formulas), "new.csv", "--out", "out.csv"]) == 0
+    assert "\n=" not in (formulas.parent / "out.csv").read_text()
+
+
+def test_raw_predictions_are_as_they_are(formulas, capsys):
+    (_, *rows), said = predicted(capsys, formulas, "new.csv", "--raw")
+    assert {label for (label,) in rows} == set(FORMULAS)
+    assert "--raw" not in said
+    assert main(["predict", str(formulas), "new.csv", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["predictions"]) == set(FORMULAS)
+
+
+def test_numbers_are_no_formulas(tmp_path, capsys):
+    x = np.linspace(-1, 1, 60)
+    write(tmp_path / "signs.csv", ("x", "sign"), zip(x, np.where(x < 0, "-1", "+1"), strict=True))
+    assert main(["fit", "signs.csv", "--target", "sign", "--task", "classification"]) == 0
+    capsys.readouterr()
+    (_, *rows), _ = predicted(capsys, "signs.ulmus", "signs.csv")
+    assert {label for (label,) in rows} <= {"-1", "1", "+1"}
+    write(tmp_path / "line.csv", ("x", "y"), zip(x, -5 * x, strict=True))
+    assert main(["fit", "line.csv", "--target", "y"]) == 0
+    capsys.readouterr()
+    (_, *rows), _ = predicted(capsys, "line.ulmus", "line.csv")
+    assert all(float(value) < 6 for (value,) in rows)

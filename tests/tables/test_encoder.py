@@ -260,6 +260,12 @@ def test_a_column_without_a_finite_number_is_left_out_for_what_it_is():
     assert made.dropped == {"x": "has no number below 1e+100 in any row"}
 
 
+def test_more_columns_than_a_file_can_hold_are_refused_before_the_fit(monkeypatch):
+    monkeypatch.setattr("ulmus.tables.encoder._MOST_NAMED", 2)
+    with pytest.raises(TableError, match="has 3 columns, and a model's file has room for 2"):
+        TableEncoder().fit(table_of(a=[1.0, 2.0], b=[1.0, 2.0], c=[1.0, 2.0]))
+
+
 def test_large_numbers_keep_their_differences():
     x = 1.6e9 + np.arange(50.0) ** 2
     X = TableEncoder().fit_transform(table_of(x=x, y=np.arange(50) % 2))

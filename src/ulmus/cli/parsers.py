@@ -62,6 +62,9 @@ def _predict(commands):
     _reads_model(command)
     _reads_data(command)
     command.add_argument("--proba", action="store_true", help="a probability for each class too")
+    command.add_argument(
+        "--raw", action="store_true", help="leave text as it is that a spreadsheet may work out"
+    )
     _out(command)
     _writes(command)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ulmus.cli.models import load_model
 from ulmus.cli.places import check_free, read_data, write_new
-from ulmus.cli.printing import csv_text, note, print_json, say, write_csv
+from ulmus.cli.printing import csv_text, harmless, note, print_json, say, write_csv
 from ulmus.cli.watching import watching
 from ulmus.exceptions import InvalidInputError
 from ulmus.tabular.targets import as_text
@@ -34,14 +34,15 @@ def predict(options):
     for sentence in (*table.notes, *model.encoder.met):
         note(sentence, options.quiet)
     headings = ["prediction", *_headings(model, P)]
+    cells = _cells(y, options)
     if options.out:
-        write_new(options.out, csv_text(headings, _rows(y, P)), options.force)
+        write_new(options.out, csv_text(headings, _rows(cells, P)), options.force)
     if options.json:
         print_json(_found(model, y, P, options.out))
     elif options.out:
         say(f"{len(y):,} predictions of {model.target!r}: {options.out}")
     else:
-        write_csv(sys.stdout, headings, _rows(y, P))
+        write_csv(sys.stdout, headings, _rows(cells, P))
     sys.stdout.flush()
     if not options.out:
         _next(len(y), options, table, model)
@@ -52,10 +53,24 @@ def _headings(model, P):
     return [] if P is None else [f"probability of {name}" for name in as_text(model.classes)]
 
 
-def _rows(y, P):
+def _cells(y, options):
+    """The predictions as text, none of which is a formula unless they are wanted as they are."""
+    cells = as_text(y)
+    safe = cells if options.raw else harmless(cells)
+    changed = sum(a != b for a, b in zip(cells, safe, strict=True))
+    if changed and (options.out or not options.json):
+        note(
+            f"{changed:,} predictions begin as a formula does, and have an apostrophe before them, "
+            "so that no spreadsheet works them out; --raw writes them as they are.",
+            options.quiet,
+        )
+    return safe
+
+
+def _rows(cells, P):
     if P is None:
-        return ([text] for text in as_text(y))
-    return ([text, *(f"{p:.6g}" for p in row)] for text, row in zip(as_text(y), P, strict=True))
+        return ([text] for text in cells)
+    return ([text, *(f"{p:.6g}" for p in row)] for text, row in zip(cells, P, strict=True))
 
 
 def _found(model, y, P, out):

@@ -4,12 +4,14 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sys
 
 __all__ = [
     "csv_text",
     "facts",
+    "harmless",
     "note",
     "print_json",
     "say",
@@ -20,6 +22,8 @@ __all__ = [
 ]
 
 _ENDLESS = 10_000
+# What makes a cell a formula when a spreadsheet opens the file.
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _GAP = "  "
 
 
@@ -52,6 +56,25 @@ def csv_text(headings, rows):
     stream = io.StringIO()
     write_csv(stream, headings, rows)
     return stream.getvalue()
+
+
+def harmless(cells):
+    """Cells of text, with an apostrophe before those that a spreadsheet would take for formulas.
+
+    Examples
+    --------
+    >>> harmless(["=1+1", "-5", "rose"])
+    ["'=1+1", '-5', 'rose']
+    """
+    return [f"'{cell}" if _FORMULA.match(cell) and not _is_number(cell) else cell for cell in cells]
+
+
+def _is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def width(stream=None):

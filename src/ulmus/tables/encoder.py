@@ -21,6 +21,8 @@ __all__ = ["TableEncoder"]
 
 # A matrix wider than this with fewer entries than this share is sparse.
 _WIDE, _FEW = 1000, 0.05
+# A file may hold a million arrays, and a column may need two.
+_MOST_NAMED = 450_000
 # Numbers get their ranks too where no more columns than these have any: in more, as a signal or an
 # image has, ranks were seen to harm.
 _MOST_RANKED = 32
@@ -90,6 +92,11 @@ class TableEncoder:
         vars(self).update(vars(TableEncoder()))
         if table.matrix is not None:
             return self._fit_matrix(table)
+        if len(table.names) > _MOST_NAMED:
+            raise TableError(
+                f"The table has {len(table.names):,} columns, and a model's file has room for "
+                f"{_MOST_NAMED:,} by name; give them as a matrix, in an npz file."
+            )
         notes: list[str] = []
         numbers = [table[name] for name in table.names if table[name].dtype != object]
         ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
