@@ -8,8 +8,18 @@ import sklearn
 from oracles import finite_differences
 from ulmus import KernelFeatures, RandomFeatures, RBFFeatures
 from ulmus.features.activations import ACTIVATIONS
-from ulmus.kernels import Pairwise
-from ulmus.slopes import kernel_slopes
+from ulmus.kernels import (
+    RBF,
+    Arcsine,
+    Cosine,
+    InfiniteRBF,
+    Laplacian,
+    Linear,
+    Pairwise,
+    Polynomial,
+    Sigmoid,
+)
+from ulmus.slopes import kernel_gradients
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((40, 3)) * [1.0, 5.0, 0.2] + [0.0, 10.0, 1.0]
@@ -71,6 +81,35 @@ def test_little_memory_gives_the_same_slopes(name):
         np.testing.assert_allclose(slopes.squares(WEIGHT), expected, rtol=1e-12)
 
 
+KERNELS = [
+    RBF(0.1),
+    Linear(),
+    Polynomial(0.1, 0.5, 3),
+    Polynomial(degree=1),
+    Sigmoid(0.1, 0.2),
+    Cosine(),
+    InfiniteRBF(0.1, 2.0),
+    InfiniteRBF(0.1, 2.0, normalized=False),
+    Arcsine(0.5, 0.3),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_slopes_of_kernels_are_finite_differences(kernel):
+    A, points, beta = (RNG.standard_normal(shape) for shape in ((6, 3), (9, 3), (9, 2)))
+    G = finite_differences(lambda U: kernel(U, points) @ beta, A)
+    slopes = kernel_gradients(kernel, A, points, beta, np.ones(3))
+    for i in range(len(A)):
+        found = slopes.squares(np.eye(len(A))[i])
+        np.testing.assert_allclose(found, (G[i] ** 2).sum(axis=0), rtol=1e-6, atol=1e-12)
+
+
+def test_a_row_of_zeros_has_no_direction_and_no_slope():
+    A, points = np.zeros((1, 2)), np.array([[1.0, 2.0], [0.0, 0.0]])
+    slopes = kernel_gradients(Cosine(), A, points, np.ones((2, 1)), np.ones(2))
+    np.testing.assert_array_equal(slopes.squares(np.ones(1)), [0.0, 0.0])
+
+
 def test_at_a_centre_an_exponential_unit_has_a_peak_and_no_slope():
     units = RBFFeatures(1, node="exponential", centers="rows", scaling=None, random_state=0)
     units.fit(np.array([[1.0, 2.0]]))
@@ -84,4 +123,5 @@ def test_what_has_no_formula_has_no_slopes():
     for kernel in ("laplacian", lambda A, B: A @ B.T):
         units = KernelFeatures(kernel, 3).fit(X)
         assert units.layer(X).slopes(X, np.ones((3, 1))) is None
-    assert kernel_slopes(Pairwise(np.dot), X, X) is None
+    for kernel in (Pairwise(np.dot), Laplacian()):
+        assert kernel_gradients(kernel, X, X, np.ones((len(X), 1)), np.ones(3)) is None

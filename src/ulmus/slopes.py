@@ -14,7 +14,16 @@ import numpy as np
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import is_sparse
 from ulmus.hidden import most_rows, row_blocks
-from ulmus.kernels import RBF, Arcsine, InfiniteRBF, Kernel, Linear, Polynomial
+from ulmus.kernels import (
+    RBF,
+    Arcsine,
+    Cosine,
+    InfiniteRBF,
+    Kernel,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
 from ulmus.pairs import Shifted, products, squares
 from ulmus.typing import Array, Rows
 
@@ -83,6 +92,20 @@ def _(kernel: Linear, X: Rows, Z: Rows) -> Any:
 def _(kernel: Polynomial, X: Rows, Z: Rows) -> Any:
     inner = kernel.gamma * products(X, Z, None) + kernel.coef0
     return kernel.degree * kernel.gamma * inner ** (kernel.degree - 1), None
+
+
+@kernel_slopes.register
+def _(kernel: Sigmoid, X: Rows, Z: Rows) -> Any:
+    return kernel.gamma * (1.0 - kernel(X, Z) ** 2), None
+
+
+@kernel_slopes.register
+def _(kernel: Cosine, X: Rows, Z: Rows) -> Any:
+    x, z = squares(X), squares(Z)
+    # A row of zeros has no direction: the kernel jumps there and has no gradient.
+    inverse = np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
+    p = np.sqrt(inverse)[:, None] / np.sqrt(np.where(z > 0, z, 1.0))
+    return p, -inverse[:, None] * kernel(X, Z)
 
 
 @kernel_slopes.register

@@ -4,8 +4,6 @@ The tag makes `test_estimator_checks` ask for scikit-learn's own list; here are 
 values compared, and what the list leaves out.
 """
 
-import importlib.util
-
 import array_api_strict
 import numpy as np
 import pytest
@@ -38,9 +36,18 @@ from ulmus import (
 PLACES = [
     ("array_api_strict", "CPU_DEVICE", "float64"),
     ("array_api_strict", "device1", "float32"),
+    ("torch", "cpu", "float64"),
+    ("torch", "cpu", "float32"),
 ]
-if importlib.util.find_spec("torch"):
-    PLACES += [("torch", "cpu", "float64"), ("torch", "cpu", "float32")]
+
+
+def at(*precisions):
+    """The places where arrays are of these precisions; PyTorch's are run by `make torch`."""
+    marks = {"torch": [pytest.mark.torch]}
+    found = [place for place in PLACES if place[2] in precisions]
+    cases = [pytest.param(p, marks=marks.get(p[0], []), id=" ".join(p)) for p in found]
+    return pytest.mark.parametrize("place", cases)
+
 
 MODELS = {
     "ridge": ELMClassifier(n_hidden=10),
@@ -85,14 +92,14 @@ def test_a_transformer_decides_for_the_estimator_around_it():
     assert not get_tags(ELMClassifier(PowerTransformer())).array_api_support
 
 
-@pytest.mark.parametrize("place", [p for p in PLACES if p[2] == "float32"], ids=" ".join)
+@at("float32")
 @pytest.mark.parametrize("name", MODELS)
 def test_scikit_learn_s_check_of_places_shapes_and_types(name, place):
     model = MODELS[name]
     checks.check_array_api_input(type(model).__name__, model, *place)
 
 
-@pytest.mark.parametrize("place", [p for p in PLACES if p[2] == "float64"], ids=" ".join)
+@at("float64")
 @pytest.mark.parametrize("name", MODELS)
 def test_scikit_learn_s_check_of_values(name, place):
     model = MODELS[name]
@@ -112,7 +119,7 @@ X = np.random.default_rng(0).standard_normal((37, 3))
 Y = np.arange(37) % 3
 
 
-@pytest.mark.parametrize("place", PLACES, ids=" ".join)
+@at("float32", "float64")
 def test_the_score_is_the_same_float_in_every_library(place):
     xp, there = checks._array_api_for_tests(*place)
     A = X.astype(place[2])

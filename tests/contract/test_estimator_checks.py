@@ -1,6 +1,5 @@
 """Every public estimator passes scikit-learn's own checks, with no expected failure."""
 
-import importlib.util
 import shutil
 
 import pytest
@@ -62,20 +61,23 @@ def expected_failures(estimator):
 # Arrays that the checks would ask for and that are not here.
 ABSENT = ["dpnp", "xpu", "mps"]
 ABSENT += [] if shutil.which("nvidia-smi") else ["cupy", "cuda"]
-ABSENT += [] if importlib.util.find_spec("torch") else ["torch"]
 
 
-def runs_here(case):
-    """Whether the library and the device that a check is for are here."""
-    check = getattr(case, "values", case)[1]
-    return not any(name in str(check.keywords) for name in ABSENT)
+def cases(checks):
+    """What can run here of what scikit-learn asks for; PyTorch's part is run by `make torch`."""
+    for case in checks:
+        values, marks = getattr(case, "values", case), getattr(case, "marks", ())
+        arrays = str(values[1].keywords)
+        if not any(name in arrays for name in ABSENT):
+            marks = [*marks, pytest.mark.torch] if "torch" in arrays else marks
+            yield pytest.param(*values, marks=marks)
 
 
 CHECKS = parametrize_with_checks(ESTIMATORS + VARIANTS, expected_failed_checks=expected_failures)
-NAMES, CASES = CHECKS.mark.args
+NAMES, ASKED = CHECKS.mark.args
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize(NAMES, list(filter(runs_here, CASES)), **CHECKS.mark.kwargs)
+@pytest.mark.parametrize(NAMES, list(cases(ASKED)), **CHECKS.mark.kwargs)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -72,8 +72,8 @@ def _squares(model, X, weight):
         source = vars(model).get("features_", vars(model).get("kernel_"))
         raise AttributeError(
             f"There are no feature_importances_: {source!r} states no gradient. RandomFeatures "
-            "with an activation given by name, RBFFeatures, and the kernels 'rbf', 'linear', "
-            "'poly', 'infinite_rbf' and 'arcsine' do."
+            "with an activation given by name, RBFFeatures, and all kernels given by name but "
+            "'laplacian' and 'precomputed' do."
         )
     unit, total = ColumnStatistics.of(X, weight).deviation, np.zeros(X.shape[1])
     # Only the shares count, so β may be brought to a size whose square is a number.
