@@ -24,7 +24,7 @@ from ulmus.backends.neighbors import (
 )
 from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.rows import plain_rows, sound
+from ulmus.rows import check_square, plain_rows, sound
 from ulmus.typing import Array, DType, Rows, Seed
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
@@ -108,6 +108,7 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
     >>> laplacian(W) @ np.array([1.0, 2.0, 5.0])
     array([-1.,  1.,  0.])
     """
+    check_whole("power", power, least=1, most=_HIGHEST)
     W = _checked(W)
     degree = np.asarray(W.sum(axis=1)).ravel()
     if not normalized:
@@ -254,13 +255,15 @@ class KNNGraph(BaseEstimator):
         if not callable(self.metric):
             check_known("metric", self.metric, sorted(VALID_METRICS["brute"]))
         check_whole("power", self.power, least=1, most=_HIGHEST)
-        if not (isinstance(self.width, str) and self.width in ("mean", "local")):
-            check_number("width", self.width, "'mean', 'local' or a positive number")
-        for name, known in (
-            ("weights", ("heat", "binary")),
-            ("method", ("auto", "exact", "pynndescent")),
-        ):
-            check_known(name, getattr(self, name), known)
+        check_known("method", self.method, ("auto", "exact", "pynndescent"))
+        _check_edges(self.weights, self.width)
+
+
+def _check_edges(weights: Any, width: Any) -> None:
+    """Refuse arguments that say nothing about how firm an edge is."""
+    check_known("weights", weights, ("heat", "binary"))
+    if not (isinstance(width, str) and width in ("mean", "local")):
+        check_number("width", width, "'mean', 'local' or a positive number")
 
 
 def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mean") -> Any:
@@ -291,7 +294,8 @@ def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mea
            [0.607, 0.   , 0.135],
            [0.   , 0.135, 0.   ]])
     """
-    sound(distances, "The graph")
+    _check_edges(weights, width)
+    check_square(distances, "The graph")
     D = sp.coo_array(distances)
     away = D.row != D.col
     row, column, distance = D.row[away], D.col[away], D.data[away].astype(float)
@@ -347,6 +351,7 @@ def as_laplacian(graph: Any, X: Rows) -> Laplacian:
     (4, array([1., 1., 1., 1.]))
     """
     graph = KNNGraph() if graph is None else graph
+    sound(graph, "The graph")
     if isinstance(graph, KNNGraph):
         return graph.laplacian(X)
     if hasattr(graph, "fit_transform"):
@@ -378,12 +383,8 @@ def _is_distances(graph: Any) -> bool:
 
 def _checked(W: Any) -> Any:
     """W as a symmetric float CSR array without self-loops, or an error that says why not."""
-    sound(W, "The graph")
+    check_square(W, "The graph")
     W = sp.csr_array(W, dtype=float)
-    if W.shape[0] != W.shape[1]:
-        raise InvalidInputError(f"The graph has shape {W.shape}; it must be square.")
-    if not np.isfinite(W.data).all():
-        raise InvalidInputError("The graph has weights that are not finite; leave such edges out.")
     if W.nnz and W.data.min() < 0:
         raise InvalidInputError(
             "The graph has negative weights; use affinities, which are larger for rows that are "

@@ -12,7 +12,7 @@ from ulmus.backends.namespace import is_sparse
 from ulmus.exceptions import EntryTypeError, InvalidInputError
 from ulmus.typing import Rows
 
-__all__ = ["ROWS", "plain_rows", "readable", "real", "sound"]
+__all__ = ["ROWS", "check_square", "plain_rows", "readable", "real", "sound"]
 
 # What scikit-learn is to make of rows.
 ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
@@ -54,6 +54,18 @@ def sound(X: Any, name: str = "X") -> None:
                 f"{name} cannot be used: {error}. Build it again from its entries, rows and "
                 "columns, or call its check_format(full_check=True) to see what is wrong."
             ) from error
+
+
+def check_square(W: Any, name: str) -> None:
+    """Refuse what is no square matrix of finite real numbers."""
+    sound(W, name)
+    if not (is_sparse(W) or isinstance(W, np.ndarray)) or W.ndim != 2 or W.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{name} must be a matrix of real numbers, sparse or an array.")
+    if W.shape[0] != W.shape[1]:
+        raise InvalidInputError(f"{name} has shape {W.shape}; it must be square.")
+    data = W if isinstance(W, np.ndarray) else W.tocoo(copy=False).data
+    if not np.isfinite(data).all():
+        raise InvalidInputError(f"{name} has weights that are not finite; leave such edges out.")
 
 
 @contextmanager

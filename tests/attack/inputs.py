@@ -18,6 +18,7 @@ from attack.beside import TARGETS, WEIGHTS
 from attack.calls import CALLS
 from attack.judge import Demand, judged
 from attack.outcomes import Outcome, Result
+from attack.parts import PARTS
 from attack.rows import EQUAL, ROWS
 from attack.subjects import PUBLIC, SUBJECTS, Data
 from ulmus import KNNGraph
@@ -43,7 +44,7 @@ def cases() -> tuple[Case, ...]:
         if name in PUBLIC:
             pairs = ((a, value) for a in arguments_of(model) for value in VALUES)
             found += [(name, f"argument: {argument} = {value}") for argument, value in pairs]
-    return tuple(found)
+    return (*found, *PARTS)
 
 
 COUNT = len(cases())
@@ -125,6 +126,12 @@ def _call(name: str, what: str, data_seed: int) -> tuple[Outcome, str]:
     return judged(_fitted(name, data_seed), lambda m: call(subject, data, m), demand)
 
 
+def _part(name: str, what: str, data_seed: int) -> tuple[Outcome, str]:
+    call, must = PARTS[name, what]
+    data = Data.drawn(data_seed)
+    return judged(KNNGraph(), lambda _: call(data), Demand(must))
+
+
 def _argument(name: str, what: str, data_seed: int) -> tuple[Outcome, str]:
     """An argument that cannot be used is named in an error of its own; else the fit is sound."""
     subject, data = SUBJECTS[name], Data.drawn(data_seed)
@@ -149,4 +156,5 @@ _KINDS: dict[str, Callable[[str, str, int], tuple[Outcome, str]]] = {
     "weight": _weight,
     "call": _call,
     "argument": _argument,
+    **dict.fromkeys(("graph", "kernel"), _part),
 }
