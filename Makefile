@@ -51,7 +51,7 @@ browser: $(VENV)/.installed-test  ## Draw the papers' report in Chromium, wide a
 	  || { echo "chromium is not on PATH; on Debian: 'apt-get install chromium'."; exit 1; }
 	@$(TESTS) -m browser $(ARGS)
 
-attack: $(VENV)/.installed-test  ## Attack with bad inputs and count the outcomes (make attack ARGS="inputs --count 100")
+attack: $(VENV)/.installed-test  ## Attack with bad inputs, forged files and kills, and count the outcomes (make attack ARGS="files --minutes 5")
 	@SCIPY_ARRAY_API=1 PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)
 
 check: $(VENV)/.installed-check  ## Format, lint, types, layers

@@ -6,17 +6,20 @@ was read. Nothing is unpickled and nothing is written to disk. `ValueError` says
 """
 
 import contextlib
+import errno
+import io
 import math
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["ARRAY_KINDS", "ArrayArchive", "check_places", "read_npz", "sparse_matrix"]
+__all__ = ["ARRAY_KINDS", "ArrayArchive", "Charge", "check_places", "read_npz", "sparse_matrix"]
 
 # Numbers and text of fixed width; never objects, which NumPy would unpickle.
 ARRAY_KINDS = "biufcSU"
@@ -27,6 +30,9 @@ _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+# NumPy's own limit; a longer one is no header of numbers or text.
+_LONGEST_HEADER = 10_000
+Charge = Callable[[tuple[int, ...], int], None]
 # What zipfile, zlib and NumPy raise on bytes that are not what they should be.
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, LookupError, SyntaxError,
@@ -43,6 +49,10 @@ def _one_error() -> Iterator[None]:
         yield
     except _BROKEN as error:
         raise ValueError(str(error)[:200] or type(error).__name__) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise ValueError("it has a member that lies outside of it") from error
 
 
 class ArrayArchive:
@@ -117,9 +127,11 @@ class ArrayArchive:
         with self.open(name) as (_, shape, _, dtype):
             return shape, dtype
 
-    def array(self, name: str) -> np.ndarray:
-        """An array, once its header agrees with its size."""
+    def array(self, name: str, charge: Charge | None = None) -> np.ndarray:
+        """An array, once its header agrees with its size; ``charge`` is told of it beforehand."""
         with self.open(name) as (member, shape, fortran_order, dtype):
+            if charge is not None:
+                charge(shape, dtype.itemsize)
             array = np.empty(math.prod(shape), dtype)
             _fill(member, array)
         return array.reshape(shape, order="F" if fortran_order else "C")
@@ -200,8 +212,10 @@ def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object], packed: bool
 
 def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], bool, np.dtype]:
     try:
-        version = np.lib.format.read_magic(member)
-        shape, fortran_order, dtype = _HEADERS[version](member)
+        start = member.read(8)
+        length = member.read(2 if start[6:7] == b"\1" else 4)
+        rest = member.read(min(int.from_bytes(length, "little"), _LONGEST_HEADER))
+        shape, fortran_order, dtype = _parsed(start + length + rest)
     except zipfile.BadZipFile:
         raise
     # NumPy leaves a header to Python's parser, which has errors of its own, MemoryError among them.
@@ -212,6 +226,16 @@ def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], b
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - member.tell():
         raise ValueError(f"its {name} is not as long as its header says")
     return shape, fortran_order, dtype
+
+
+@lru_cache(2**10)
+def _parsed(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """What a header says; many arrays of one model have the same."""
+    stream = io.BytesIO(header)
+    facts: tuple[tuple[int, ...], bool, np.dtype] = _HEADERS[np.lib.format.read_magic(stream)](
+        stream
+    )
+    return facts
 
 
 def _fill(member: IO[bytes], array: np.ndarray) -> None:

@@ -6,17 +6,22 @@ seconds that one may take, and ``attack(seed, number)``, which runs case ``numbe
 """
 
 import argparse
+import math
 import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from threading import Lock
 
 from attack.guard import guarded
-from attack.outcomes import Result, Tally
+from attack.outcomes import Tally
 
-PARTS = ("inputs",)
+PARTS = ("inputs", "files", "kills")
 # Cases that are written out of each part; the others are counted.
 _SHOWN = 40
+# Cases that a process is started for.
+_AT_ONCE = 20_000
 
 
 def main() -> int:
@@ -27,6 +32,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, help="cases of each part; default: its own number")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--minutes", type=float, default=math.inf, help="start nothing after these")
     options = parser.parse_args()
     parts = PARTS if "all" in options.parts else options.parts
     tallies = [run(part, options) for part in parts]
@@ -35,17 +41,20 @@ def main() -> int:
 
 def run(part: str, options: argparse.Namespace) -> Tally:
     """Run one part and print its counts."""
-    module, tally = import_module(f"attack.{part}"), Tally()
+    module, tally, alone = import_module(f"attack.{part}"), Tally(), Lock()
     last = options.first + (options.count or module.COUNT)
     shares = [range(options.first + job, last, options.jobs) for job in range(options.jobs)]
+    ends = time.monotonic() + 60.0 * options.minutes
 
-    def work(numbers: range) -> list[tuple[int, Result]]:
-        return list(guarded(part, options.seed, numbers, module.LIMIT))
+    def work(numbers: range) -> None:
+        while numbers and time.monotonic() < ends:
+            for number, result in guarded(part, options.seed, numbers[:_AT_ONCE], module.LIMIT):
+                with alone:
+                    tally.add(number, result)
+            numbers = numbers[_AT_ONCE:]
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        for results in pool.map(work, shares):
-            for number, result in results:
-                tally.add(number, result)
+        list(pool.map(work, shares))
     print(f"{part}, seed {options.seed}\n{tally.table()}")
     for number, result in tally.bad[:_SHOWN]:
         print(f"  case {number} ({result.kind}): {result.outcome}: {result.detail}")

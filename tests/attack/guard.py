@@ -15,11 +15,12 @@ __all__ = ["guarded"]
 
 # Characters of what a process said before it died.
 _LAST_WORDS = 400
-# The modules here are found by these processes too, and each works with one thread.
+# The modules here and the papers' are found by these processes too, and each works with one thread
+# and starts no others by itself.
+_FOLDERS = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 _ENVIRONMENT = {
-    "PYTHONPATH": os.pathsep.join(
-        [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    ),
+    "PYTHONPATH": os.pathsep.join([*_FOLDERS, *filter(None, [os.environ.get("PYTHONPATH")])]),
+    "JOBLIB_MULTIPROCESSING": "0",
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
 }
 

@@ -9,12 +9,12 @@ nothing that runs when it is read.
 import logging
 import time
 import warnings
-import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
+from ulmus.archives import read_npz
 from ulmus.backends.namespace import from_numpy, to_numpy
 from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
 from ulmus.files import replacing
@@ -151,6 +151,7 @@ class Checkpoint:
 
 _NUMBERS = ("weight", "rows", "rounding")
 _ARRAYS = tuple(field.name for field in fields(Moments) if field.name not in _NUMBERS)
+_MEMBERS = {"version", "model", "probe", *_ARRAYS, *_NUMBERS}
 
 
 def _write(path, owner, moments):
@@ -164,18 +165,32 @@ def _write(path, owner, moments):
 def _read(path):
     """Whose sums a file holds, and the sums."""
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            if int(file["version"]) != _VERSION:
-                raise CheckpointError(
-                    f"{path} was written by another version of Ulmus. Delete it, and the fit "
-                    "starts anew."
-                )
-            arrays = {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
-            return _Owner(str(file["model"]), file["probe"]), arrays
+        with path.open("rb") as opened:
+            file = read_npz(opened, _MEMBERS, others=True, packed=False)
+        if int(file["version"]) != _VERSION:
+            raise CheckpointError(
+                f"{path} was written by another version of Ulmus. Delete it, and the fit starts "
+                "anew."
+            )
+        return _Owner(str(file["model"]), file["probe"]), _sums(file)
     except CheckpointError:
         raise
-    except (OSError, EOFError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
+    except (OSError, KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(
             f"{path} is damaged, or no checkpoint of Ulmus. Delete it, and the fit starts anew, or "
             "choose another path."
         ) from error
+
+
+def _sums(file):
+    """The arrays of a file that are sums, which must fit each other."""
+    h, b = file["cross"].shape
+    shapes = {"gram": (h, h), "cross": (h, b), "energy": (b, b), "hidden": (h,), "target": (b,)}
+    for name in (*_ARRAYS, *_NUMBERS):
+        found = file[name]
+        fits = found.shape == shapes.get(name, ()) and found.dtype.kind in "if"
+        if not fits or not np.isfinite(found).all():
+            raise ValueError(f"{name} does not fit the other sums")
+    if not (file["weight"] > 0 and file["rows"] >= 1) or file["probe"].dtype.kind != "f":
+        raise ValueError("there are no rows")
+    return {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}

@@ -21,6 +21,7 @@ from ulmus.calibration import probabilities
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of, takes_devices
+from ulmus.exceptions import InvalidInputError
 from ulmus.finite import finite_outputs
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
@@ -48,6 +49,11 @@ class HiddenOutputs:
         same_place(X=X, beta_=self.beta_)
         beta = placed(self.beta_, X)
         xp = namespace(beta)
+        if H.width != beta.shape[0]:
+            raise InvalidInputError(
+                f"features_ gives {H.width} columns, and beta_ is for {beta.shape[0]}; fit the "
+                "model again."
+            )
         coef = xp.astype(beta, H.dtype, copy=False)
         F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))
         for rows, h in H.blocks():

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ulmus.archives import ArrayArchive
+from ulmus.archives import ArrayArchive, Charge
 from ulmus.exceptions import ModelFileError
 
 __all__ = ["MOST_ARRAYS", "Archive", "write"]
@@ -98,10 +98,10 @@ class Archive:
         with _refused():
             return self._members.header(self._name(number))
 
-    def array(self, number: int) -> np.ndarray:
-        """An array, once its header agrees with its size."""
+    def array(self, number: int, charge: Charge | None = None) -> np.ndarray:
+        """An array, once its header agrees with its size; ``charge`` is told of it beforehand."""
         with _refused():
-            return self._members.array(self._name(number))
+            return self._members.array(self._name(number), charge)
 
     def _name(self, number: int) -> str:
         name = f"arrays/{number}.npy"

@@ -1,7 +1,7 @@
 """What a file may hold besides plain data: these classes and functions, and no others.
 
 A name in a file is looked up here and nowhere else. To add a class is one entry in
-`ulmus.persistence.layouts` or `ulmus.persistence.scikit`, with what its attributes must be, or
+`layouts`, `table_layouts` or `scikit` beside this file, with what its attributes must be, or
 `register` where it is defined.
 """
 
@@ -15,7 +15,7 @@ import scipy.special
 from sklearn.metrics import pairwise
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from ulmus.persistence import layouts, scikit
+from ulmus.persistence import layouts, scikit, table_layouts
 from ulmus.persistence.rules import Layout
 
 __all__ = ["FUNCTIONS", "TYPES", "Known", "known", "name_of", "register"]
@@ -100,7 +100,7 @@ _FRESH: dict[str, dict[str, Callable[[], Any]]] = {
 }
 _KNOWN = {
     name: Known(name, layout, _FRESH.get(name, {}))
-    for name, layout in (layouts.LAYOUTS | scikit.LAYOUTS).items()
+    for name, layout in (layouts.LAYOUTS | table_layouts.LAYOUTS | scikit.LAYOUTS).items()
 }
 
 # Functions of one array, and kernels of two. Some functions of several are compiled loops over a

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.features.activations import ACTIVATIONS
+from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.pairs import Shifted
@@ -31,11 +32,10 @@ from ulmus.persistence.rules import (
     precision,
     size,
     sparse_rows,
+    text,
     whole,
     word,
 )
-from ulmus.tables import TableEncoder
-from ulmus.tables.cells import DATE_LAYOUTS
 from ulmus.targets import ClassTargets, ValueTargets
 
 __all__ = ["LAYOUTS"]
@@ -46,10 +46,6 @@ _MOST_PRODUCTS = 1000
 
 def _function(value: Any, sizes: Sizes) -> bool:
     return isinstance(value, np.ufunc | FunctionType)
-
-
-def _text(value: Any, sizes: Sizes) -> bool:
-    return type(value) is str
 
 
 def _scaling(dim: str) -> Rule:
@@ -76,8 +72,10 @@ def _counted(kept: Any, sizes: Sizes) -> bool:
     return bool((kept.weight > 0).all() and (kept.draw >= 0).all())
 
 
-def _tuple_of(rule: Rule) -> Rule:
-    return lambda value, sizes: type(value) is tuple and all(rule(part, sizes) for part in value)
+def _map(value: Any, sizes: Sizes) -> bool:
+    """A transformer; one of our own does not say by itself that it is not fitted."""
+    fitted = not isinstance(value, FeatureMap) or hasattr(value, "n_features_in_")
+    return fitted and has("transform")(value, sizes)
 
 
 # ---------------------------------------------------------------- estimators
@@ -85,7 +83,7 @@ _COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": m
 _READ: dict[str, Rule] = {"dtype": precision}
 _HIDDEN: dict[str, Rule] = {
     **_COLUMNS,
-    "features_": has("transform"),
+    "features_": _map,
     "beta_": floats("h", "m"),
     "intercept_": floats("m"),
 }
@@ -110,7 +108,7 @@ _REGRESSOR = Layout({**_HIDDEN, **_VALUES}, _READ, _one_column_if_flat)
 _KERNEL: dict[str, Rule] = {**_COLUMNS, "kernel_": is_a(Kernel), "scaling_": _scaling("d")}
 _KERNEL_READ: dict[str, Rule] = {
     **_READ,
-    "kernel": any_of(_text, _function, is_a(Kernel)),
+    "kernel": any_of(text, _function, is_a(Kernel)),
     "scaling": word("auto", None),
 }
 _DUAL: dict[str, Rule] = {"dual_coef_": floats("l", "m"), "intercept_": floats("m")}
@@ -150,7 +148,7 @@ _ANY = has("__init__")
 # ---------------------------------------------------------------- clusters
 _CLUSTERS: dict[str, Rule] = {
     **_COLUMNS,
-    "features_": has("transform"),
+    "features_": _map,
     "kmeans_": is_a(object, n_clusters="k"),
     "cluster_centers_": floats("k", "c"),
 }
@@ -175,54 +173,6 @@ def _spectral(model: Any, sizes: Sizes) -> bool:
     embedded = type(model.embedding_).__name__ == "ELMEmbedding" and _is_k_means(model, sizes)
     return embedded and hasattr(model.embedding_, "beta_")
 
-
-# ---------------------------------------------------------------- tables
-_COLUMN: dict[str, Rule] = {
-    "kind": word("number", "boolean", "date", "category"),
-    "categories": _tuple_of(_text),
-    "blank": flag,
-    "other": flag,
-    "layout": word("", *DATE_LAYOUTS),
-    "spellings": _tuple_of(_text),
-    "fill": number(),
-    "indicator": flag,
-    "frame": lambda value, sizes: (
-        type(value) is tuple
-        and len(value) == 3
-        and number()(value[0], sizes)
-        and number(0, above=True)(value[1], sizes)
-        and flag(value[2], sizes)
-    ),
-    "ranks": floats(2, "r"),
-}
-
-
-def _column(state: Any) -> bool:
-    """How one column is read: each field by itself, and all that its kind needs."""
-    if type(state) is not dict or "kind" not in state:
-        return False
-    needed = {"categories"} if state["kind"] == "category" else {"frame"}
-    sound = all(name in _COLUMN and _COLUMN[name](part, {}) for name, part in state.items())
-    return sound and needed <= state.keys()
-
-
-def _encoder(encoder: Any, sizes: Sizes) -> bool:
-    """Columns for all names, or as many fills as the matrix has columns."""
-    if encoder.width:
-        dense = encoder.sparse or floats(encoder.width)(encoder.fill, sizes)
-        return dense and len(encoder.names) == encoder.width
-    known = all(map(_column, encoder.columns.values()))
-    return known and set(encoder.names) <= encoder.columns.keys()
-
-
-def _table_model(model: Any, sizes: Sizes) -> bool:
-    """The encoder gives the columns that the view knows."""
-    dense = len(model.view.low_) > 0
-    width = len(model.encoder.feature_names_out)
-    return width == model.view.n_features_in_ and dense != bool(model.encoder.sparse)
-
-
-_CLIPPED = any_of(floats("d"), floats(0))
 
 LAYOUTS: dict[str, Layout] = {
     "ulmus.ELMClassifier": _CLASSIFIER,
@@ -355,38 +305,6 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "ulmus.solvers.manifold.ManifoldBasis": Layout(
         {"basis": floats("h", "r"), "values": floats("r")}
-    ),
-    "ulmus.tables.TableEncoder": Layout(
-        {
-            "names": _tuple_of(_text),
-            "feature_names_out": _tuple_of(_text),
-            "columns": is_a(dict),
-            "dropped": is_a(dict),
-            "sparse": flag,
-            "width": whole(0, 2**31),
-            "image_shape": _tuple_of(whole(1, 2**31)),
-        },
-        more=_encoder,
-    ),
-    "ulmus.tabular.TableModel": Layout(
-        {
-            "encoder": is_a(TableEncoder),
-            "view": has("transform"),
-            "estimator": has("predict"),
-            "target": _text,
-            "task": word("classification", "regression"),
-            "summary": is_a(dict),
-        },
-        more=_table_model,
-    ),
-    "ulmus.tabular.view.View": Layout(
-        {
-            "n_features_in_": size("d"),
-            "low_": _CLIPPED,
-            "high_": _CLIPPED,
-            "column_": places("s", within="d"),
-            "edge_": floats("s"),
-        }
     ),
     "ulmus.targets.ClassTargets": Layout(
         {"n_classes": size("k"), "codes": places("n", within="k")}

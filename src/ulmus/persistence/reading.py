@@ -124,9 +124,7 @@ class Reader:
 
     def _array(self, number: Any, depth: int) -> Any:
         if number not in self._arrays:
-            shape, dtype = self._archive.header(number)
-            self._spend_shape(shape, dtype.itemsize)
-            self._arrays[number] = self._archive.array(number)
+            self._arrays[number] = self._archive.array(number, self._spend_shape)
         return self._arrays[number]
 
     def _symmetric(self, parts: Any, depth: int) -> Any:

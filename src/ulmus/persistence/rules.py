@@ -31,6 +31,8 @@ __all__ = [
     "precision",
     "size",
     "sparse_rows",
+    "text",
+    "tuple_of",
     "whole",
     "word",
 ]
@@ -38,6 +40,8 @@ __all__ = [
 Sizes = dict[str, int]
 Rule = Callable[[Any, Sizes], bool]
 _ABSENT = object()
+# What scikit-learn's transformers can be told to give.
+_CONTAINERS = ("default", "pandas", "polars", None)
 
 
 @dataclass(frozen=True)
@@ -58,9 +62,11 @@ class Layout:
     def check(self, made: Any) -> None:
         """Refuse an object that does not obey."""
         whole = f"the parts of {type(made).__name__} do not fit each other"
+        state = vars(made)
         if self.always is not None and not self.always(made):
             raise ValueError(whole)
-        state = vars(made)
+        if not _is_output_config(state.get("_sklearn_output_config", {})):
+            raise ValueError(whole)
         if not any(name in state for name in self.fitted) and not _looks_fitted(state):
             return
         sizes: Sizes = {}
@@ -69,6 +75,13 @@ class Layout:
                 raise ValueError(f"{name} of {type(made).__name__} does not fit the rest of it")
         if self.more is not None and not self.more(made, sizes):
             raise ValueError(whole)
+
+
+def _is_output_config(value: Any) -> bool:
+    """What ``set_output`` of any transformer leaves: a word for each method."""
+    return type(value) is dict and all(
+        type(method) is str and kind in _CONTAINERS for method, kind in value.items()
+    )
 
 
 def _looks_fitted(state: Mapping[str, Any]) -> bool:
@@ -102,11 +115,22 @@ def word(*words: str | None) -> Rule:
     return lambda value, sizes: (value is None or type(value) is str) and value in words
 
 
+def text(value: Any, sizes: Sizes) -> bool:
+    """Any text."""
+    return type(value) is str
+
+
+def tuple_of(rule: Rule) -> Rule:
+    """A tuple of what the rule says."""
+    return lambda value, sizes: type(value) is tuple and all(rule(part, sizes) for part in value)
+
+
 def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False) -> Rule:
     """A finite number from ``least`` to ``most``; ``above`` excludes the least."""
 
     def rule(value: Any, sizes: Sizes) -> bool:
-        if not _is_number(value) or not abs(value) < np.inf:
+        # A whole number of Python's may be larger than any float.
+        if not _is_number(value) or not abs(value) <= np.finfo(float).max:
             return False
         return bool(least < value <= most if above else least <= value <= most)
 
@@ -164,12 +188,13 @@ def array(kinds: str, *dims: str | int) -> Rule:
     return rule
 
 
-def floats(*dims: str | int) -> Rule:
-    """An array of finite float32 or float64 of this shape, its rows or columns in a row."""
+def floats(*dims: str | int, most: float = np.inf) -> Rule:
+    """An array of finite float32 or float64 of this shape, none of them larger than ``most``."""
 
     def rule(value: Any, sizes: Sizes) -> bool:
-        shaped = array("f", *dims)(value, sizes) and value.dtype.itemsize in (4, 8)
-        return bool(shaped and np.isfinite(value).all())
+        if not array("f", *dims)(value, sizes) or value.dtype.itemsize not in (4, 8):
+            return False
+        return bool((np.abs(value) <= min(most, np.finfo(value.dtype).max)).all())
 
     return rule
 

@@ -6,12 +6,13 @@ parameters of a fitted object are held against scikit-learn's own constraints as
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.impute import MissingIndicator
+from sklearn.impute import MissingIndicator, SimpleImputer
 
 from ulmus.persistence.rules import (
     Layout,
@@ -45,7 +46,7 @@ _HARMLESS = {"casting", "dtype", "order", "subok"}
 
 def _jobs(made: Any) -> bool:
     """A number of processes, or None."""
-    return made.n_jobs is None or whole(-(2**62), 2**62)(made.n_jobs, {})
+    return made.n_jobs is None or (whole(-(2**62), 2**62)(made.n_jobs, {}) and made.n_jobs != 0)
 
 
 def _parameters_alone(made: Any) -> bool:
@@ -63,9 +64,7 @@ def _valid(more: Callable[[Any, Sizes], bool] | None = None) -> Callable[[Any, S
 
     def check(made: Any, sizes: Sizes) -> bool:
         made._validate_params()
-        config = getattr(made, "_sklearn_output_config", {})
-        known = isinstance(config, dict) and all(type(word) is str for word in config.values())
-        return known and (more is None or more(made, sizes))
+        return more is None or more(made, sizes)
 
     return check
 
@@ -77,6 +76,15 @@ def _layout(
     **fitted: Rule,
 ) -> Layout:
     return Layout({**_COLUMNS, **fitted}, read or {}, _valid(more), always)
+
+
+def _floats(*dims: str) -> Rule:
+    """Finite numbers whose products are finite: scikit-learn does not look at what comes out.
+
+    Their bytes are in this machine's order, for compiled code takes no others.
+    """
+    rule = floats(*dims, most=1e150)
+    return lambda value, sizes: rule(value, sizes) and value.dtype.isnative
 
 
 _COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": maybe(names("d"))}
@@ -95,7 +103,9 @@ def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
             getattr(made, part) is not None for p, part in parts.items() if getattr(made, p)
         )
         scale = made.scale_
-        return there and (scale is None or bool((np.abs(scale) > np.finfo(scale.dtype).tiny).all()))
+        return there and (
+            scale is None or bool((np.abs(scale) > max(1e-150, np.finfo(scale.dtype).tiny)).all())
+        )
 
     return check
 
@@ -145,9 +155,8 @@ def _grouped(made: Any, sizes: Sizes) -> list[int] | None:
         if mapping is None:
             reaches.append(len(kinds))
             continue
-        if not (
-            places("n", within="n")(mapping, inside) and places("i", within="n")(indices, inside)
-        ):
+        mapped = places("n", within="n")(mapping, inside)
+        if not (mapped and places("i", within="n")(indices, inside) and len(indices)):
             return None
         reaches.append(int(mapping.max()) + 1)
     return reaches
@@ -175,9 +184,16 @@ def _ordinal(made: Any, sizes: Sizes) -> bool:
 
 
 # ---------------------------------------------------------------- missing values
+@cache
+def _types_of_fills() -> list[str]:
+    """Attributes for types that this version of scikit-learn has."""
+    found = SimpleImputer().fit([[0.0]])
+    return [name for name in ("_fit_dtype", "_fill_dtype") if hasattr(found, name)]
+
+
 def _filled(made: Any, sizes: Sizes) -> bool:
-    types = [getattr(made, name, None) for name in ("_fit_dtype", "_fill_dtype")]
-    plain = all(kind is None or isinstance(kind, np.dtype) for kind in types)
+    types = [getattr(made, name, None) for name in _types_of_fills()]
+    plain = all(isinstance(kind, np.dtype) for kind in types)
     indicator = made.indicator_
     fits = indicator is None or getattr(indicator, "_n_features", None) == sizes["d"]
     return plain and fits and (indicator is not None) == made.add_indicator
@@ -215,14 +231,14 @@ def _weights(made: Any) -> bool:
 
 def _column_transformer(made: Any, sizes: Sizes) -> bool:
     """Parts with names and columns, every column that is a number within the table."""
-    if not _named(made.transformers_, 3, ("drop", "passthrough")) or not _weights(made):
+    named = _named(made.transformers_, 3, ("drop", "passthrough"))
+    if not (named and _transforms(made.transformers_) and _weights(made)):
         return False
     known = getattr(made, "feature_names_in_", np.array([])).tolist()
     inputs = made._transformer_to_input_indices
-    return all(
-        name in inputs
-        and _within(inputs[name], sizes["d"], ())
-        and _within(columns, sizes["d"], known)
+    lists = all(type(some) is list and _within(some, sizes["d"], ()) for some in inputs.values())
+    return lists and all(
+        name in inputs and _within(columns, sizes["d"], known)
         for name, _, columns in made.transformers_
     )
 
@@ -237,22 +253,29 @@ def _within(columns: Any, n: int, known: Sequence[str]) -> bool:
     if isinstance(columns, list | np.ndarray):
         each = list(columns)
         masked = len(each) == n and all(isinstance(x, bool | np.bool_) for x in each)
-        return masked or all(_within(x, n, known) for x in each if not isinstance(x, list))
+        return masked or all(not isinstance(x, list) and _within(x, n, known) for x in each)
     return columns in known if type(columns) is str else whole(-n, n - 1)(columns, {})
 
 
 def _union(made: Any) -> bool:
     named = _named(made.transformer_list, 2, ("drop", "passthrough"))
-    return named and _weights(made) and _jobs(made)
+    return named and _transforms(made.transformer_list) and _weights(made) and _jobs(made)
+
+
+def _transforms(parts: Any) -> bool:
+    return all(isinstance(part[1], str) or hasattr(part[1], "transform") for part in parts)
 
 
 def _steps(made: Any) -> bool:
-    return _named(made.steps, 2, ("passthrough",)) and len(made.steps) > 0
+    """Transformers, and anything at the end."""
+    if not _named(made.steps, 2, ("passthrough",)) or not made.steps:
+        return False
+    return all(step == "passthrough" or hasattr(step, "transform") for _, step in made.steps[:-1])
 
 
 LAYOUTS: dict[str, Layout] = {
     "sklearn.cluster.KMeans": _layout(
-        _contiguous, {"n_clusters": size("k")}, cluster_centers_=floats("k", "d")
+        _contiguous, {"n_clusters": size("k")}, cluster_centers_=_floats("k", "d")
     ),
     "sklearn.compose.ColumnTransformer": _layout(
         _column_transformer,
@@ -272,18 +295,19 @@ LAYOUTS: dict[str, Layout] = {
     "sklearn.decomposition.NMF": _layout(
         None,
         {"max_iter": whole(1, _MOST_STEPS)},
-        components_=floats("k", "d"),
+        components_=_floats("k", "d"),
         n_components_=size("k"),
         _n_components=size("k"),
     ),
     "sklearn.decomposition.PCA": _layout(
         None,
-        components_=floats("k", "d"),
+        components_=_floats("k", "d"),
         n_components_=size("k"),
-        mean_=floats("d"),
-        explained_variance_=floats("k"),
+        mean_=_floats("d"),
+        explained_variance_=_floats("k"),
+        _fit_svd_solver=maybe(is_a(str)),
     ),
-    "sklearn.decomposition.TruncatedSVD": _layout(None, components_=floats("k", "d")),
+    "sklearn.decomposition.TruncatedSVD": _layout(None, components_=_floats("k", "d")),
     "sklearn.impute.MissingIndicator": Layout(
         {
             "_n_features": size("d"),
@@ -299,16 +323,20 @@ LAYOUTS: dict[str, Layout] = {
         indicator_=maybe(is_a(MissingIndicator)),
     ),
     "sklearn.kernel_approximation.Nystroem": _layout(
-        None, always=_jobs, components_=floats("k", "d"), normalization_=floats("k", "k")
+        None,
+        {"kernel": lambda value, sizes: type(value) is str or _is_function(value)},
+        always=_jobs,
+        components_=_floats("k", "d"),
+        normalization_=_floats("k", "k"),
     ),
     "sklearn.kernel_approximation.RBFSampler": _layout(
         None,
         {"n_components": size("k")},
-        random_weights_=floats("d", "k"),
-        random_offset_=floats("k"),
+        random_weights_=_floats("d", "k"),
+        random_offset_=_floats("k"),
     ),
-    "sklearn.preprocessing.MaxAbsScaler": _layout(_scaler(), scale_=floats("d")),
-    "sklearn.preprocessing.MinMaxScaler": _layout(None, scale_=floats("d"), min_=floats("d")),
+    "sklearn.preprocessing.MaxAbsScaler": _layout(_scaler(), scale_=_floats("d")),
+    "sklearn.preprocessing.MinMaxScaler": _layout(None, scale_=_floats("d"), min_=_floats("d")),
     "sklearn.preprocessing.OneHotEncoder": _layout(
         _one_hot, categories_=_each_category, _infrequent_enabled=is_a(bool)
     ),
@@ -324,13 +352,13 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "sklearn.preprocessing.RobustScaler": _layout(
         _scaler(with_centering="center_", with_scaling="scale_"),
-        center_=any_of(nothing, floats("d")),
-        scale_=any_of(nothing, floats("d")),
+        center_=any_of(nothing, _floats("d")),
+        scale_=any_of(nothing, _floats("d")),
     ),
     "sklearn.preprocessing.StandardScaler": _layout(
         _scaler(with_mean="mean_", with_std="scale_"),
-        mean_=any_of(nothing, floats("d")),
-        scale_=any_of(nothing, floats("d")),
+        mean_=any_of(nothing, _floats("d")),
+        scale_=any_of(nothing, _floats("d")),
     ),
     "sklearn.compose.make_column_selector": Layout(),
     "sklearn.frozen.FrozenEstimator": Layout(

@@ -1,0 +1,128 @@
+"""Honest files that the forged ones are made from: models of every class, sums, tables."""
+
+import io
+import json
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+
+from persistence.cases import CASES
+from persistence.test_layouts import MODELS, RARE, TABLE, X
+from ulmus import ELMClassifier, save
+from ulmus.tables import Table
+from ulmus.tabular import fit_table
+
+__all__ = ["NAMES", "Model", "every_class", "model"]
+
+_HOLES = np.where(X > 6.5, np.nan, X)
+_WIDE = Table(tuple(f"x{j}" for j in range(9)), matrix=sp.csr_array(np.eye(9)[np.arange(60) % 9]))
+_DATES = np.array(["2020-01-02", "2021-05-06", None, "2022-07-08"], dtype=object)
+# Models beside those that the tests of `ulmus.persistence` have, and the rows to use them on.
+_MORE: dict[str, Any] = {
+    "imputer, indicator": lambda: (SimpleImputer(add_indicator=True).fit(_HOLES), _HOLES),
+    "imputer, words": lambda: (
+        SimpleImputer(strategy="most_frequent").fit(np.array(RARE, dtype=object)),
+        np.array(RARE, dtype=object),
+    ),
+    "ordinal, NaN": lambda: (OrdinalEncoder().fit(np.round(_HOLES)), np.round(_HOLES)),
+    "one-hot, numbers": lambda: (
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(np.round(X)),
+        np.round(X),
+    ),
+    "powers, from 2": lambda: (PolynomialFeatures((2, 3), interaction_only=True).fit(X), X),
+    "lengths": lambda: (Normalizer().fit(X), X),
+    "one-hot, elm": lambda: (
+        make_pipeline(
+            OneHotEncoder(handle_unknown="ignore"), ELMClassifier(n_hidden=7, random_state=0)
+        ).fit(RARE * 5, [0, 1] * 15),
+        RARE,
+    ),
+    "table, dates": lambda: (
+        fit_table(
+            Table(("when", "y"), {"when": np.tile(_DATES, 9), "y": np.arange(36.0) % 7}), "y"
+        ),
+        Table(("when",), {"when": _DATES}),
+    ),
+    "table, matrix": lambda: (
+        fit_table(Table(_WIDE.names, matrix=_WIDE.matrix, target=np.arange(60.0) % 3), None),
+        _WIDE,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A saved model: its bytes, its document, its arrays, and rows to use it on."""
+
+    content: bytes
+    document: dict[str, Any]
+    arrays: tuple[np.ndarray, ...]
+    rows: Any
+
+
+def _fitted(name: str) -> tuple[Any, Any]:
+    """A model and rows for it."""
+    if name in _MORE:
+        return _MORE[name]()
+    if name in CASES:
+        estimator, rows, y = CASES[name]
+        return (estimator if rows is None else clone(estimator).fit(rows, y)), rows
+    found = MODELS[name]()
+    rows = {"one-hot": RARE, "one-hot, rare": RARE, "ordinal": RARE, "table": TABLE}.get(name, X)
+    return found, X @ X.T if name == "kernel, given" else rows
+
+
+NAMES = tuple(dict.fromkeys([*CASES, *MODELS, *_MORE]))
+
+
+@cache
+def model(name: str) -> Model:
+    """The saved model of that name."""
+    found, rows = _fitted(name)
+    with tempfile.TemporaryDirectory(prefix="ulmus-") as folder:
+        path = Path(folder) / "model.ulmus"
+        save(found, path)
+        content = path.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        document = json.loads(file.read("model.json"))
+        arrays = [
+            np.load(io.BytesIO(file.read(f"arrays/{number}.npy")))
+            for number in range(len(file.namelist()) - 1)
+        ]
+    return Model(content, document, tuple(arrays), _few(rows))
+
+
+def _few(rows: Any) -> Any:
+    """Two rows of whatever holds them."""
+    if rows is None:
+        return None
+    if isinstance(rows, Table):
+        return rows.rows(np.arange(2))
+    return rows[:2] if not hasattr(rows, "iloc") else rows.iloc[:2]
+
+
+def every_class() -> set[str]:
+    """The names of the classes that are in some model's file."""
+    found: set[str] = set()
+
+    def look(data: Any) -> None:
+        if isinstance(data, dict):
+            if isinstance(data.get("class"), str):
+                found.add(data["class"])
+            data = list(data.values())
+        for part in data if isinstance(data, list) else ():
+            look(part)
+
+    for name in NAMES:
+        look(model(name).document["model"])
+    return found

@@ -1,0 +1,25 @@
+"""No forged file is read into foreign memory, a raw error or more memory than it may have.
+
+A seeded part of what ``make attack`` tries.
+"""
+
+from attack.bases import every_class
+from attack.guard import guarded
+from attack.outcomes import BAD, Outcome, Tally
+from ulmus.persistence import classes
+
+
+def test_no_forged_file_of_a_sample_ends_badly():
+    tally = Tally()
+    # The limit is for a case that never ends; none comes near it.
+    for number, result in guarded("files", seed=0, numbers=range(2500), limit=600):
+        tally.add(number, result)
+    assert [(number, result.detail) for number, result in tally.bad] == []
+    assert min(tally.total[Outcome.RIGHT], tally.total[Outcome.REFUSED]) > 300
+    assert {kind.partition(",")[0] for kind in tally.counts} == {"model", "table", "checkpoint"}
+    assert not any(tally.total[outcome] for outcome in BAD)
+
+
+def test_every_class_that_a_file_may_hold_is_forged():
+    own = {name for name in classes._KNOWN if name.startswith(("ulmus.", "sklearn."))}
+    assert own <= every_class()
