@@ -21,15 +21,20 @@ from ulmus.backends.namespace import to_numpy as on_host
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.typing import Rows
 
-__all__ = ["Reservoir", "most_kept", "row_bytes"]
+__all__ = ["Reservoir", "most_collected", "most_kept", "most_refitted"]
 
 # Rows that are kept whatever the number of units: so many settle the inputs' scale and choose C.
 _LEAST = 1000
+# Bytes of rows that are collected where they are fitted once, at the end.
+_BYTES = 32 * 2**20
+# Rows that a stream fits anew as it grows: as many as a fit leaves out one at a time.
+_REFITTED = 20_000
 # Rows whose keys are drawn together, so that ten million rows need no array of that length.
 _STEP = 2**18
 # Rows that have faded to this part of the largest weight are below the rounding of any sum.
 _FADED = 1e-16
-# The part of the weight that must have come or gone before C is chosen again.
+# The part of the weight that must have come or gone before C is chosen again, and of the rows that
+# must be new before all are fitted again.
 _STALE = 0.05
 # Weights that should be equal but were multiplied in another order.
 _CLOSE = 1e-9
@@ -40,10 +45,21 @@ def most_kept(width: int, X: Rows) -> int:
 
     They are never more than scikit-learn's ``working_memory`` holds.
     """
-    return max(1, min(max(width, _LEAST), most_rows(1, row_bytes(X))))
+    return max(1, min(max(width, _LEAST), most_rows(1, _row_bytes(X))))
 
 
-def row_bytes(X: Rows) -> int:
+def most_collected(X: Rows) -> int:
+    """How many rows like X are collected, to be fitted together: 32 MiB of them."""
+    room = min(_BYTES, most_rows(1, 1))
+    return max(room // _row_bytes(X), most_kept(0, X))
+
+
+def most_refitted(capacity: int, X: Rows) -> int:
+    """How many rows like X a stream keeps before it turns to a sample of ``capacity`` rows."""
+    return max(capacity, min(_REFITTED, most_collected(X)))
+
+
+def _row_bytes(X: Rows) -> int:
     """How much memory a row like those of X takes, at most or on average."""
     return 16 * (X.nnz // max(X.shape[0], 1) + 1) if is_sparse(X) else 8 * max(X.shape[1], 1)
 
@@ -56,9 +72,9 @@ def _none() -> np.ndarray:
 class Reservoir:
     """Rows X with their targets ``y`` and weights, and what makes them a fair sample.
 
-    ``draw`` is e of each row, ``seen`` how many rows have come, ``total`` the weight of all that
-    were fitted and ``fresh`` how much of it has come or gone since C was chosen. ``capacity`` None
-    keeps every row.
+    ``draw`` is e of each row, ``seen`` how many rows have come, and ``settled`` how many there were
+    when all were last fitted together. ``total`` is the weight of all that were fitted, and
+    ``fresh`` how much of it has come or gone since C was chosen. ``capacity`` None keeps every row.
     """
 
     seed: int
@@ -71,6 +87,7 @@ class Reservoir:
     seen: int = 0
     total: float = 0.0
     fresh: float = 0.0
+    settled: int = 0
 
     # What `ulmus.to_device` moves.
     _on_device: ClassVar[tuple[str, ...]] = ("X",)
@@ -90,6 +107,11 @@ class Reservoir:
     def stale(self) -> bool:
         """Whether so much has come or gone that C should be chosen again."""
         return self.fresh > _STALE * self.total
+
+    @property
+    def grown(self) -> bool:
+        """Whether so many rows have come that all should be fitted again, where they are here."""
+        return self.seen > (1.0 + _STALE) * self.settled
 
     def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
         """X, y and the weights; None for weights that are all one."""
@@ -224,6 +246,10 @@ class Reservoir:
     def judged(self) -> "Reservoir":
         """The same rows, by which C has just been chosen."""
         return replace(self, fresh=0.0)
+
+    def refitted(self) -> "Reservoir":
+        """The same rows, that have just been fitted together, and by which C was chosen."""
+        return replace(self, fresh=0.0, settled=self.seen)
 
 
 def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:

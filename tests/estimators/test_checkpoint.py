@@ -29,7 +29,7 @@ PARTS = [(X[a:b], y[a:b]) for a, b in zip([0, *CUTS], [*CUTS, 300], strict=True)
 def few(monkeypatch):
     """Few rows are kept before sums begin: as many as the first batch, but for one."""
     monkeypatch.setattr(reservoir, "_LEAST", 39)
-    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
+    monkeypatch.setattr(reservoir, "_BYTES", 0)
 
 
 class Killed(BaseException):
@@ -134,8 +134,8 @@ def test_a_process_that_is_killed_leaves_a_file_to_go_on_from(tmp_path):
     path = tmp_path / "sums.npz"
     code = f"""
 import os, signal, sys
-from test_checkpoint import ELMClassifier, PARTS, module, reservoir, ridge_batches
-reservoir._LEAST, ridge_batches._BYTES = 39, 0
+from test_checkpoint import ELMClassifier, PARTS, module, reservoir
+reservoir._LEAST, reservoir._BYTES = 39, 0
 module._PERIOD, module._SHARE = 0.0, float("inf")
 def parts():
     for number, part in enumerate(PARTS):

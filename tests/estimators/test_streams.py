@@ -15,7 +15,6 @@ from ulmus import (
     RandomFeatures,
     reservoir,
 )
-from ulmus.estimators import ridge_batches
 from ulmus.exceptions import BatchError, InvalidInputError
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
@@ -27,7 +26,7 @@ CLASSIFIERS = [ELMClassifier, GraphELMClassifier]
 def few(monkeypatch):
     """Few rows are kept, so that sums begin soon."""
     monkeypatch.setattr(reservoir, "_LEAST", 25)
-    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
+    monkeypatch.setattr(reservoir, "_BYTES", 0)
 
 
 # ---------------------------------------------------------------- labels

@@ -8,7 +8,6 @@ import pytest
 from sklearn.datasets import make_classification
 
 from ulmus import ELMClassifier, ELMRegressor, batches, reservoir
-from ulmus.estimators import ridge_batches
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 PARTS = [(X[a : a + 50], y[a : a + 50]) for a in range(0, 300, 50)]
@@ -18,7 +17,7 @@ PARTS = [(X[a : a + 50], y[a : a + 50]) for a in range(0, 300, 50)]
 def few(monkeypatch):
     """Few rows are kept, so that sums begin soon."""
     monkeypatch.setattr(reservoir, "_LEAST", 25)
-    monkeypatch.setattr(ridge_batches, "_BYTES", 0)
+    monkeypatch.setattr(reservoir, "_BYTES", 0)
 
 
 def test_progress_is_logged_where_there_is_no_terminal(caplog, few):

@@ -132,11 +132,11 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
-        Up to as many rows as hidden units, and at least 1000, all rows are kept, and the
-        model is what `fit` on all of them gives. Past that the hidden units and the inputs'
-        scale stay, sums take the place of the rows, and C is chosen by leaving out the rows of a
-        fair sample, again whenever a twentieth of the weight is new. The first rows may be of
-        one class; it is predicted until another comes.
+        Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
+        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever a
+        twentieth of them is new, and in between new rows are added to sums. Past that the hidden
+        units and the inputs' scale stay, and C is chosen by leaving out the rows of a fair sample.
+        The first rows may be of one class; it is predicted until another comes.
 
         Parameters
         ----------
@@ -210,6 +210,9 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
             )
 
     def _drop(self, y, left):
-        if not getattr(self, "_declared", False):
-            gone, stay = (codes_of(self.classes_, distinct(labels)) >= 0 for labels in (y, left))
-            self.classes_ = self.classes_[stay | ~gone]
+        gone, stay = (codes_of(self.classes_, distinct(labels)) >= 0 for labels in (y, left))
+        gone &= ~stay
+        if getattr(self, "_declared", False) or not gone.any():
+            return False
+        self.classes_ = self.classes_[~gone]
+        return True

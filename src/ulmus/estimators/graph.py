@@ -125,15 +125,12 @@ class GraphELMClassifier(ELMClassifier):
     def _solve(self, problem, grid):
         return within(problem, grid, self._seed())
 
-    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None):
-        return within_sums(moments, problem, grid, rows, calibration, classes)
+    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None, asked=True):
+        return within_sums(moments, problem, grid, rows, calibration, classes, asked)
 
     def _settled(self, grid):
-        if not grid.chosen:
-            return None
-        lam = np.array([self.lam_])
-        least = (1.0 + lam) * self._moments.rounding
-        return Points(lam, 1.0 / np.maximum(1.0 / self.C_, least), chosen=False)
+        point = Points(np.array([self.lam_]), np.array([self.C_]), chosen=False)
+        return point if grid.chosen else None
 
     def _accept(self, problem, solution, n_rows=None, settled=False):
         self.lam_ = solution.lam

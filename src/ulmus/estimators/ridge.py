@@ -66,7 +66,8 @@ class RidgeELM(
         """Refuse targets that no earlier batch can have had."""
 
     def _drop(self, y, left):
-        """Forget what targets y alone had, ``left`` being those that stay."""
+        """Forget what y alone had of all targets, ``left`` being those that stay; True if so."""
+        return False
 
     def _grid(self, compare=False):
         """What to choose from; ``compare`` asks for an error even where there is no choice."""
@@ -80,23 +81,19 @@ class RidgeELM(
         rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
         return randomized(problem, grid, rank, self._seed())
 
-    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None):
+    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None, asked=True):
         """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out.
 
-        ``classes`` are the sums of every class, where the problem's weights follow them.
+        ``classes`` are the sums of every class, where the problem's weights follow them; ``asked``
+        is as in `solve_moments`.
         """
         if not isinstance(grid, np.ndarray):
-            return solve_moments(moments, problem, grid, calibration, classes)
+            return solve_moments(moments, problem, grid, calibration, classes, asked)
         return primal_path(problem, grid, rows, calibration, moments, classes)
 
     def _settled(self, grid):
-        """The point in use of those to choose from, or None where there is no choice.
-
-        Leaving rows out never goes below the rounding of the sums, and neither does this.
-        """
-        if not isinstance(grid, np.ndarray):
-            return None
-        return 1.0 / max(1.0 / self.C_, self._moments.rounding)
+        """The point in use of those to choose from, or None where there is no choice."""
+        return float(self.C_) if isinstance(grid, np.ndarray) else None
 
     # ------------------------------------------------------------------ fitting
     @with_callbacks
@@ -155,10 +152,10 @@ class RidgeELM(
     def partial_fit(self, X, y, sample_weight=None, *, forget=False, decay=1.0):
         """Fit more rows, as if they had been there from the start.
 
-        Up to as many rows as hidden units, and at least 1000, all rows are kept, and the
-        model is what `fit` on all of them gives. Past that the hidden units and the inputs'
-        scale stay, sums take the place of the rows, and C is chosen by leaving out the rows of a
-        fair sample, again whenever a twentieth of the weight is new.
+        Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
+        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever a
+        twentieth of them is new, and in between new rows are added to sums. Past that the hidden
+        units and the inputs' scale stay, and C is chosen by leaving out the rows of a fair sample.
 
         Parameters
         ----------
@@ -197,7 +194,7 @@ class RidgeELM(
         """Fit rows that are checked; ``encoded`` is their targets where these are known."""
         encoded = self._encode(y, weight) if encoded is None else encoded
         capacity = self._solve_rows(X, y, weight, encoded)
-        self._kept = self._kept.limited(capacity).add(X, y, weight).judged()
+        self._kept = self._kept.limited(capacity).add(X, y, weight).refitted()
         return self
 
     def _solve_rows(self, X, y, weight, encoded):

@@ -9,19 +9,15 @@ are all there are, they are fitted as rows at hand are.
 from ulmus.atomic import atomic
 from ulmus.distributed.blocks import named
 from ulmus.estimators.batches import SourceError, cut_short, numbered, rewinds
-from ulmus.estimators.ridge_stream import add_sums, posed, refit, sample_problem
+from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
 from ulmus.estimators.stage import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
-from ulmus.hidden import most_rows
-from ulmus.reservoir import Reservoir, most_kept, row_bytes
+from ulmus.reservoir import Reservoir, most_collected, most_kept
 from ulmus.solvers.auto import calibration_rows
 
 __all__ = ["fit_batches"]
-
-# Rows that are kept before the map is settled.
-_BYTES = 32 * 2**20
 
 
 def fit_batches(estimator, batches, checkpoint):
@@ -67,7 +63,7 @@ def _survey(estimator, batches):
                 part = column_statistics(X, y, weight, estimator)
                 columns = part if first else columns.merge(part)
                 if first:
-                    estimator._kept = estimator._kept.limited(_most_drawn(X))
+                    estimator._kept = estimator._kept.limited(most_collected(X))
                 estimator._kept = estimator._kept.add(X, y, weight)
             update(estimator._kept.seen, None)
     return columns
@@ -125,7 +121,7 @@ def _collected(estimator, limit):
     """How many rows to collect; and all of them, once they are more and the map is settled."""
     kept = estimator._kept
     X, y, weight = kept.rows()
-    limit = _most_drawn(X) if limit is None else limit
+    limit = most_collected(X) if limit is None else limit
     if len(kept) <= limit:
         return limit, None
     estimator.features_ = fitted_map(estimator, X, y, weight, random_state=kept.seed)
@@ -134,12 +130,6 @@ def _collected(estimator, limit):
         return capacity, None
     estimator._kept = kept.limited(capacity)
     return capacity, (X, y, weight)
-
-
-def _most_drawn(X):
-    """How many rows like X are collected before the map is settled."""
-    room = min(_BYTES, most_rows(1, 1))
-    return max(room // row_bytes(X), most_kept(0, X))
 
 
 def _capacity(estimator, X):
@@ -152,7 +142,9 @@ def _finish(estimator):
         estimator._check_classes()
     kept = estimator._kept
     if kept.complete:
-        refit(estimator, kept, estimator._encode(*kept.rows()[1:]))
+        X, y, weight = kept.rows()
+        capacity = estimator._solve_rows(X, y, weight, estimator._encode(y, weight))
+        estimator._kept = kept.limited(capacity).refitted()
     else:
         _solve_widths(estimator)
     vars(estimator).pop("_totals", None)
@@ -165,11 +157,11 @@ def _solve_widths(estimator):
     calibration = calibration_rows(len(estimator._kept), estimator._seed())
 
     def attempt(features):
-        problem = sample_problem(estimator, features)
+        problem = sample_problem(estimator, features, estimator._kept)
         sums = estimator._moments.first(problem.H.width)
         return problem, estimator._solve_sample(sums, problem, grid, None, calibration)
 
     problem, solution = estimator._best(attempt)
     estimator._moments = solution.moments
     estimator._accept(problem, solution, float("inf"))
-    estimator._kept = estimator._kept.judged()
+    estimator._kept = estimator._kept.refitted()

@@ -72,7 +72,7 @@ def fit_blocks(estimator, X, y, sample_weight, client):
     problem, solution = estimator._best(attempt)
     estimator._moments = solution.moments
     estimator._accept(problem, solution, n)
-    estimator._kept = estimator._kept.limited(capacity).add(*home, n).judged()
+    estimator._kept = estimator._kept.limited(capacity).add(*home, n).refitted()
     return estimator
 
 

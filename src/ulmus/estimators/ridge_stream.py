@@ -1,18 +1,23 @@
 """One ridge solve that goes on: rows are added, fade, and are taken out again.
 
-While all rows are kept (`Reservoir.complete`), an update is a fit on all of them: the map is drawn
-again from the same seed, with the scale of all rows, and C is chosen by leaving out each. Hidden
-units are not linear in their inputs, so sums over them cannot be rescaled: that is why the first
-rows are kept and not summed. Once there are more rows than are kept, the map stays as it is, sums
-begin, and C is chosen by leaving out the rows of the sample from the sums of all rows.
+Hidden units are not linear in their inputs, so sums over them cannot be rescaled. So rows are kept
+at first, and a stream goes through three stages:
+
+1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
+   again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
+2. Up to 20 000 rows: there are sums beside the rows, to which an update is added. All rows are
+   fitted again when they have grown by a twentieth, or new ones move the scale.
+3. Past that: the map stays as it is, and of the rows a sample. C is chosen again, by leaving out
+   the rows of the sample from the sums of all rows, when a twentieth of the weight is new.
 """
 
 import numpy as np
 
 from ulmus.backends.namespace import gathered
-from ulmus.estimators.stage import layer_of
+from ulmus.estimators.stage import layer_of, scale_moves
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
+from ulmus.reservoir import most_kept, most_refitted
 from ulmus.solvers.auto import calibration_rows
 from ulmus.solvers.forgetting import remaining
 
@@ -21,7 +26,6 @@ __all__ = [
     "fade",
     "forget_rows",
     "posed",
-    "refit",
     "sample_problem",
     "solve_sums",
     "update",
@@ -32,15 +36,34 @@ def update(estimator, X, y, weight):
     """Fit more rows, that are checked."""
     estimator._meet(y)
     kept = estimator._kept
-    if not kept.complete:
-        add_sums(estimator, posed(estimator, estimator.features_, X, y, weight))
-        estimator._kept = kept.add(X, y, weight)
-        solve_sums(estimator, choose=estimator._kept.stale)
-    elif len(kept):
-        refit(estimator, kept.unlimited().add(X, y, weight))
+    if kept.complete and not len(kept):
+        _start(estimator, X, y, weight)
+        return
+    if kept.complete:
+        kept = kept.unlimited().add(X, y, weight)
+        if _must_refit(estimator, kept, X, weight):
+            refit(estimator, kept)
+            return
     else:
-        # The first rows of all may be many; they are fitted where they lie.
-        estimator._fit_checked(X, y, weight, estimator._encode_known(y, weight))
+        kept = kept.add(X, y, weight)
+    estimator._kept = kept
+    add_sums(estimator, posed(estimator, estimator.features_, X, y, weight))
+    solve_sums(estimator, choose=kept.stale)
+
+
+def _start(estimator, X, y, weight):
+    """The first rows; they may be many, and are fitted where they lie."""
+    encoded = estimator._encode_known(y, weight)
+    capacity = estimator._solve_rows(X, y, weight, encoded)
+    all_of_them = X.shape[0] <= most_refitted(capacity, X)
+    kept = estimator._kept if all_of_them else estimator._kept.limited(capacity)
+    estimator._kept = kept.add(X, y, weight).refitted()
+
+
+def _must_refit(estimator, kept, X, weight):
+    """Whether all rows are to be fitted again, of which X are new."""
+    summed = hasattr(estimator, "_moments")
+    return not summed or kept.grown or scale_moves(estimator.features_, X, weight)
 
 
 def forget_rows(estimator, X, y, weight):
@@ -50,9 +73,9 @@ def forget_rows(estimator, X, y, weight):
     kept, missing = estimator._kept.without(X, y, weight)
     if kept.complete:
         _check_found(estimator._kept, kept, missing, X.shape[0])
-        estimator._drop(y, kept.y)
-        refit(estimator, kept)
-        return
+        if estimator._drop(y, kept.y) or kept.stale or not hasattr(estimator, "_moments"):
+            refit(estimator, kept)
+            return
     batch = posed(estimator, estimator.features_, X, y, weight).moments()
     estimator._moments, estimator._kept = remaining(estimator._moments, batch), kept
     solve_sums(estimator, choose=kept.stale)
@@ -79,12 +102,12 @@ def fade(estimator, decay):
         estimator._moments = decay * estimator._moments
 
 
-def refit(estimator, kept, encoded=None):
-    """Fit all rows there were, for they are all kept."""
+def refit(estimator, kept):
+    """Fit all rows there were, for they are all kept; past a number, keep only some of them."""
     X, y, weight = kept.rows()
-    encoded = estimator._encode_known(y, weight) if encoded is None else encoded
-    capacity = estimator._solve_rows(X, y, weight, encoded)
-    estimator._kept = kept.limited(capacity).judged()
+    capacity = estimator._solve_rows(X, y, weight, estimator._encode_known(y, weight))
+    many = len(kept) > most_refitted(capacity, X)
+    estimator._kept = (kept.limited(capacity) if many else kept).refitted()
 
 
 def add_sums(estimator, problem):
@@ -96,22 +119,26 @@ def add_sums(estimator, problem):
 def solve_sums(estimator, choose):
     """Solve from the sums; ``choose`` looks for C anew, by the rows that are kept."""
     kept, grid = estimator._kept, estimator._grid()
-    choose = choose and len(kept) > 0
+    sample = kept.limited(most_kept(estimator.n_hidden_, kept.X))
+    choose = choose and len(sample) > 0
     point = None if choose else estimator._settled(grid)
     grid = grid if point is None else point
-    calibration = calibration_rows(len(kept) if choose else 0, estimator._seed())
-    problem = sample_problem(estimator, estimator.features_)
-    solution = estimator._solve_sample(estimator._moments, problem, grid, None, calibration)
-    estimator._accept(problem, solution, np.inf, settled=point is not None)
+    calibration = calibration_rows(len(sample) if choose else 0, estimator._seed())
+    problem = sample_problem(estimator, estimator.features_, sample)
+    asked = point is None
+    solution = estimator._solve_sample(
+        estimator._moments, problem, grid, None, calibration, asked=asked
+    )
+    estimator._accept(problem, solution, np.inf, settled=not asked)
     if choose:
         estimator._kept = kept.judged()
 
 
-def sample_problem(estimator, features):
-    """The rows that are kept as a problem; their weights are such that they stand for all rows."""
-    X, y, weight = estimator._kept.rows()
+def sample_problem(estimator, features, sample):
+    """A sample as a problem; its rows have such weights that they stand for all rows."""
+    X, y, weight = sample.rows()
     targets, weight, unit = estimator._encode_known(y, weight)
-    odds = estimator._kept.odds()
+    odds = sample.odds()
     if odds is not None:
         weight = weight * odds
     H = Hidden(layer_of(features, X, estimator.dtype), X)

@@ -31,6 +31,7 @@ __all__ = [
     "layer_of",
     "map_of_sample",
     "map_over_blocks",
+    "scale_moves",
     "scaled_rows",
     "takes_devices",
 ]
@@ -68,6 +69,11 @@ def map_of_sample(estimator, X, y, columns, random_state):
         features.check_parameters()
         return features.settle(X, columns)
     return features.fit(X, y)
+
+
+def scale_moves(features, X, weight=None):
+    """Whether more rows would change the inputs' scale, so that the map is to be fitted again."""
+    return isinstance(features, FeatureMap) and features.moves(X, weight)
 
 
 def map_over_blocks(estimator, rows, columns, default_width=1000, default=RandomFeatures):

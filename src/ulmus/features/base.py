@@ -123,6 +123,13 @@ class FeatureMap(
                 setattr(self, name, placed(getattr(self, name), X))
         return self
 
+    def moves(self, X: Rows, weight: np.ndarray | None = None) -> bool:
+        """Whether the inputs' scale would be another if these rows had been learned too."""
+        if self._columns is None:
+            return False
+        columns = self._columns.merge(ColumnStatistics.of(X, weight))
+        return not Scaling.auto(columns).close_to(self.scaling_)
+
     @by_blocks
     def transform(self, X: Rows) -> Any:
         """The hidden layer's output for these rows.

@@ -31,6 +31,8 @@ from ulmus.typing import Array, DType, Rows
 __all__ = ["ColumnStatistics", "Scaling", "check_scaling"]
 
 _REACH = 3.0
+# Scales are another when a column is wider or narrower by this part, or shifted by this part of it.
+_CLOSE = 0.05
 # A column that varies by less counts as constant: the reciprocal of much less is no float64.
 _CONSTANT = 1e-304
 # How large inputs that are used as they are may be, by the bytes of a number: squares are far
@@ -184,6 +186,14 @@ class Scaling:
         factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
+
+    def close_to(self, other: "Scaling") -> bool:
+        """Whether both make nearly the same of the inputs, column by column."""
+        largest = np.maximum(self.factor, other.factor)
+        wide = np.abs(self.factor - other.factor) > _CLOSE * largest
+        # Scaled, a column deviates by about 1/√d from its centre.
+        unit = _CLOSE / np.sqrt(max(len(largest), 1))
+        return not (wide | (np.abs(self.center - other.center) * largest > unit)).any()
 
     @property
     def shift(self) -> np.ndarray:

@@ -298,6 +298,7 @@ LAYOUTS: dict[str, Layout] = {
             "draw": floats("n"),
             "threshold": _threshold,
             "seen": whole(0, 2**63),
+            "settled": whole(0, 2**63),
             "total": number(0),
             "fresh": number(0),
         },

@@ -25,15 +25,18 @@ def solve_moments(
     C: float,
     calibration: np.ndarray,
     sums: ClassSums | None = None,
+    asked: bool = True,
 ) -> Solution:
     """β from moments that may hold more rows than ``problem``, whose rows they must include.
 
-    ``sums`` are those of every class, as ``moments`` are of all.
+    ``sums`` are those of every class, as ``moments`` are of all. ``asked`` says whether to warn
+    where the precision of the features does not hold C.
     """
     frame = problem.frame(moments)
     factor = sound_factor(frame.gram, C)
     if factor is None:
-        warn_of_rounding(C)
+        if asked:
+            warn_of_rounding(C)
         basis = spectrum(moments, problem)
         return spectral(basis, moments, problem, C, calibration, sums=sums)
     coef = factor.solve(frame.cross)

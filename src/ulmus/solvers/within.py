@@ -66,14 +66,15 @@ def within_sums(
     rows: np.ndarray | None,
     calibration: np.ndarray,
     sums: ClassSums | None = None,
+    asked: bool = True,
 ) -> Solution:
     """The same from moments that may hold more rows than ``problem``, whose rows they include.
 
     ``rows`` of the problem are left out one at a time; None is all of them. ``sums`` are those of
-    every class, as ``moments`` are of all.
+    every class, as ``moments`` are of all, and ``asked`` is as in `solve_moments`.
     """
     if not points.chosen:
-        return _one(moments, problem, points, calibration, sums)
+        return _one(moments, problem, points, calibration, sums, asked)
     spectrum, V = _spectrum(moments, problem)
     if problem.reweighs and sums is None:
         sums = ClassSums(problem)
@@ -87,12 +88,14 @@ def _one(
     points: Points,
     calibration: np.ndarray,
     sums: ClassSums | None,
+    asked: bool,
 ) -> Solution:
     """β at one point from one Cholesky factorisation of K."""
     shared, lam = points.at(0)
     factor = sound_factor(moments.gram, shared)
     if factor is None:
-        warn_of_rounding(float(points.C[0]))
+        if asked:
+            warn_of_rounding(float(points.C[0]))
         spectrum, V = _spectrum(moments, problem)
         return _spectral(spectrum, V, moments, problem, points, calibration, None, sums)
     at = _recoding(moments, problem, factor)
