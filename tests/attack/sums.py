@@ -16,7 +16,6 @@ from attack.documents import changed
 from attack.outcomes import Outcome
 from attack.using import called, error_outcome, used
 from ulmus import ELMClassifier, reservoir
-from ulmus.estimators import ridge_batches
 
 __all__ = ["KINDS", "attacked", "fitted"]
 
@@ -39,7 +38,7 @@ def _batches(last: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def fitted(path: Path | None, last: int = 4) -> ELMClassifier:
     """A model of the batches, of which few rows are kept before sums begin."""
-    with patch.object(reservoir, "_LEAST", 8), patch.object(ridge_batches, "_BYTES", 0):
+    with patch.multiple(reservoir, _LEAST=8, _BYTES=0):
         model = ELMClassifier(n_hidden=6, C=1.0, random_state=0)
         return model.fit(_batches(last), checkpoint=path)
 
