@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis.strategies import booleans, integers, sampled_from
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
@@ -16,6 +16,7 @@ from conditioning import EPS, STEPS, assert_within
 from ulmus.backends.loops import loops
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
+from ulmus.solvers import decomposition
 from ulmus.solvers import hinge as explicit
 from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
 from ulmus.solvers.decomposition import RowCache, hinge_kernel
@@ -313,18 +314,61 @@ def test_the_cost_of_a_step_is_that_of_its_products_and_its_factor():
 def test_coordinate_descent_ends_where_the_other_way_costs_less(monkeypatch):
     H, problem = make_hinge(1, 400, 50, 100.0)
 
-    def steps_of_descent(cost):
+    def steps_of_descent(cost, tol=1e-6):
         monkeypatch.setattr(explicit, "_interior_cost", lambda rows, h: cost)
         column = explicit._Column(
             *(loops(), H, loops().squares(H), problem.sign[:, 0], problem.upper),
-            *(np.zeros(400), 1e-6, np.zeros(50)),
+            *(np.zeros(400), tol, np.zeros(50)),
         )
         explicit._descend(column, 400, 0, shrinking=False)
         return column.steps, column.settled
 
+    assert steps_of_descent(0.0, tol=10.0)[1]
     # The second round, twice as long, tells how fast it goes.
     assert steps_of_descent(0.0) == (3 * explicit._FIRST_EPOCHS, False)
     assert steps_of_descent(1e12) == (200, False)  # half of the steps are for what comes after
+
+
+def test_products_are_written_out_where_rows_are_fewer_than_units():
+    H, problem = make_hinge(1, 60, 20)
+    column = explicit._Column(
+        *(loops(), H, None, problem.sign[:, 0], problem.upper, np.zeros(60), 1e-3, None)
+    )
+    assert isinstance(explicit._curvature(column, np.arange(20)), DenseCurvature)
+    assert isinstance(explicit._curvature(column, np.arange(21)), RowCurvature)
+    for count in (20, 21):
+        rows, x = np.arange(count), np.linspace(-1.0, 1.0, count)
+        A = H[rows] * problem.sign[rows]
+        assert_allclose(explicit._curvature(column, rows).apply(x), A @ (A.T @ x), atol=1e-12)
+
+
+def test_steps_that_lead_nowhere_are_not_taken_twice(monkeypatch):
+    H, problem = make_hinge(1, 400, 50, 100.0)
+    calls = []
+
+    def nowhere(box, alpha, tol, max_steps):
+        calls.append(max_steps)
+        return alpha, 1
+
+    monkeypatch.setattr(explicit, "interior", nowhere)
+    found = hinge(problem, H, tol=1e-6, max_iter=200)
+    assert len(calls) == 1
+    assert found.steps.max() == 200  # the rest went to coordinate descent
+
+
+def test_a_block_takes_violators_then_free_rows_then_the_least_held():
+    #               two violate | three are free | five are held, less and less firmly
+    alpha = np.array([0.0, 1.0, 0.5, 0.5, 0.5, 0.0, 0.0, 1.0, 1.0, 0.0])
+    gradient = np.array([-3.0, 2.0, 0.0, 0.0, 0.0, 9.0, 8.0, -7.0, -6.0, 5.0])
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        for size, members in ((5, range(5)), (6, [0, 1, 2, 3, 4, 9]), (7, [0, 1, 2, 3, 4, 8, 9])):
+            found = decomposition._block(gradient, alpha, np.ones(10), size, rng)
+            assert_array_equal(found, list(members))
+        # Where there are too many, half of the block is for the worst violators.
+        many = np.where(alpha == 0.5, 1.0, gradient)
+        found = decomposition._block(many, alpha, np.ones(10), 2, rng)
+        assert_array_equal(found[:1], [0])
 
 
 def test_rows_are_dropped_by_when_they_were_last_used():

@@ -199,6 +199,33 @@ def test_an_indefinite_matrix_is_refused(method):
             low_rank(GivenKernel(K), method, 60, 0.0, np.random.RandomState(0))
 
 
+def test_a_block_of_rows_that_add_nothing_leaves_no_trace():
+    # All but one row are equal, and uniform draws meet many of them before the other.
+    X = np.zeros((200, 2))
+    X[7] = 3.0
+    for seed in range(5):
+        K = EvaluatedKernel(RBF(0.2), X)
+        found = low_rank(K, "nystrom", 150, 1e-9, np.random.RandomState(seed))
+        assert found.rank == len(found.path) == len(found.rows) == 2
+        np.testing.assert_allclose(found.F @ found.F.T, K.all(), atol=1e-10)
+
+
+@pytest.mark.parametrize("tol", [0.3, 0.03])
+def test_a_sketch_grows_no_further_than_tol_asks(tol):
+    applied = []
+
+    class Watched(EvaluatedKernel):
+        def times(self, B):
+            applied.append(B.shape[1])
+            return super().times(B)
+
+    K = Watched(RBF(0.2), rows_of())
+    found = low_rank(K, "halko", N, tol, np.random.RandomState(0))
+    drawn = sum(applied[::2])  # K times what is drawn, then times its basis
+    assert found.rank <= drawn < found.rank + 2 * max(applied)
+    assert drawn < N
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_kernel_of_zeros_has_no_columns(method):
     found = low_rank(GivenKernel(np.zeros((9, 9))), method, 5, 0.0, np.random.RandomState(0))

@@ -24,7 +24,7 @@ from ulmus.solvers.iterative import (
 )
 from ulmus.solvers.manifold import manifold_basis, manifold_gram
 from ulmus.solvers.primal import manifold_primal
-from ulmus.solvers.surface import Labelled, point, surface
+from ulmus.solvers.surface import Labelled, Surface, point, surface
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 laws = settings(max_examples=25, deadline=None)
@@ -113,6 +113,36 @@ def test_the_surface_is_l_refits_at_every_point(seed, n, h, classes):
             apart = rounding.squared_error(rows, T - F, C * weight, weight)
             assert_within(found.squared_error[i, j], share @ np.sum((T - F) ** 2, 1), apart)
     assert (found.error_rate is None) == (classes == 0)
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+def test_roughness_is_the_norm_of_the_weights_for_what_they_fit(classes):
+    H, L, _ = world(5, 30, 40)
+    known, targets, weight = labels(5, 30, classes)
+    basis = manifold_basis(H, L)
+    labelled = Labelled(basis, H.all()[known] @ basis.basis, targets, weight)
+    found = surface(labelled, LAMS, CS)
+    for i, lam in enumerate(LAMS):
+        for j, C in enumerate(CS):
+            beta = point(labelled, lam, C).coef
+            F = H.all()[known] @ beta
+            F = F - F.mean(axis=1, keepdims=True) if F.shape[1] > 1 else F
+            expected = np.sum(beta**2) / np.mean(np.sum(F**2, axis=1))
+            assert_allclose(found.roughness[i, j], expected, rtol=1e-8)
+
+
+def test_of_points_that_tie_the_smoothest_is_best():
+    squared, rough = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[4.0, 3.0], [2.0, 1.0]])
+    rates = np.array([[0.10, 0.10], [0.119, 0.2]])
+
+    def best(rows, kind="loo", error_rate=rates):
+        return Surface(LAMS[:2], CS[:2], squared, error_rate, rough, kind, rows).best
+
+    assert best(49) == (0, 1)
+    assert best(50) == (1, 0)  # one row more, 0.02, counts as equal from fifty rows on
+    assert best(60) == (0, 1)  # 0.0167 is less than what the third point is worse by
+    assert best(50, "validation") == (0, 1)
+    assert best(50, error_rate=None) == (0, 0)
 
 
 @laws
