@@ -51,6 +51,10 @@ class Conditioning:
         """How far β may be off."""
         return self.outputs / np.sqrt(self.ridge)
 
+    def new_rows(self, H):
+        """How far the outputs of rows may be off that are no part of the fit."""
+        return np.linalg.norm(H, axis=1)[:, None] * self.weights
+
     def left_out(self, H, residual, unit):
         """How far the output of each row may be off when ``unit`` of its weight is left out."""
         leverage = unit * np.sum(H * np.linalg.solve(self.A, H.T).T, axis=1)

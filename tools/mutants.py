@@ -46,7 +46,7 @@ PATIENCE, SLOWER = 60.0, 10.0
 SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 SERVER = multiprocessing.get_context("forkserver")
 
-SOLVE = ["laws/test_solvers.py", "laws/test_precision.py", "laws/test_kernel_elm.py"]
+SOLVE = ["laws/test_solvers.py", "laws/test_balanced.py", "laws/test_kernel_elm.py"]
 HINGE = ["solvers/test_box.py", "laws/test_hinge.py", "estimators/test_sparse.py"]
 SMOOTH = ["laws/test_manifold.py", "estimators/test_semi_supervised.py"]
 EVERY = ["contract/test_frozen.py"]
@@ -59,6 +59,7 @@ TESTS = {
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "solvers/auto.py": ["laws/test_solvers.py", "estimators/test_regressor.py"],
+    "solvers/balanced.py": ["laws/test_balanced.py"],
     "solvers/box.py": HINGE,
     "solvers/coupled.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
     "solvers/decomposition.py": HINGE,
@@ -74,9 +75,12 @@ TESTS = {
     "solvers/primal.py": SOLVE,
     "solvers/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
     "solvers/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
-    "solvers/spectrum.py": SOLVE,
+    "solvers/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],
+    "solvers/rows.py": ["laws/test_balanced.py"],
+    "solvers/spectral.py": SOLVE,
+    "solvers/spectrum.py": ["laws/test_solvers.py", "laws/test_precision.py"],
     "solvers/surface.py": SMOOTH,
-    "solvers/within.py": ["laws/test_within.py", "estimators/test_graph.py"],
+    "solvers/within.py": ["laws/test_within.py", "laws/test_balanced.py"],
 }
 
 

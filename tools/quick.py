@@ -11,8 +11,8 @@ from tools.draws import redraw
 # What every test run imports and no mutant changes.
 PACKAGES = ["hypothesis.strategies", "pandas", "pytest", "scipy.optimize", "scipy.sparse.linalg"]
 PACKAGES += ["sklearn.datasets", "sklearn.neighbors", "sklearn.utils.estimator_checks"]
-# Tests that compile an optional package for minutes, and say nothing of the modules at hand.
-SLOW = "approximate_search or pynndescent"
+# Tests that take many seconds each, and say of the modules at hand no more than others do.
+SLOW = "approximate_search or pynndescent or path_of_an_estimator"
 
 # Hypothesis would look for a simpler example of what fails, for up to minutes.
 settings.register_profile(
