@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+from sklearn.preprocessing import Normalizer, OneHotEncoder, PolynomialFeatures
 
 from persistence.cases import CASES
-from persistence.test_layouts import MODELS, RARE, TABLE, X
+from persistence.test_layouts import HOLES, MODELS, RARE, TABLE, X
 from ulmus import ELMClassifier, save
 from ulmus.tables import Table
 from ulmus.tabular import fit_table
@@ -34,7 +34,6 @@ _MORE: dict[str, Any] = {
         SimpleImputer(strategy="most_frequent").fit(np.array(RARE, dtype=object)),
         np.array(RARE, dtype=object),
     ),
-    "ordinal, NaN": lambda: (OrdinalEncoder().fit(np.round(_HOLES)), np.round(_HOLES)),
     "one-hot, numbers": lambda: (
         OneHotEncoder(handle_unknown="ignore", sparse_output=False).fit(np.round(X)),
         np.round(X),
@@ -60,11 +59,19 @@ _MORE: dict[str, Any] = {
 }
 
 
+# Rows of models that are not fitted to X.
+_ROWS: dict[str, Any] = {
+    "kernel, given": X @ X.T, "one-hot": RARE, "one-hot, rare": RARE, "ordinal": RARE,
+    "ordinal, NaN": HOLES, "table": TABLE,
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Model:
-    """A saved model: its bytes, its document, its arrays, and rows to use it on."""
+    """A saved model: its bytes, its document (as text too), its arrays, and rows to use it on."""
 
     content: bytes
+    text: bytes
     document: dict[str, Any]
     arrays: tuple[np.ndarray, ...]
     rows: Any
@@ -78,8 +85,7 @@ def _fitted(name: str) -> tuple[Any, Any]:
         estimator, rows, y = CASES[name]
         return (estimator if rows is None else clone(estimator).fit(rows, y)), rows
     found = MODELS[name]()
-    rows = {"one-hot": RARE, "one-hot, rare": RARE, "ordinal": RARE, "table": TABLE}.get(name, X)
-    return found, X @ X.T if name == "kernel, given" else rows
+    return found, _ROWS.get(name, X)
 
 
 NAMES = tuple(dict.fromkeys([*CASES, *MODELS, *_MORE]))
@@ -94,12 +100,12 @@ def model(name: str) -> Model:
         save(found, path)
         content = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(content)) as file:
-        document = json.loads(file.read("model.json"))
+        text = file.read("model.json")
         arrays = [
             np.load(io.BytesIO(file.read(f"arrays/{number}.npy")))
             for number in range(len(file.namelist()) - 1)
         ]
-    return Model(content, document, tuple(arrays), _few(rows))
+    return Model(content, text, json.loads(text), tuple(arrays), _few(rows))
 
 
 def _few(rows: Any) -> Any:

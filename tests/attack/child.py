@@ -4,6 +4,7 @@ NUMBERS is a range, first:last:step. Every case gives one line of JSON, so whoev
 process knows which case it was at when it died.
 """
 
+import gc
 import json
 import resource
 import sys
@@ -19,6 +20,8 @@ def main(part: str, seed: str, numbers: str) -> None:
     module = import_module(f"attack.{part}")
     memory = getattr(module, "MEMORY", _MEMORY)
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    # The modules stay to the end, so that no collection need look through them.
+    gc.freeze()
     # Whatever a case prints must not be taken for a result.
     report, sys.stdout = sys.stdout, sys.stderr
     for number in range(*map(int, numbers.split(":"))):

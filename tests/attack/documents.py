@@ -3,7 +3,7 @@
 import copy
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -43,23 +43,31 @@ _VALUES = (
     2**31, 2**62, -(2**31), 10**6,
 )  # fmt: skip
 
+_HUGE = 10**4000
+
 Document = dict[str, Any]
 Arrays = list[np.ndarray]
 
 
 # ---------------------------------------------------------------- the document's tree
-def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+def _places(data: Any) -> list[tuple[Any, Any]]:
     """Every part of a document, as what holds it and its key there."""
-    for key in list(data) if isinstance(data, dict) else range(len(data)):
-        yield data, key
-        if isinstance(data[key], dict | list):
-            yield from _places(data[key])
+    found: list[tuple[Any, Any]] = []
+
+    # Each case looks through its whole document, so this is a plain loop into one list.
+    def look(holder: Any) -> None:
+        for key, inside in holder.items() if type(holder) is dict else enumerate(holder):
+            found.append((holder, key))
+            if type(inside) in (dict, list):
+                look(inside)
+
+    look(data)
+    return found
 
 
 def _place(rng: Random, document: Document) -> tuple[Any, Any]:
     inside = {"model": document["model"], "random": document["random"]}
-    places = list(_places(inside))
-    holder, key = rng.choice(places)
+    holder, key = rng.choice(_places(inside))
     return (document, key) if holder is inside else (holder, key)
 
 
@@ -202,14 +210,18 @@ def _greedy(rng: Random, document: Document, arrays: Arrays) -> None:
     """One part asks for far more than the file is large."""
     number, many = rng.randrange(max(1, len(arrays))), rng.choice([1000, 5000])
     holder, key = _place(rng, document)
-    holder[key] = rng.choice(
-        [
-            {"scalar": ["|S1", 2**33]}, [[]] * many,
-            {"dict": [[i * (2**61 - 1), 0] for i in range(many)]},
-            [{"array": number}] * many, {"objects": [[0, 10**15], []]}, [{"random": 0}] * many,
-            {"objects": [[many], [0.5] * many]}, {"tuple": [{"dict": []}] * many}, 10**4000,
-        ]
-    )  # fmt: skip
+    ways: list[Callable[[], Any]] = [
+        lambda: {"scalar": ["|S1", 2**33]},
+        lambda: [[]] * many,
+        lambda: {"dict": [[i * (2**61 - 1), 0] for i in range(many)]},
+        lambda: [{"array": number}] * many,
+        lambda: {"objects": [[0, 10**15], []]},
+        lambda: [{"random": 0}] * many,
+        lambda: {"objects": [[many], [0.5] * many]},
+        lambda: {"tuple": [{"dict": []}] * many},
+        lambda: _HUGE,
+    ]
+    holder[key] = rng.choice(ways)()
 
 
 # ---------------------------------------------------------------- arrays
@@ -278,7 +290,7 @@ FORGERIES: dict[str, Callable[[Random, Document, Arrays], None]] = {
 
 def written(rng: Random, base: Model, forgery: str) -> bytes:
     """The bytes of a forged file; some have two forgeries."""
-    document, arrays = copy.deepcopy(base.document), list(base.arrays)
+    document, arrays = json.loads(base.text), list(base.arrays)
     FORGERIES[forgery](rng, document, arrays)
     if rng.random() < 0.2 and document.keys() == base.document.keys():
         FORGERIES[rng.choice(["array", "nudge"])](rng, document, arrays)

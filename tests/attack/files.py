@@ -1,5 +1,6 @@
 """Forged files: models of every class, sums of a stream, and tables."""
 
+import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -28,9 +29,14 @@ _KINDS = {
 _SHARES = (7, 2, 1)
 
 
+# Where there is a folder in memory, no case waits for a disk.
+_IN_MEMORY = Path("/dev/shm")
+
+
 @cache
 def _folder() -> tempfile.TemporaryDirectory:
-    return tempfile.TemporaryDirectory(prefix="ulmus-attack-")
+    place = _IN_MEMORY if os.access(_IN_MEMORY, os.W_OK) else None
+    return tempfile.TemporaryDirectory(prefix="ulmus-attack-", dir=place)
 
 
 def attack(seed: int, number: int) -> Result:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -81,9 +82,17 @@ def called(call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
             return None, error
 
 
+def _innermost(error: BaseException) -> TracebackType:
+    """Where an error was raised; to look up the lines of all frames would take longer than most."""
+    place = error.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    return place
+
+
 def error_outcome(error: BaseException) -> tuple[Outcome, str]:
     """Whether an error was raised on purpose, by Ulmus or by scikit-learn's own checks."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
+    (frame,) = traceback.extract_tb(_innermost(error))
     place = "/".join(Path(frame.filename).parts[-2:])
     detail = f"{type(error).__name__}: {str(error)[:200]} [{place}:{frame.lineno}]"
     checked = "/sklearn/" in frame.filename and (frame.line or "").startswith("raise")

@@ -256,6 +256,17 @@ def test_a_file_of_another_version_or_kind_is_refused(cut):
         model.fit(until(None), checkpoint=cut.with_suffix(".npy"))
 
 
+@pytest.mark.parametrize("name", ["hidden", "target", "cross", "gram", "energy"])
+def test_sums_that_no_rows_have_are_refused(name, cut):
+    model, arrays = ELMClassifier(n_hidden=12, C=1.0, random_state=0), dict(np.load(cut))
+    squares = name in ("gram", "energy")
+    np.savez(cut, **arrays | {name: -arrays[name] if squares else 1e9 * arrays[name]})
+    before = cut.read_bytes()
+    with pytest.raises(CheckpointError, match="is damaged"):
+        model.fit(until(None), checkpoint=cut)
+    assert cut.read_bytes() == before
+
+
 def test_other_batches_are_refused(cut):
     model = ELMClassifier(n_hidden=12, C=1.0, random_state=0)
     for parts in (PARTS[:2], [PARTS[0], (X[40:200], y[40:200])]):
@@ -315,6 +326,16 @@ def test_a_batch_that_cannot_be_used_is_named_and_the_sums_before_it_are_kept(tm
     with pytest.raises(BatchError, match="Batch 4 cannot be used.*NaN(.|\n)*keeps the sums"):
         model.fit(iter(spoiled), checkpoint=path)
     assert not hasattr(model, "beta_")
+    resumed = model.fit(iter(PARTS), checkpoint=path).beta_
+    assert_array_equal(resumed, model.fit(iter(PARTS)).beta_)
+
+
+def test_a_batch_that_makes_the_sums_overflow_is_not_kept(tmp_path):
+    """Squares of its targets and its weights are finite, and their products are not."""
+    path, model = tmp_path / "sums.npz", ELMRegressor(n_hidden=12, C=1.0, random_state=0)
+    far = (X[:5], np.full(5, 1e120), np.full(5, 1e120))
+    with pytest.raises(BatchError, match="Batch 4 cannot be used.*not finite(.|\n)*keeps the sums"):
+        model.fit(iter([*PARTS[:3], far, *PARTS[3:]]), checkpoint=path)
     resumed = model.fit(iter(PARTS), checkpoint=path).beta_
     assert_array_equal(resumed, model.fit(iter(PARTS)).beta_)
 

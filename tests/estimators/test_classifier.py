@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import oracles
 from ulmus import ELMClassifier, RandomFeatures, RBFFeatures
+from ulmus.exceptions import InvalidInputError
 
 X, y = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
 PAIR = (y > 0).astype(int)
@@ -162,6 +163,12 @@ CUTS = [40, 41, 200]
 
 def batches():
     return zip(np.split(X, CUTS), np.split(y, CUTS), strict=True)
+
+
+def test_a_frozen_map_of_other_columns_is_refused():
+    other = FrozenEstimator(RandomFeatures(25, random_state=0).fit(X[:, 1:]))
+    with pytest.raises(InvalidInputError, match="and features=RandomFeatures was fitted to"):
+        ELMClassifier(other).fit(X, y)
 
 
 @pytest.mark.parametrize("C", [1.0, "loo"])

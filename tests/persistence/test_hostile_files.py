@@ -338,3 +338,16 @@ def test_another_scikit_learn_is_told_as_scikit_learn_does(path, monkeypatch):
         load(path)
     assert len(seen) == 1
     load(path.with_name("ours"))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"tuple": "ab"}, {"tuple": {"scalar": ["|S1", 2**33]}}, {"slice": "abc"}, {"dict": ["ab"]},
+        {"dict": {"ab": 1}}, {"objects": [[2], "ab"]}, {"complex": {"1": 0, "2": 0}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_letters_and_keys_are_no_list(part, path):
+    with pytest.raises(ModelFileError):
+        load(forged(path, units(n_hidden=part)))

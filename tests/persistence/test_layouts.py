@@ -9,6 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.datasets import load_iris
 from sklearn.decomposition import NMF, PCA, TruncatedSVD
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
@@ -27,14 +29,15 @@ from sklearn.preprocessing import (
 import ulmus
 from persistence.forging import save_forged
 from ulmus import load, save
-from ulmus.exceptions import ModelFileError, UnsupportedModelError
+from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
 from ulmus.kernels import RBF, Polynomial, Precomputed
 from ulmus.persistence import classes, layouts, scikit, table_layouts
-from ulmus.tables import Table
+from ulmus.tables import Table, TableEncoder
 from ulmus.tabular import fit_table
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::3], Y[::3]
+HOLES = np.round(np.where(X > 6.5, np.nan, X))
 RARE = [["a"], ["b"], ["b"], ["c"], ["c"], ["c"]]
 TABLE = Table(
     ("size", "kind", "y"),
@@ -59,6 +62,7 @@ MODELS = {
     "one-hot": lambda: fitted(OneHotEncoder(), RARE),
     "one-hot, rare": lambda: fitted(OneHotEncoder(min_frequency=2, drop="first"), RARE),
     "ordinal": lambda: fitted(OrdinalEncoder(), RARE),
+    "ordinal, NaN": lambda: fitted(OrdinalEncoder(), HOLES),
     "powers": lambda: fitted(PolynomialFeatures(2)),
     "standard": lambda: fitted(StandardScaler()),
     "robust": lambda: fitted(RobustScaler()),
@@ -95,6 +99,8 @@ MODELS = {
     "table": lambda: fit_table(TABLE, "y"),
     "graph": lambda: ulmus.KNNGraph(3),
 }
+HUGE = 10**400
+ENCODER = TableEncoder().fit(TABLE.without("y"))
 NAN = np.full((2, 4), np.nan)
 KEPT = ulmus.reservoir.Reservoir(0, 20).add(X, Y)
 
@@ -118,6 +124,7 @@ CHANGES = {
     "PCA": [
         *arrays("components_", (2, 4)), *arrays("mean_", (4,)), {"whiten": "yes"},
         *arrays("explained_variance_", (2,)),
+        {"whiten": True, "explained_variance_": np.array([1.0, -1.0])},
     ],
     "SVD": arrays("components_", (2, 4)),
     "Nystroem": [
@@ -149,6 +156,13 @@ CHANGES = {
     "ordinal": [
         {"categories_": [np.array([2.0, 1.0])]}, {"_missing_indices": {9: 1}},
         {"_missing_indices": None}, {"_infrequent_enabled": True}, {"dtype": "O"},
+        {"_missing_indices": {0: 1}}, {"_missing_indices": {0: []}},
+        *({"handle_unknown": "use_encoded_value", "unknown_value": value, "dtype": dtype}
+          for value, dtype in ((10**30, "int64"), (-1, "uint8"), (1e9, "float16"), (HUGE, "f8"))),
+    ],
+    "ordinal, NaN": [
+        {"_missing_indices": {}}, {"_missing_indices": {0: 1}}, {"_missing_indices": {0: [2]}},
+        {"dtype": "int64"}, {"encoded_missing_value": HUGE},
     ],
     "powers": [
         {"_n_out_full": 16}, {"n_output_features_": 16}, {"_max_degree": 3}, {"degree": 3},
@@ -159,13 +173,20 @@ CHANGES = {
         {"_sklearn_output_config": 3}, {"with_mean": 3},
     ],
     "robust": [*arrays("center_", (4,)), *arrays("scale_", (4,)), {"scale_": np.full(4, 5e-324)}],
-    "min-max": [*arrays("min_", (4,)), *arrays("scale_", (4,)), {"clip": "no"}],
+    "min-max": [
+        *arrays("min_", (4,)), *arrays("scale_", (4,)), {"clip": "no"},
+        *({"clip": True, "feature_range": ends}
+          for ends in ((0, HUGE), ("a", "b"), (1, 0), (0.0, np.nan), (1,), None)),
+    ],
     "max-abs": [*arrays("scale_", (4,)), {"scale_": np.zeros(4)}],
     "imputer": [
         {"statistics_": np.ones(3)}, {"statistics_": [1.0]}, {"indicator_": 3},
         {"_fill_dtype": "float"}, {"indicator_": fitted(MissingIndicator())},
+        {"missing_values": HUGE},
     ],
-    "indicator": [{"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
+    "indicator": [
+        {"missing_values": HUGE},
+        {"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
     "columns": [
         {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
         {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},
@@ -179,7 +200,15 @@ CHANGES = {
         {"kw_args": {"where": False}}, {"kw_args": {"out": np.zeros(3)}}, {"kw_args": [1]},
         {"func": "tanh"}, {"inv_kw_args": {"where": False}}, {"validate": "no"},
     ],
-    "target": [{"regressor_": None}, {"transformer_": np.float64}, {"_training_dim": 9}],
+    "target": [
+        {"regressor_": None}, {"transformer_": np.float64}, {"_training_dim": 9},
+        *({"transformer_": fitted(other)} for other in (
+            PCA(2), NMF(2, max_iter=500), StandardScaler(), make_pipeline(MinMaxScaler(), PCA(2)),
+            FrozenEstimator(fitted(PCA(2))), SimpleImputer(), OrdinalEncoder(),
+        )),
+        {"transformer_": make_pipeline(fitted(StandardScaler()), fitted(PCA(1), X[:, :3]))},
+        {"regressor_": fitted(TransformedTargetRegressor(ulmus.ELMRegressor(**few)), X, X[:, :2])},
+    ],
     "units": [
         *arrays("weights_", (7, 4)), *arrays("biases_", (7,)), {"scaling_": None},
         {"activation": "cube"}, {"dtype": "int8"}, {"n_features_in_": 5}, {"dtype": np.float16},
@@ -217,6 +246,11 @@ CHANGES = {
     "SS-ELM": [*arrays("beta_", (7, 3)), {"temperature_": np.inf}],
     "table": [
         {"encoder": None}, {"view": PCA(2)}, {"estimator": None}, {"target": 3}, {"task": "sort"},
+        *({"encoder": replace(ENCODER, columns=ENCODER.columns | {"kind": other})} for other in (
+            {"kind": "category", "categories": ("u",)},
+            {"kind": "category", "categories": ("u", "v"), "blank": True},
+        )),
+        {"encoder": replace(ENCODER, feature_names_out=ENCODER.feature_names_out[1:])},
     ],
     "graph": [],
 }  # fmt: skip
@@ -297,3 +331,22 @@ def test_functions_in_files_take_one_array(tmp_path):
     for function in (np.add, np.frexp):
         with pytest.raises(ModelFileError, match="func is a function"):
             save(FunctionTransformer(function), tmp_path / "two")
+
+
+@pytest.mark.parametrize("name", ["elm", "embedding", "ELM k-means", "ELM NMF", "hinge"])
+@pytest.mark.parametrize(
+    "features",
+    [
+        lambda: fitted(ulmus.RandomFeatures(7), X[:, :3]),
+        lambda: FrozenEstimator(fitted(ulmus.RandomFeatures(7), X[:, :3])),
+        lambda: FrozenEstimator(ulmus.RandomFeatures(7)),
+    ],
+    ids=["of other columns", "frozen, of other columns", "frozen, not fitted"],
+)
+def test_a_map_from_a_file_that_does_not_suit_is_named(name, features, tmp_path):
+    model = MODELS[name]()
+    model.features_ = features()
+    save_forged(model, tmp_path / "model")
+    found = load(tmp_path / "model")
+    with pytest.raises((UlmusError, NotFittedError), match="RandomFeatures"):
+        (found.predict if hasattr(found, "predict") else found.transform)(X)

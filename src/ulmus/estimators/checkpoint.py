@@ -28,6 +28,8 @@ _PERIOD = 60.0
 # Writing may take this part of the time, where that is longer apart.
 _SHARE = 0.02
 _PROBES = 8
+# How many times farther off than its estimate the rounding of sums may be, and how far their size.
+_MARGIN, _OFF = 16.0, 1.01
 
 
 @dataclass(frozen=True)
@@ -193,4 +195,17 @@ def _sums(file):
             raise ValueError(f"{name} does not fit the other sums")
     if not (file["weight"] > 0 and file["rows"] >= 1) or file["probe"].dtype.kind != "f":
         raise ValueError("there are no rows")
+    if not _possible(file):
+        raise ValueError("no rows have these sums")
     return {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
+
+
+def _possible(file):
+    """Whether no sum is larger than those of squares let it be, by Cauchy and Schwarz."""
+    slack = _MARGIN * abs(float(file["rounding"]))
+    energy = file["energy"] if file["energy"].ndim == 1 else np.diagonal(file["energy"])
+    one = np.sqrt(float(file["weight"]))
+    with np.errstate(invalid="ignore"):
+        h, y = (np.sqrt(squares + slack) for squares in (np.diagonal(file["gram"]), energy))
+    limits = {"hidden": one * h, "target": one * y, "cross": h[:, None] * y}
+    return all((abs(file[name]) <= _OFF * limit).all() for name, limit in limits.items())

@@ -13,7 +13,7 @@ at first, and a stream goes through three stages:
 
 import numpy as np
 
-from ulmus.backends.namespace import gathered
+from ulmus.backends.namespace import all_finite, gathered, namespace
 from ulmus.estimators.stage import layer_of, scale_moves
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
@@ -113,7 +113,15 @@ def refit(estimator, kept):
 def add_sums(estimator, problem):
     """Add a batch to the sums."""
     known, moments = getattr(estimator, "_moments", None), problem.moments()
-    estimator._moments = moments if known is None else known + moments
+    moments = moments if known is None else known + moments
+    # Every other sum is at most the root of two of these.
+    squares = namespace(moments.gram).linalg.diagonal(moments.gram)
+    if not (all_finite(squares) and all_finite(moments.energy)):
+        raise InvalidInputError(
+            "The sums of all rows so far are not finite: numbers in X, y or sample_weight are too "
+            "large for sums of their squares. Bring them nearer to one."
+        )
+    estimator._moments = moments
 
 
 def solve_sums(estimator, choose):

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole
 from ulmus.backends.namespace import (
@@ -135,9 +136,20 @@ def layer_of(features, X, dtype=None):
     if isinstance(features, FrozenEstimator):
         features = features.estimator
     if isinstance(features, FeatureMap):
+        _check_map(features, X)
         return features.layer(X, dtype)
     probe = _dense(features.transform(take(X, slice(0, 1))))
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
+
+
+def _check_map(features, X):
+    """Refuse a map of other columns; a frozen one, or one from a file, may be of any."""
+    check_is_fitted(features)
+    if X.shape[1] != features.n_features_in_:
+        raise InvalidInputError(
+            f"X has {X.shape[1]} columns, and features={type(features).__name__} was fitted to "
+            f"{features.n_features_in_}; fit it to the same columns."
+        )
 
 
 def comparable_rows(features, X):

@@ -72,9 +72,10 @@ class Reader:
         return _KINDS[kind](self, inside, depth)
 
     def _each(self, parts: Any, depth: int) -> list[Any]:
+        _check_list(parts)
         self._budget.spend(_LIST + _VALUE * len(parts))
         # Most lists are long ones of numbers or words, which stand for themselves.
-        if type(parts) is list and set(map(type, parts)) <= _PLAIN:
+        if set(map(type, parts)) <= _PLAIN:
             return parts
         return [self.value(part, depth + 1) for part in parts]
 
@@ -82,6 +83,9 @@ class Reader:
         return tuple(self._each(parts, depth))
 
     def _dict(self, pairs: Any, depth: int) -> Any:
+        _check_list(pairs)
+        for pair in pairs:
+            _check_list(pair)
         self._budget.spend(_PAIR * len(pairs))
         keys = [self.value(key, depth + 1) for key, _ in pairs]
         if len(keys) > _MOST_ALIKE and max(Counter(map(hash, keys)).values()) > _MOST_ALIKE:
@@ -201,6 +205,12 @@ class Reader:
             # No more processes at once than this machine has processors.
             made.n_jobs = min(made.n_jobs, os.cpu_count() or 1)
         return made
+
+
+def _check_list(parts: Any) -> None:
+    """Refuse what Python could take for a list: the letters of a word, the keys of a dict."""
+    if type(parts) is not list:
+        raise ModelFileError("it has parts that should be a list and are none")
 
 
 def _made(cls: type, name: str, state: dict[str, Any]) -> Any:

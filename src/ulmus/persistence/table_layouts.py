@@ -54,12 +54,14 @@ def _column(state: Any) -> bool:
 
 
 def _encoder(encoder: Any, sizes: Sizes) -> bool:
-    """Columns for all names, or as many fills as the matrix has columns."""
+    """Columns for all names, or as many fills as the matrix has columns; a name for each."""
     if encoder.width:
         dense = encoder.sparse or floats(encoder.width)(encoder.fill, sizes)
-        return dense and len(encoder.names) == encoder.width
-    known = all(map(_column, encoder.columns.values()))
-    return known and set(encoder.names) <= encoder.columns.keys()
+        known = dense and len(encoder.names) == encoder.width
+    else:
+        known = all(map(_column, encoder.columns.values()))
+        known = known and set(encoder.names) <= encoder.columns.keys()
+    return known and len(encoder.feature_names_out) == encoder.encoded_width()
 
 
 def _table_model(model: Any, sizes: Sizes) -> bool:
@@ -102,6 +104,7 @@ LAYOUTS: dict[str, Layout] = {
             "high_": _CLIPPED,
             "column_": places("s", within="d"),
             "edge_": floats("s"),
-        }
+        },
+        more=lambda view, sizes: view.low_.shape == view.high_.shape,
     ),
 }

@@ -50,6 +50,11 @@ class Category:
         outputs = [f"{name}={category}" for category in self.categories]
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is blank"] * self.blank]
 
+    @property
+    def width(self) -> int:
+        """How many of the matrix' columns there are."""
+        return len(self.categories) + self.other + self.blank
+
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool
     ) -> tuple[sp.csr_array, list[str]]:
@@ -61,9 +66,8 @@ class Category:
             known[None] = len(self.categories) + self.other if self.blank else -1
         codes = np.array([known.get(cell, elsewhere) for cell in cells], dtype=np.int64)
         rows = np.flatnonzero(codes >= 0)
-        shape = (len(cells), len(self.categories) + self.other + self.blank)
         ones = np.ones(len(rows), dtype=np.float32)
-        X = sp.csr_array((ones, (rows, codes[rows])), shape=shape)
+        X = sp.csr_array((ones, (rows, codes[rows])), shape=(len(cells), self.width))
         return X, self._notes(name, Counter(cells))
 
     def _notes(self, name: str, counts: Counter[str | None]) -> list[str]:

@@ -210,6 +210,10 @@ class TableEncoder:
         kept = X[:, : self.width]
         return sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
 
+    def encoded_width(self) -> int:
+        """How many columns the matrix of a table has."""
+        return self.width or sum(self._column(name).width for name in self.names)
+
     def _column(self, name: str) -> Number | Category:
         state = self.columns[name]
         return Category(**state) if state["kind"] == "category" else Number(**state)

@@ -57,6 +57,11 @@ class Number:
         ranked = [f"rank of {name}"] * bool(self.ranks.size)
         return [name, *ranked, *[f"{name} is blank"] * self.indicator]
 
+    @property
+    def width(self) -> int:
+        """How many of the matrix' columns there are."""
+        return 1 + bool(self.ranks.size) + self.indicator
+
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool
     ) -> tuple[np.ndarray, list[str]]:

@@ -3,6 +3,9 @@
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ulmus.validation import valid_rows
 
 __all__ = ["View", "has_steps"]
 
@@ -52,7 +55,9 @@ class View(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         """The columns, and then the steps."""
-        if sparse.issparse(X):
+        check_is_fitted(self)
+        X = valid_rows(self, X, reset=False)
+        if sparse.issparse(X) or not len(self.low_):
             return X
         X = np.clip(X, self.low_, self.high_)
         if not len(self.edge_):
