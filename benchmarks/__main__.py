@@ -29,6 +29,7 @@ from benchmarks import (
     path,
     readings,
     scale,
+    streams,
     tables,
     units,
 )
@@ -493,6 +494,43 @@ def run_known(folder, rounds):
     return found, {}, page
 
 
+def run_streams(folder, rounds):
+    """Streams beside a fit on the same rows; minutes, so once."""
+    found = streams.measure()
+    page = "\n\n".join(
+        table(title, ["data", *next(iter(found[part].values()))], _scores(found[part]))
+        for part, title in (
+            (
+                "against fit",
+                "Streams by their first batch, and in fifties after it (California: 200)",
+            ),
+            ("row by row", "Streams row by row"),
+        )
+    )
+    rows = [
+        (data, model, f"{result['accuracy']:.3f}", f"{result['ms a row']:.1f}")
+        for data, results in found["before learning"].items()
+        for model, result in results.items()
+    ]
+    title = "Rows that are predicted before they are learned, one by one"
+    page += "\n\n" + table(title, ["data", "model", "accuracy", "ms a row"], rows)
+    rows = [(when, f"{milliseconds:.0f}") for when, milliseconds in found["updates"].items()]
+    page += "\n\n" + table("An update by one row", ["when", "ms"], rows)
+    apart = {
+        f"farthest from `fit`, {part}": max(r["farthest from fit"] for r in found[part].values())
+        for part in ("against fit", "row by row")
+    }
+    return found, apart, page
+
+
+def _scores(found):
+    """Rows of a table of scores by data set."""
+    return [
+        (name, *(f"{v:.3f}" if isinstance(v, float) else v for v in result.values()))
+        for name, result in found.items()
+    ]
+
+
 def run_onnx(folder, rounds):
     """A call of a model and of its ONNX graph."""
     found = latency.measure()
@@ -555,6 +593,7 @@ RUNS = {
     "mnist": run_mnist,
     "hundred": run_hundred,
     "onnx": run_onnx,
+    "streams": run_streams,
     "tables": run_tables,
 }
 

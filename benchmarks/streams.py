@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
     load_diabetes,
@@ -21,8 +22,11 @@ from sklearn.linear_model import SGDClassifier
 from ulmus import ELMClassifier, ELMRegressor
 
 FIRST = (1, 10, 50, 500)
-LATER = 50
+# Rows in a later batch, and in one of the large table, every batch of which is a fit of a second.
+LATER, MANY = 50, 200
 DRAWS = 3
+# Rows of a stream that come one by one: below 1000 units each of them is a fit on all so far.
+ROWS = 1500
 _TABLES = {
     "breast cancer": load_breast_cancer,
     "iris": load_iris,
@@ -44,37 +48,59 @@ def _halves(X, y, seed):
     return X[order[:half]], y[order[:half]], X[order[half:]], y[order[half:]]
 
 
-def _streamed(model, X, y, first):
-    for start, stop in _cuts(len(y), first):
+def _streamed(model, X, y, first, later):
+    for start, stop in _cuts(len(y), first, later):
         model.partial_fit(X[start:stop], y[start:stop])
     return model
 
 
-def _cuts(n, first):
-    starts = [0, *range(min(first, n), n, LATER)]
+def _cuts(n, first, later):
+    starts = [0, *range(min(first, n), n, later)]
     return zip(starts, [*starts[1:], n], strict=True)
+
+
+def _tables():
+    """X and y by name; those of one file only where the file is."""
+    tables = {name: load(return_X_y=True) for name, load in _TABLES.items()}
+    if "ULMUS_DATA" in os.environ:
+        tables["california"] = _file("california_housing")
+    return tables
+
+
+def _model(name, seed):
+    return (ELMRegressor if name in VALUES else ELMClassifier)(random_state=seed)
 
 
 def against_fit(draws=DRAWS):
     """Accuracy or R² on the other half: of `fit`, and of streams by their first batch."""
-    tables = {name: load(return_X_y=True) for name, load in _TABLES.items()}
-    if "ULMUS_DATA" in os.environ:
-        tables["california"] = _file("california_housing")
     found = {}
-    for name, (X, y) in tables.items():
-        model = ELMRegressor if name in VALUES else ELMClassifier
-        scores = []
-        # One draw of the large table: every stream of it has 200 batches.
-        for seed in range(draws if len(y) < 10_000 else 1):
+    for name, (X, y) in _tables().items():
+        scores, large = [], len(y) > 10_000
+        for seed in range(1 if large else draws):
             A, a, B, b = _halves(X, y, seed)
-            whole = model(random_state=seed).fit(A, a).score(B, b)
-            streams = [_streamed(model(random_state=seed), A, a, n).score(B, b) for n in FIRST]
-            scores.append([whole, *streams])
+            models = [
+                _streamed(_model(name, seed), A, a, n, MANY if large else LATER) for n in FIRST
+            ]
+            whole = _model(name, seed).fit(A, a)
+            scores.append([model.score(B, b) for model in (whole, *models)])
         fit, *streams = np.mean(scores, axis=0)
         apart = np.abs(np.array(scores)[:, 1:] - np.array(scores)[:, :1]).max()
-        found[name] = {"fit": float(fit)}
+        found[name] = {"rows": len(a), "fit": float(fit)}
         found[name] |= {f"first batch {n}": float(s) for n, s in zip(FIRST, streams, strict=True)}
         found[name]["farthest from fit"] = float(apart)
+    return found
+
+
+def row_by_row(most=ROWS):
+    """The same of streams whose batches are one row each, up to so many rows, for one draw."""
+    found = {}
+    for name, (X, y) in _tables().items():
+        A, a, B, b = _halves(X, y, 0)
+        A, a = A[:most], a[:most]
+        fit = _model(name, 0).fit(A, a).score(B, b)
+        stream = _streamed(_model(name, 0), A, a, 1, 1).score(B, b)
+        apart = abs(stream - fit)
+        found[name] = {"rows": len(a), "fit": fit, "row by row": stream, "farthest from fit": apart}
     return found
 
 
@@ -86,7 +112,7 @@ def made_table(n=1250, seed=0):
     return X, (z + rng.logistic(size=n) / 2 > 0).astype(int)
 
 
-def _row_by_row(model, X, y):
+def _predicted_first(model, X, y):
     """The part of the rows that was predicted right before it was learned, from the second on."""
     right, start = 0, time.perf_counter()
     for i in range(len(y)):
@@ -109,7 +135,7 @@ def before_learning():
         "SGDClassifier, log loss": SGDClassifier(loss="log_loss", random_state=0),
     }
     return {
-        table: {name: _row_by_row(model, X, y) for name, model in models.items()}
+        table: {name: _predicted_first(clone(model), X, y) for name, model in models.items()}
         for table, (X, y) in tables.items()
     }
 
@@ -139,6 +165,7 @@ def measure():
     """All of it."""
     return {
         "against fit": against_fit(),
+        "row by row": row_by_row(),
         "before learning": before_learning(),
         "updates": updates(),
     }

@@ -165,6 +165,7 @@ SUMMED = {
 def refitted(monkeypatch):
     """All rows are kept, and fitted again as they grow, but not at every update."""
     monkeypatch.setattr(reservoir, "_LEAST", FEW)
+    monkeypatch.setattr(reservoir, "_NEW", 30)
 
 
 @pytest.fixture(params=["few", "refitted"])
@@ -287,7 +288,7 @@ def test_rows_that_are_kept_are_fitted_again_as_they_grow(name, seed, step, refi
         before = model._kept.settled
         rows = slice(start, min(start + step, 100))
         model.partial_fit(X[rows], y[rows])
-        assert rows.stop <= 1.05 * model._kept.settled
+        assert rows.stop - model._kept.settled < 30
         if model._kept.settled > before:
             whole = clone(SUMMED[name])
             if name != "regressor":
@@ -295,6 +296,18 @@ def test_rows_that_are_kept_are_fitted_again_as_they_grow(name, seed, step, refi
             else:
                 whole.fit(X[: rows.stop], y[: rows.stop])
             assert_same_model(model, whole, X)
+
+
+@pytest.mark.parametrize("name", ["classifier", "regressor", "GELM", "float32"])
+def test_batches_of_ten_rows_or_more_are_one_fit_while_all_rows_are_kept(name):
+    model = clone(SUMMED[name])
+    X, y = world(0, 1290, model)
+    model.partial_fit(X[:1000], y[:1000])
+    for start in [*range(1000, 1280, 40), 1280]:
+        stop = 1290 if start == 1280 else start + 40
+        model.partial_fit(X[start:stop], y[start:stop])
+        if start in (1120, 1280):
+            assert_same_model(model, clone(SUMMED[name]).fit(X[:stop], y[:stop]), X)
 
 
 def test_a_row_that_moves_the_scale_is_fitted_with_all_others(refitted):
