@@ -12,6 +12,7 @@ import numpy as np
 
 from benchmarks import (
     choices,
+    classes,
     clusters,
     cold_import,
     dask_cluster,
@@ -328,6 +329,21 @@ def run_units(folder, rounds):
     return found, {}, table("Purity (%) by hidden units", ["clustering", *found], rows)
 
 
+def run_classes(folder, rounds):
+    """Leave-one-out with many classes."""
+    names = {m: f"classes_{m}" for m in classes.CLASSES}
+    best = race("benchmarks.classes", names.values(), folder, 1)
+    few, many = (best[names[m]]["cpu_seconds"] for m in classes.CLASSES[1::2])
+    growth = np.log(many / few) / np.log(classes.CLASSES[3] / classes.CLASSES[1])
+    ratios = {f"CPU seconds grow with classes to the power, from {classes.CLASSES[1]}": growth}
+    rows = [
+        (m, f"{r['seconds']:.1f}", f"{r['cpu_seconds']:.1f}", f"{r['peak_mb']:.0f}")
+        for m, r in ((m, best[name]) for m, name in names.items())
+    ]
+    title = "C chosen by leave-one-out, 20 000 rows, 1000 units, working_memory 1024 MB"
+    return best, ratios, table(title, ["classes", "s", "CPU s", "peak MB"], rows)
+
+
 def run_clusters(folder, rounds):
     """Clusters of many rows, free of the hidden layer and tied to it."""
     found = clusters.measure()
@@ -588,6 +604,7 @@ RUNS = {
     "known": run_known,
     "geometry": run_geometry,
     "units": run_units,
+    "classes": run_classes,
     "clusters": run_clusters,
     "scale": run_scale,
     "mnist": run_mnist,

@@ -18,7 +18,7 @@ def assert_sums(moments, H, Y, c):
     apart = STEPS * EPS * c.sum()
     assert_within(moments.gram, H.T @ (c[:, None] * H), apart)
     assert_within(moments.cross, H.T @ (c[:, None] * Y), apart)
-    assert_within(moments.energy, Y.T @ (c[:, None] * Y), apart)
+    assert_within(moments.energy, c @ Y**2, apart)
     assert_within(moments.hidden, H.T @ c, apart)
     assert_within(moments.target, Y.T @ c, apart)
     assert_within(moments.weight, c.sum(), apart)

@@ -25,10 +25,13 @@ __all__ = [
     "fits",
     "most_rows",
     "row_blocks",
+    "rows_at_once",
 ]
 
 _SMALLEST_BUDGET = 32 * 2**20
 _DEVICE_STEP = 4096
+# Numbers that a step over rows and outputs works on, and how many arrays of them it may hold.
+_NUMBERS, _COPIES = 2**22, 8
 
 
 def block_rows(width: int, itemsize: int, extra: int = 0, device: bool = False) -> int:
@@ -51,6 +54,15 @@ def fits(n_rows: int, width: int, itemsize: int) -> bool:
 def most_rows(width: int, itemsize: int) -> int:
     """How many rows are within scikit-learn's ``working_memory``."""
     return int(get_config()["working_memory"] * 2**20 // (width * itemsize))
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows of ``width`` numbers a step works on, within ``working_memory``.
+
+    For what has many columns beside H: targets, and outputs for every C.
+    """
+    limit = int(get_config()["working_memory"] * 2**20)
+    return max(1, min(_NUMBERS, limit // (8 * _COPIES)) // width)
 
 
 def row_blocks(n_rows: int, size: int) -> Iterator[slice]:

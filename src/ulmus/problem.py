@@ -1,7 +1,7 @@
 """What is to be solved, apart from how.
 
 A ``Problem`` is ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖². All a primal solver needs of its
-rows are the ``Moments`` G = HᵀCH, R = HᵀCY and YᵀCY: they add over batches,
+rows are the ``Moments`` G = HᵀCH, R = HᵀCY and Σ c y²: they add over batches,
 subtract when a batch is taken back, and scale when the past should fade.
 """
 
@@ -16,7 +16,6 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     doubles,
     eps,
-    from_numpy,
     namespace,
     placed,
     take,
@@ -24,6 +23,7 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.balance import Leaving, leavings, rebalanced
+from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets
 from ulmus.typing import Array, DType, Targets
 
@@ -34,8 +34,8 @@ __all__ = ["Frame", "Moments", "Path", "Problem", "Solution"]
 class Moments:
     """Sums over rows: all that a primal solve keeps of its data.
 
-    ``gram`` is HᵀCH (h × h), ``cross`` HᵀCY (h × b), ``energy`` YᵀCY (b × b; its
-    trace is Σ c‖y‖²), ``hidden`` and ``target`` are Σ c h and Σ c y, ``weight`` Σ c,
+    ``gram`` is HᵀCH (h × h), ``cross`` HᵀCY (h × b), ``energy`` Σ c y² for every
+    column of Y, ``hidden`` and ``target`` are Σ c h and Σ c y, ``weight`` Σ c,
     ``rows`` the count, and ``rounding`` how far the eigenvalues of ``gram`` may be off.
     """
 
@@ -76,7 +76,7 @@ class Moments:
             self,
             gram=self.gram - s[:, None] * (s / total),
             cross=self.cross - s[:, None] * (t / total),
-            energy=self.energy - t[:, None] * (t / total),
+            energy=self.energy - t**2 / total,
             hidden=0.0 * s,
             target=0.0 * t,
         )
@@ -167,10 +167,11 @@ class Problem:
 
     def moments(self) -> Moments:
         """One pass over the rows."""
-        h, b = self.H.width, self.targets.coding.shape[0]
+        h, b = self.H.width, self.targets.width
         products = Gram(h, self.H.X, short=True)
         # A column of ones beside Y takes the sums of h and y along.
-        cross, energy = zeros((h, b + 1), self.H.X), zeros((b + 1, b + 1), self.H.X)
+        cross = zeros((h, b + 1), self.H.X)
+        energy, sums = zeros(b + 1, self.H.X), zeros(b + 1, self.H.X)
         center = None
         for rows, B in self.H.blocks():
             xp = namespace(B)
@@ -178,16 +179,20 @@ class Problem:
                 # About their means the products are small, and short ones lose little.
                 center = xp.mean(B, axis=0) if center is None else center
                 B -= center
-            Y = xp.ones((B.shape[0], b + 1), dtype=B.dtype, device=device_of(B))
-            Y[:, :b] = self.targets.block(rows, B.dtype)
+            root = xp.ones((B.shape[0], 1), dtype=B.dtype, device=device_of(B))
             if self.weight is not None:
                 root = xp.astype(xp.sqrt(take(self.weight, rows)), B.dtype)[:, None]
                 B *= root
-                Y *= root
             products.add(B)
-            cross += doubles(matmul(B.T, Y))
-            Y = doubles(Y)
-            energy += matmul(Y.T, Y)
+            for part in row_blocks(B.shape[0], rows_at_once(b + 1)):
+                here = slice(rows.start + part.start, rows.start + part.stop)
+                Y = xp.concat(
+                    [root[part, :] * self.targets.block(here, B.dtype), root[part, :]], axis=1
+                )
+                cross += doubles(matmul(B[part, :].T, Y))
+                Y = doubles(Y)
+                energy += xp.sum(Y**2, axis=0)
+                sums += Y.T @ Y[:, b]
         gram = products.total()
         rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
         # Give back, in float64, the offset o that the hidden rows B were short of:
@@ -195,37 +200,37 @@ class Problem:
         o = self.H.offset
         if center is not None:
             o = o + doubles(center)
-            s = cross[:, b] + 0.5 * energy[b, b] * o
+            s = cross[:, b] + 0.5 * energy[b] * o
             gram += s[:, None] * o
             gram += o[:, None] * s
-            cross += o[:, None] * energy[b, :]
+            cross += o[:, None] * sums
         elif o:
-            s = o * (cross[:, b] + 0.5 * o * energy[b, b])
+            s = o * (cross[:, b] + 0.5 * o * energy[b])
             for j in range(0, h, _PANEL):
                 columns = slice(j, min(j + _PANEL, h))
                 # Both at once: one after the other, they would leave G symmetric but for rounding.
                 gram[:, columns] += s[:, None] + s[columns]
-            cross += o * energy[b, :]
+            cross += o * sums
         return Moments(
             gram,
             cross[:, :b],
-            energy[:b, :b],
+            energy[:b],
             cross[:, b],
-            energy[:b, b],
-            float(energy[b, b]),
+            sums[:b],
+            float(energy[b]),
             float(len(self.H)),
             rounding,
         )
 
     def frame(self, moments: Moments) -> "Frame":
         """What the solve sees of ``moments``, about the means where there is an intercept."""
-        coding = from_numpy(self.targets.coding, moments.cross)
+        encoded = self.targets.encoded
         if not self.intercept:
-            m, level = moments, zeros(coding.shape[1], moments.gram)
-            return Frame(m.gram, matmul(m.cross, coding), 0.0 * m.hidden, level, 0.0)
+            m, level = moments, zeros(self.targets.outputs, moments.gram)
+            return Frame(m.gram, encoded(m.cross), 0.0 * m.hidden, level, 0.0)
         m, total = moments.centered(), moments.weight
-        level = coding.T @ moments.target / total
-        return Frame(m.gram, matmul(m.cross, coding), moments.hidden / total, level, 1.0 / total)
+        level = encoded(moments.target) / total
+        return Frame(m.gram, encoded(m.cross), moments.hidden / total, level, 1.0 / total)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Labels and values as a target matrix that is built one block at a time.
 
-Every kind of target states a basis Y (n × b) and a coding E (b × m); the solve
+Every kind of target has a basis Y (n × b) and a coding E (b × m); the solve
 sees T = Y E. Sums over Y add across batches whatever E is, and a class met late
 is a column of Y that was zero so far.
 """
@@ -14,8 +14,7 @@ import numpy as np
 from array_api_compat import device as device_of
 
 from ulmus.arguments import is_number
-from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import from_numpy, namespace, placed, take
+from ulmus.backends.namespace import namespace, placed, take
 from ulmus.balance import balanced
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.missing import missing
@@ -35,6 +34,7 @@ __all__ = [
     "joined_labels",
     "known_labels",
     "numeric",
+    "signed",
     "wrong",
 ]
 
@@ -65,11 +65,18 @@ class ClassTargets:
         return self.codes
 
     @property
-    def coding(self) -> Array:
-        """2I − 11ᵀ, or (−1, 1)ᵀ for two classes."""
-        if self.n_classes == 2:
-            return np.array([[-1.0], [1.0]])
-        return 2.0 * np.eye(self.n_classes) - 1.0
+    def width(self) -> int:
+        """A column of Y for each class."""
+        return self.n_classes
+
+    @property
+    def outputs(self) -> int:
+        """One for each class, or one for two."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def encoded(self, Y: Array) -> Array:
+        """Y E."""
+        return signed(Y)
 
     def placed(self, like: Array) -> "ClassTargets":
         """The same where ``like`` lives."""
@@ -102,9 +109,18 @@ class ValueTargets:
         return self.values
 
     @property
-    def coding(self) -> Array:
-        """The identity."""
-        return np.eye(self.values.shape[1])
+    def width(self) -> int:
+        """The target columns."""
+        return int(self.values.shape[1])
+
+    @property
+    def outputs(self) -> int:
+        """The target columns."""
+        return self.width
+
+    def encoded(self, Y: Array) -> Array:
+        """Y as it is."""
+        return Y
 
     def placed(self, like: Array) -> "ValueTargets":
         """The same where ``like`` lives."""
@@ -131,8 +147,17 @@ def check_size(name: str, values: np.ndarray) -> None:
 
 def coded(targets: Targets, rows: Any, dtype: DType) -> Array:
     """T = Y E for these rows."""
-    Y = targets.block(rows, dtype)
-    return matmul(Y, from_numpy(targets.coding, Y, dtype))
+    return targets.encoded(targets.block(rows, dtype))
+
+
+def signed(Y: Array) -> Array:
+    """Y E for columns of Y that are classes: E is 2I − 11ᵀ, or (−1, 1)ᵀ for two classes.
+
+    E is never made: of ten thousand classes it would be 800 MB.
+    """
+    if Y.shape[-1] == 2:
+        return Y[..., 1:] - Y[..., :1]
+    return 2.0 * Y - namespace(Y).sum(Y, axis=-1, keepdims=True)
 
 
 def chosen(F: Array) -> Array:

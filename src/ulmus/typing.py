@@ -42,8 +42,15 @@ class Targets(Protocol):
         """What the targets are made of, which lives where they do."""
 
     @property
-    def coding(self) -> Array:
-        """E such that the solved targets are T = Y E."""
+    def width(self) -> int:
+        """Columns of Y."""
+
+    @property
+    def outputs(self) -> int:
+        """Columns of the solved targets T = Y E."""
+
+    def encoded(self, Y: Array) -> Array:
+        """Y E, for rows of Y or for sums over them."""
 
     def __len__(self) -> int: ...
 

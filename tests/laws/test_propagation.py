@@ -17,7 +17,7 @@ from ulmus.hidden import Hidden
 from ulmus.solvers.coupled import coupled
 from ulmus.solvers.manifold import manifold_gram
 from ulmus.solvers.propagation import kernel_blocks, spread
-from ulmus.targets import ClassTargets, ValueTargets
+from ulmus.targets import ClassTargets, ValueTargets, coded
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
@@ -79,7 +79,7 @@ def test_the_error_on_rows_left_out_is_that_of_spreading_without_them(kind):
         targets = ValueTargets(RNG.normal(size=(30, 2)))
     found = said(known, targets, LAMS, weight)
     rows = np.flatnonzero(known)
-    T = targets.block(slice(0, 30), np.dtype(float)) @ targets.coding
+    T = coded(targets, slice(0, 30), np.dtype(float))
     for lam, error in zip(LAMS, found.path["error"], strict=True):
         K, errors = kernel(lam), []
         for i in range(30):

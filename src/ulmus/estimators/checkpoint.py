@@ -103,7 +103,7 @@ class Checkpoint:
             raise self._other_batches()
         arrays = {name: from_numpy(self._arrays[name], problem.H.X) for name in _ARRAYS}
         numbers = {name: float(self._arrays[name]) for name in _NUMBERS}
-        outputs = problem.targets.coding.shape[0]
+        outputs = problem.targets.width
         if rows != self.rows or arrays["cross"].shape != (problem.H.width, outputs):
             raise self._other_batches()
         return Moments(**arrays, **numbers)
@@ -187,7 +187,7 @@ def _read(path):
 def _sums(file):
     """The arrays of a file that are sums, which must fit each other."""
     h, b = file["cross"].shape
-    shapes = {"gram": (h, h), "cross": (h, b), "energy": (b, b), "hidden": (h,), "target": (b,)}
+    shapes = {"gram": (h, h), "cross": (h, b), "energy": (b,), "hidden": (h,), "target": (b,)}
     for name in (*_ARRAYS, *_NUMBERS):
         found = file[name]
         fits = found.shape == shapes.get(name, ()) and found.dtype.kind in "if"

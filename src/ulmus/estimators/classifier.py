@@ -197,8 +197,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
             places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
             # A column of this for each old class, a one in its new place.
             moved = from_numpy(np.eye(b)[places], m.cross)
-            cross, energy = m.cross @ moved, moved.T @ m.energy @ moved
-            self._moments = replace(m, cross=cross, energy=energy, target=m.target @ moved)
+            moves = {name: getattr(m, name) @ moved for name in ("cross", "energy", "target")}
+            self._moments = replace(m, **moves)
 
     def _recall(self, y):
         labels = distinct(y)

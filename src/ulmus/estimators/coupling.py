@@ -71,7 +71,7 @@ class FreeCoupling:
         """F and β at once, tied by a spring."""
         known, targets, weight = self._labels(y)
         rows = np.flatnonzero(known)
-        c, T = np.zeros(len(H)), np.zeros((len(H), targets.coding.shape[1]))
+        c, T = np.zeros(len(H)), np.zeros((len(H), targets.outputs))
         c[rows] = C * weight
         T[rows] = coded(targets, slice(0, len(targets)), np.dtype(float))
         tol, steps = min(self.tol, _SPRING_TOL), self.max_iter
@@ -230,7 +230,7 @@ def _retargeted(sums, H, rows, old, new):
     return replace(
         sums,
         cross=sums.cross + cross,
-        energy=sums.energy + matmul(come.T, come) - matmul(gone.T, gone),
+        energy=sums.energy + namespace(cross).sum(come**2 - gone**2, axis=0),
         target=sums.target + namespace(cross).sum(come - gone, axis=0),
     )
 

@@ -13,7 +13,7 @@ from ulmus.backends.random import sample_rows
 from ulmus.graphs import Laplacian
 from ulmus.problem import Problem
 from ulmus.solvers.propagation import kernel_blocks, spread
-from ulmus.targets import ClassTargets, ValueTargets, chosen, wrong
+from ulmus.targets import ClassTargets, ValueTargets, chosen, coded, wrong
 
 __all__ = ["GraphLabels", "graph_lams", "spread_labels"]
 
@@ -108,7 +108,7 @@ def _means(mass, targets):
     """F = KCT / KC1."""
     total = mass[..., -1:]
     Y = np.divide(mass[..., :-1], total, out=np.zeros_like(mass[..., :-1]), where=total > 0)
-    F = Y @ targets.coding.astype(Y.dtype)
+    F = targets.encoded(Y)
     return np.where(total > 0, F, 0.0)
 
 
@@ -143,7 +143,7 @@ def _left_out(laplacian, rows, targets, weight, lams, tol, max_iter):
         return _errors(mass, targets, np.arange(l), weight)
     hidden = np.sort(sample_rows(0, int(_HIDDEN_SHARE * l), l))
     others = np.setdiff1d(np.arange(l), hidden)
-    Y = np.zeros((n, targets.coding.shape[0] + 1), dtype=np.float32)
+    Y = np.zeros((n, targets.width + 1), dtype=np.float32)
     rest = Problem(None, targets, weight).among(others)
     Y[rows[others]] = _sources(rest.targets, rest.weight)
     start, mass = None, []
@@ -166,7 +166,7 @@ def _reweighted(mass, targets, weight):
 
 def _errors(mass, targets, rows, weight):
     """The error of the means on those of the labelled ``rows`` that can be judged, for every λ."""
-    F, T = _means(mass, targets), targets.block(rows, np.dtype(np.float64)) @ targets.coding
+    F, T = _means(mass, targets), coded(targets, rows, np.dtype(np.float64))
     share = np.where(mass[0, :, -1] > 0, weight[rows], 0.0)
     if isinstance(targets, ClassTargets):
         # The only row of its class has no others to name it.

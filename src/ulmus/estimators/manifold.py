@@ -323,7 +323,7 @@ class SemiSupervisedELM(
 
     def _level(self, targets):
         """What the targets were short of."""
-        return np.zeros(targets.coding.shape[1])
+        return np.zeros(targets.outputs)
 
     def _coordinates(self, X):
         """H V for these rows."""

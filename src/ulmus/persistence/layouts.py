@@ -278,7 +278,7 @@ LAYOUTS: dict[str, Layout] = {
         {
             "gram": floats("h", "h"),
             "cross": floats("h", "b"),
-            "energy": floats("b", "b"),
+            "energy": floats("b"),
             "hidden": floats("h"),
             "target": floats("b"),
             **dict.fromkeys(("weight", "rows", "rounding"), number()),

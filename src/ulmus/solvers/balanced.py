@@ -102,13 +102,13 @@ class ClassSums:
         return moments if b == 1.0 else moments + (b - 1.0) * self.moments(code)
 
 
-def _unit_block(W: Array, white: Array, S: Array, b: float) -> tuple[Array, Array]:
+def _unit_block(W: Array, F: Array, S: Array, b: float) -> tuple[Array, Array]:
     """√cF and the leverages c hᵀA⁻¹h of a class that weighs b times as much.
 
-    W is A^(−½)Bᵀ, ``white`` A^(−½)R and S = √cT, all at b = 1.
+    W is A^(−½)Bᵀ, F = BA⁻¹R and S = √cT, all at b = 1.
     """
-    xp, K = namespace(W), self_product(W.T)
-    F, diagonal = matmul(W.T, white), xp.linalg.diagonal(K)
+    K = self_product(W.T)
+    diagonal = namespace(W).linalg.diagonal(K)
     if b == 1.0:
         return F, diagonal
     factor = Cholesky(add_to_diagonal((b - 1.0) * K, 1.0), overwrite=True)
@@ -130,11 +130,11 @@ class _Few:
         self._leaving = leaving
 
     def residuals(self, systems: list[tuple[Array, Array]]) -> Array:
-        """What is left over of each row; a system is A^(−½)Bᵀ and A^(−½)R at the node's a."""
+        """What is left over of each row; a system is A^(−½)Bᵀ and BA⁻¹R at the node's a."""
         total: Any = 0.0
         nodes = zip(systems, self._leaving.nodes, self._leaving.share.T, strict=True)
-        for (W, white), (_, b), share in nodes:
-            F, leverage = _unit_block(W, white, self.root * self.T, b)
+        for (W, F), (_, b), share in nodes:
+            F, leverage = _unit_block(W, F, self.root * self.T, b)
             rest = namespace(F).clip(1.0 - b * self.unit * leverage, min=_EPS)
             residual = take((self.T - F / self.root) / rest[:, None], self._at)
             total = total + from_numpy(share[:, None], residual) * residual
@@ -148,8 +148,9 @@ def residuals_of_few(
     few, xp = _Few(problem, leaving, rows), namespace(basis.basis)
     P = matmul(basis.basis.T, few.B.T)
     for C in grid.tolist():
-        roots = [xp.sqrt(basis.inverse(a * C))[:, None] for a, _ in leaving.nodes]
-        yield few.residuals([(root * P, root * basis.cross) for root in roots])
+        inverses = [basis.inverse(a * C)[:, None] for a, _ in leaving.nodes]
+        systems = [(xp.sqrt(w) * P, matmul((w * P).T, basis.cross)) for w in inverses]
+        yield few.residuals(systems)
 
 
 def ridge_root(moments: Moments, problem: Problem, C: float) -> Root:
@@ -169,17 +170,20 @@ def left_out_at(
     """Decision values of ``rows``, in ascending order, each left out at one C."""
     sums = ClassSums(problem) if sums is None else sums
     T = coded(problem.targets, rows, moments.gram.dtype)
-    loo, h, bases = zeros(T.shape, T), problem.H.width, {}
+    loo, h, cross = zeros(T.shape, T), problem.H.width, problem.frame(moments).cross
+    roots: dict[float, tuple[Root, Array]] = {}
     for leaving in problem.leavings(rows):
         own = sums.rows(leaving.code)
         if own is not None and 2 * len(own) < h:
+            # Those of the class before are kept where they serve again.
+            roots = {a: roots[a] for a, _ in leaving.nodes if a in roots}
             for a, _ in leaving.nodes:
-                if a not in bases:
+                if a not in roots:
                     found = root(moments, problem, a * C)
-                    bases[a] = found, found.whiten(problem.frame(moments).cross)
+                    roots[a] = found, found.whiten(cross)
             few = _Few(problem, leaving, own)
-            systems = [(bases[a][0].whiten(few.B.T), bases[a][1]) for a, _ in leaving.nodes]
-            residual = few.residuals(systems)
+            white = [(roots[a][0].whiten(few.B.T), roots[a][1]) for a, _ in leaving.nodes]
+            residual = few.residuals([(W, matmul(W.T, right)) for W, right in white])
         else:
             residual = _residuals_of_many(problem, moments, C, leaving, sums, root)
         place = np.searchsorted(rows, leaving.rows)

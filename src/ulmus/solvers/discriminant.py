@@ -40,8 +40,9 @@ from ulmus.typing import Array
 __all__ = ["FORMS", "Geometry", "Penalty", "discriminant", "folds", "penalty"]
 
 FORMS = ("positive", "bounded", "printed")
-# Held-out rows whose decision values are kept, to calibrate probabilities by.
-_CALIBRATION = 500
+# Held-out rows whose decision values are kept at every point, to calibrate probabilities by: fewer
+# where that would be more than so many numbers, but at least so many rows.
+_CALIBRATION, _KEPT, _LEAST = 500, 2**20, 100
 _EPS = float(np.finfo(float).eps)
 
 
@@ -168,9 +169,7 @@ class _System:
         self.moments, self.form, self.amount = geometry.moments(), form, amount
         self.local, self.offsets = geometry.local(), geometry.offsets()
         self.width = geometry.width
-        self.cross = matmul(
-            self.moments.cross, from_numpy(geometry.targets.coding, self.moments.cross)
-        )
+        self.cross = geometry.targets.encoded(self.moments.cross)
 
     def coefs(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         """β for every C."""
@@ -225,27 +224,34 @@ class _System:
         return _scatter(self.local, self.offsets, lam)
 
 
+def _calibration(points: int, outputs: int) -> int:
+    """How many rows to keep the decision values of, at every point."""
+    return min(_CALIBRATION, max(_LEAST, _KEPT // (points * outputs)))
+
+
 def _held_out(
     geometry: Geometry, points: Points, form: str, amount: float, held: list[np.ndarray]
 ) -> tuple[Path | None, tuple[np.ndarray, Array]]:
     """The errors of all points on rows held out, and decision values of some of these rows."""
     whole = Problem(geometry.H, geometry.targets, geometry.weight)
     tally, kept, values = Tally(whole, points.C), [np.empty(0, dtype=np.intp)], []
-    share = -(-_CALIBRATION // max(1, len(held)))
+    needed = _calibration(len(points.C), geometry.targets.outputs)
+    share = -(-needed // max(1, len(held)))
     for rows in held:
         rest = np.setdiff1d(np.arange(len(geometry.H)), rows)
         system = _System(geometry.take(rest), form, amount)
         H = doubles(geometry.H.take(rows).all())
-        F = zeros((len(rows), len(points.C), geometry.targets.coding.shape[1]), H)
+        T, few = coded(geometry.targets, rows, H.dtype), rows[:share]
+        some = np.empty((len(few), len(points.C), T.shape[1]))
         for lam in np.unique(points.lam):
-            where = np.flatnonzero(points.lam == lam)
+            where = np.flatnonzero(points.lam == lam).tolist()
             for k, coef in zip(where, system.coefs(float(lam), points.C[where]), strict=True):
-                F[:, int(k), :] = matmul(H, coef)
-        T = coded(geometry.targets, rows, H.dtype)[:, None, :]
-        tally.add(rows, T - F)
-        kept.append(rows[:share])
-        values.append(to_numpy(F)[:share])
-        if not points.chosen and sum(map(len, kept)) >= _CALIBRATION:
+                F = matmul(H, coef)
+                tally.add(rows, slice(k, k + 1), (T - F)[:, None, :])
+                some[:, k, :] = to_numpy(F[: len(few), :])
+        kept.append(few)
+        values.append(some)
+        if not points.chosen and sum(map(len, kept)) >= needed:
             break
     rows = np.concatenate(kept)
     path = None

@@ -25,10 +25,10 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.exceptions import InvalidInputError
-from ulmus.hidden import block_rows, row_blocks
+from ulmus.hidden import block_rows, row_blocks, rows_at_once
 from ulmus.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, Solution
-from ulmus.solvers.path import Tally
+from ulmus.solvers.path import Tally, grid_parts
 from ulmus.solvers.rows import Decomposed, Factored, all_reweighted, reweighted
 from ulmus.solvers.spectrum import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.targets import coded
@@ -256,13 +256,15 @@ def _spectral(
     if problem.reweighs:
         inverse = Decomposed(w, U, Z, rows.rounding)
         for own, k, residual in reweighted(problem, inverse, rows.root, grid):
-            tally.add(own, residual[:, None, :], slice(k, k + 1))
-    else:
-        weights = xp.reshape(shrink[:, :, None] * Z[:, None, :], (n, -1))
-        for block in row_blocks(n, block_rows(n, 8)):
-            alpha = xp.reshape(matmul(U[block, :], weights), (-1, len(grid), Z.shape[1]))
-            diagonal = matmul(U[block, :] ** 2, shrink)
-            tally.add(block, rows.left_out(alpha, diagonal, ridges, lift, block))
+            tally.add(own, slice(k, k + 1), residual[:, None, :])
+    for where in () if problem.reweighs else grid_parts(grid, *Z.shape):
+        some, at = shrink[:, where], ridges[where]
+        weights = xp.reshape(some[:, :, None] * Z[:, None, :], (n, -1))
+        size = min(block_rows(n, 8), rows_at_once(weights.shape[1]))
+        for block in row_blocks(n, size):
+            alpha = xp.reshape(matmul(U[block, :], weights), (-1, some.shape[1], Z.shape[1]))
+            diagonal = matmul(U[block, :] ** 2, some)
+            tally.add(block, where, rows.left_out(alpha, diagonal, at, lift, block))
     path = tally.path()
     best = path.best
     alpha = matmul(U, Z * shrink[:, best, None])

@@ -1,8 +1,9 @@
 """Sums with a batch taken out again, if the batch can have been among them.
 
-Rows with positive weights have a positive semi-definite [H 1 Y]ᵀC[H 1 Y], and every such matrix
-is that of some rows. So what is left is looked at as a whole: the weight, the classes' totals on
-the diagonal, and the rest by one Cholesky factorisation, each beside its size before.
+Rows with positive weights have a positive semi-definite [H 1 y]ᵀC[H 1 y] for every column y of Y,
+and every such matrix is that of some rows. So the weight is looked at, then [H 1] by one Cholesky
+factorisation, and what it explains of each column beside the energy of that column, a class's total
+among them.
 """
 
 import numpy as np
@@ -38,24 +39,29 @@ def remaining(moments: Moments, batch: Moments) -> Moments:
 
 def _possible(left: Moments, before: Moments) -> bool:
     """Whether some rows have these sums, to the rounding of the sums ``before``."""
-    xp, whole = namespace(before.gram), _whole(before)
-    size = xp.sqrt(xp.linalg.diagonal(whole))
-    size = xp.where(size > 0, size, size + 1.0)
-    scaled = _whole(left) / size / size[:, None]
+    xp, slack = namespace(before.gram), _rounding(left, before)
+    size, outer = _size(xp.linalg.diagonal(_rows(before))), _size(before.energy)
+    scaled = _rows(left) / size / size[:, None]
     try:
-        Cholesky(add_to_diagonal(scaled, _rounding(left, before)), overwrite=True)
+        factor = Cholesky(add_to_diagonal(scaled, slack), overwrite=True)
     except NotPositiveDefinite:
         return False
-    return True
+    cross = xp.concat([left.cross, left.target[None, :]]) / size[:, None] / outer
+    explained = xp.sum(factor.whiten(cross) ** 2, axis=0)
+    return bool(xp.all(left.energy / outer**2 + slack > explained))
 
 
-def _whole(m: Moments) -> Array:
-    """[H 1 Y]ᵀC[H 1 Y]."""
-    xp = namespace(m.gram)
-    s, t = m.hidden[:, None], m.target[:, None]
+def _rows(m: Moments) -> Array:
+    """[H 1]ᵀC[H 1]."""
+    xp, s = namespace(m.gram), m.hidden[:, None]
     weight = from_numpy(np.array([[m.weight]]), m.gram)
-    rows = [[m.gram, s, m.cross], [s.T, weight, t.T], [m.cross.T, t, m.energy]]
-    return xp.concat([xp.concat(row, axis=1) for row in rows])
+    return xp.concat([xp.concat([m.gram, s], axis=1), xp.concat([s.T, weight], axis=1)])
+
+
+def _size(squares: Array) -> Array:
+    """The root of each, and one for nothing."""
+    xp = namespace(squares)
+    return xp.where(squares > 0, xp.sqrt(xp.clip(squares, min=0.0)), 0.0 * squares + 1.0)
 
 
 def _rounding(left: Moments, before: Moments) -> float:

@@ -10,6 +10,7 @@ from array_api_compat import device as device_of
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, eps, from_numpy, namespace, take, to_numpy, zeros
 from ulmus.balance import Leaving
+from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.balanced import ClassSums, residuals_of_few
 from ulmus.solvers.spectral import spectral
@@ -17,10 +18,12 @@ from ulmus.solvers.spectrum import Spectrum, spectrum
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Tally", "loo_path", "primal_path"]
+__all__ = ["Tally", "grid_parts", "loo_path", "primal_path"]
 
 # An eigendecomposition of h × h costs as much as so many h³ of products.
 _EIGEN = 8.0
+# Columns of a product over outputs and C: more of them make it no faster.
+_COLUMNS = 4096
 
 
 def primal_path(
@@ -58,8 +61,7 @@ def loo_path(
     """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
     tally = Tally(problem, grid)
     if not problem.reweighs:
-        for here, residual in _residuals([_System.of(basis, problem, grid)], problem, rows):
-            tally.add(here, residual)
+        tally.add_all(_residuals([_System.of(basis, problem, grid)], problem, grid, rows))
         return tally.path()
     sums = ClassSums(problem) if sums is None else sums
     for leaving in problem.leavings(rows):
@@ -67,11 +69,10 @@ def loo_path(
         if own is not None and _are_few(len(own), problem.H.width, len(grid)):
             parts = residuals_of_few(basis, problem, leaving, own, grid)
             for k, residual in enumerate(parts):
-                tally.add(leaving.rows, residual[:, None, :], slice(k, k + 1))
+                tally.add(leaving.rows, slice(k, k + 1), residual[:, None, :])
         else:
             systems = _systems(basis, moments, problem, grid, leaving, sums)
-            for here, residual in _residuals(systems, problem, leaving.rows):
-                tally.add(here, residual)
+            tally.add_all(_residuals(systems, problem, grid, leaving.rows))
     return tally.path()
 
 
@@ -89,7 +90,7 @@ class _System:
     shift: Array
     level: Array
     shrink: Array
-    weights: Array
+    cross: Array
     leverage: float
     scale: float = 1.0
     share: np.ndarray | None = None
@@ -106,29 +107,47 @@ class _System:
         """In the precision of the hidden rows."""
         xp, dtype, frame = namespace(basis.basis), problem.H.dtype, basis.frame
         shrink = xp.stack([basis.inverse(float(C)) for C in grid], axis=1)
-        weights = shrink[:, :, None] * basis.cross[:, None, :]
         shift = (problem.H.offset - frame.center) @ basis.basis
         return cls(
             cast(basis.basis, dtype),
             cast(shift, dtype),
             cast(frame.level, dtype),
             cast(shrink, dtype),
-            cast(xp.reshape(weights, (shrink.shape[0], -1)), dtype),
+            cast(basis.cross, dtype),
             frame.share,
             scale,
             share,
         )
 
-    def residuals(self, h: Array, T: Array, unit: Array, out: Array) -> Array:
-        """What is left over of hidden rows h (rows × C × m); ``out`` takes them in the basis."""
+    def weights(self, where: slice) -> Array:
+        """β in the eigenbasis at some of the C (h × C·m)."""
+        weights = self.shrink[:, where, None] * self.cross[:, None, :]
+        return namespace(weights).reshape(weights, (self.shrink.shape[0], -1))
+
+    def seeing(self, h: Array, unit: Array, rows: slice, out: Array) -> "_Seen":
+        """Hidden rows h, of which ``rows`` are left out; ``out`` takes them in the basis."""
         xp = namespace(h)
         p = matmul(h, self.V, out)
         p += self.shift
-        F = self.level + xp.reshape(matmul(p, self.weights), (h.shape[0], -1, T.shape[1]))
-        p *= p
-        leverage = self.leverage + matmul(p, self.shrink)
-        rest = xp.clip(1.0 - self.scale * unit[:, None] * leverage, min=eps(F.dtype))
-        return (T[:, None, :] - F) / rest[:, :, None]
+        leverage = self.leverage + matmul(p**2, self.shrink)
+        factor = 1.0 / xp.clip(1.0 - self.scale * unit[:, None] * leverage, min=eps(p.dtype))
+        if self.share is not None:
+            factor *= cast(from_numpy(self.share[rows], factor), factor.dtype)[:, None]
+        return _Seen(p, self.level, factor)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Rows in an eigenbasis, and what leaving them out multiplies residuals by (rows × C)."""
+
+    p: Array
+    level: Array
+    factor: Array
+
+    def residuals(self, part: slice, where: slice, weights: Array, T: Array) -> Array:
+        """What is left over of some rows at some of the C (rows × C × m)."""
+        F = namespace(T).reshape(matmul(self.p[part, :], weights), (T.shape[0], -1, T.shape[1]))
+        return ((T - self.level)[:, None, :] - F) * self.factor[part, where, None]
 
 
 def _systems(
@@ -149,24 +168,42 @@ def _systems(
 
 
 def _residuals(
-    systems: list[_System], problem: Problem, rows: np.ndarray | None
-) -> Iterator[tuple[Any, Array]]:
-    """Rows (None: all) and what leaving each out leaves over, block by block."""
+    systems: list[_System], problem: Problem, grid: np.ndarray, rows: np.ndarray | None
+) -> Iterator[tuple[Any, slice, Array]]:
+    """Rows (None: all), some of the C, and what leaving each row out leaves over (rows × C × m)."""
     H = problem.H if rows is None else problem.H.take(rows)
-    xp, h = namespace(systems[0].V), systems[0].V.shape[0]
-    P = xp.empty((min(H.size, len(H)), h), dtype=H.dtype, device=device_of(systems[0].V))
+    xp, m, V = namespace(systems[0].V), problem.targets.outputs, systems[0].V
+    shape = (min(H.size, len(H)), V.shape[0])
+    room = [xp.empty(shape, dtype=H.dtype, device=device_of(V)) for _ in systems]
     for block, hidden in H.blocks():
-        here = block if rows is None else rows[block]
-        T = coded(problem.targets, here, H.dtype)
-        unit = cast(problem.unit_weight(here), H.dtype)
-        out = P[: hidden.shape[0], :]
-        total = None
-        for system in systems:
-            residual = system.residuals(hidden, T, unit, out)
-            if system.share is not None:
-                residual *= cast(from_numpy(system.share[block], residual), H.dtype)[:, None, None]
-            total = residual if total is None else total + residual
-        yield here, total
+        unit = cast(problem.unit_weight(_here(rows, block)), H.dtype)
+        seen = [
+            system.seeing(hidden, unit, block, out[: hidden.shape[0], :])
+            for system, out in zip(systems, room, strict=True)
+        ]
+        for where in grid_parts(grid, V.shape[0], m):
+            weights = [system.weights(where) for system in systems]
+            width = m * (where.stop - where.start)
+            for part in row_blocks(hidden.shape[0], rows_at_once(width)):
+                here = _here(rows, slice(block.start + part.start, block.start + part.stop))
+                T = coded(problem.targets, here, H.dtype)
+                residual, *others = (
+                    one.residuals(part, where, own, T)
+                    for one, own in zip(seen, weights, strict=True)
+                )
+                for other in others:
+                    residual += other
+                yield here, where, residual
+
+
+def grid_parts(grid: np.ndarray, height: int, outputs: int) -> Iterator[slice]:
+    """Numbers of the C whose β, each height × outputs, are gone through together."""
+    most = min(_COLUMNS // outputs, rows_at_once(height * outputs))
+    return row_blocks(len(grid), max(1, most))
+
+
+def _here(rows: np.ndarray | None, block: slice) -> Any:
+    return block if rows is None else rows[block]
 
 
 class Tally:
@@ -178,8 +215,13 @@ class Tally:
         self._squared, self._wrong, self._weight = np.zeros((3, len(grid)))
         self._rows = 0
 
-    def add(self, rows: Any, residual: Array, where: slice = slice(None)) -> None:
-        """Count rows by what leaving each out leaves over (rows × C × m), at some of the C."""
+    def add_all(self, parts: Iterator[tuple[Any, slice, Array]]) -> None:
+        """Count one part after the other."""
+        for part in parts:
+            self.add(*part)
+
+    def add(self, rows: Any, where: slice, residual: Array) -> None:
+        """Count rows by what leaving each out leaves over at some of the C (rows × C × m)."""
         xp, weight = namespace(residual), self._problem.weight
         c = zeros(residual.shape[0], residual) + 1.0 if weight is None else take(weight, rows)
         self._squared[where] += to_numpy(c @ xp.sum(residual**2, axis=2, dtype=xp.float64))
@@ -187,7 +229,7 @@ class Tally:
             T = coded(self._problem.targets, rows, residual.dtype)[:, None, :]
             self._wrong[where] += to_numpy(c @ xp.astype(wrong(T, T - residual), xp.float64))
         self._weight[where] += float(xp.sum(c))
-        if where.start in (None, 0):
+        if where.start == 0:
             self._rows += int(residual.shape[0])
 
     def path(self) -> Path:

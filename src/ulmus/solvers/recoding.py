@@ -20,6 +20,7 @@ import numpy as np
 from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.namespace import from_numpy, namespace, take
 from ulmus.solvers.spectrum import ridge
+from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
 __all__ = ["ClassSpectrum", "Classes", "Points", "Recoding"]
@@ -48,20 +49,18 @@ class Points:
 
 @dataclass(frozen=True)
 class Classes:
-    """M in some basis (q × m), N, and the coding E."""
+    """M in some basis (q × m), and N."""
 
     M: Array
     totals: Array
-    coding: Array
 
     @classmethod
-    def of(cls, cross: Array, energy: Array, coding: np.ndarray) -> "Classes":
-        """From HᵀCY and YᵀCY; a class without rows has a column of zeros."""
-        xp = namespace(energy)
-        totals = xp.linalg.diagonal(energy)
+    def of(cls, cross: Array, totals: Array) -> "Classes":
+        """From HᵀCY and N; a class without rows has a column of zeros."""
+        xp = namespace(totals)
         # What forgetting leaves of a class is rounding.
         totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
-        return cls(cross * _inverse(xp.sqrt(totals)), totals, from_numpy(coding, cross))
+        return cls(cross * _inverse(xp.sqrt(totals)), totals)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Recoding:
     def targets(self) -> Array:
         """OᵀN^½E."""
         root = namespace(self.O).sqrt(self.classes.totals)
-        return matmul(self.O.T, root[:, None] * self.classes.coding)
+        return signed(self.O.T * root)
 
     def gain(self, lam: np.ndarray) -> Array:
         """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
@@ -117,15 +116,18 @@ class Recoding:
         v = lam * share
         rest = 1.0 - v * dd
         whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
-        Z, T = self.targets, take(self.classes.coding, codes)
+        Z, T = self.targets, coded(ClassTargets(codes, N.shape[0]), slice(None), phi.dtype)
         flat = (-1, Z.shape[0])
         F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
         F = xp.reshape(F, (*hh.shape, Z.shape[1]))
-        means = matmul(xp.reshape(self.O[:, None, :] * (self.theta * gain.T), flat), Z)
-        means = xp.reshape(means, (N.shape[0], len(strengths), -1))
-        means *= _inverse(xp.sqrt(N))[:, None, None]
+        few = phi.shape[0] < N.shape[0]
+        means = matmul(
+            xp.reshape((own if few else self.O)[:, None, :] * (self.theta * gain.T), flat), Z
+        )
+        means = xp.reshape(means, (-1, *F.shape[1:]))
+        means = (means if few else take(means, codes)) / root[:, :, None]
         rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
-        return rest * (T[:, None, :] - F) - loose * (F - take(means, codes))
+        return rest * (T[:, None, :] - F) - loose * (F - means)
 
 
 @dataclass(frozen=True)

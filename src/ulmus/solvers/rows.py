@@ -55,7 +55,7 @@ class Decomposed:
     def _block(self, U: Array, r: float) -> "_Block":
         xp = namespace(U)
         shrink = 1.0 / (xp.clip(self._w, min=0.0) + r)
-        return _Block(self_product(U * xp.sqrt(shrink)), matmul(U, self._Z * shrink[:, None]), r)
+        return _Block(self_product(U * xp.sqrt(shrink)), matmul(U * shrink, self._Z), r)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def all_reweighted(
     problem: Problem, inverse: Factored | Decomposed, root: Array, C: float
 ) -> Array:
     """The residuals of all rows at one C."""
-    residual = zeros((len(problem.targets), problem.targets.coding.shape[1]), root)
+    residual = zeros((len(problem.targets), problem.targets.outputs), root)
     for rows, _, found in reweighted(problem, inverse, root, np.array([C])):
         put_rows(residual, rows, found)
     return residual

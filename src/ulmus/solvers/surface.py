@@ -13,7 +13,7 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
-from ulmus.hidden import Hidden, ScaledColumns
+from ulmus.hidden import Hidden, ScaledColumns, row_blocks, rows_at_once
 from ulmus.problem import Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.manifold import ManifoldBasis
@@ -159,30 +159,33 @@ def _few(
     kappa, U = eigh(column_major(K))
     ridges = from_numpy(np.array([ridge(kappa, float(C), 0.0) for C in Cs]), kappa)
     shrink = 1.0 / (xp.clip(kappa, min=0.0)[:, None] + ridges)
-    Z = matmul(U.T, root * T)
-    stacked = xp.reshape(shrink[:, :, None] * Z[:, None, :], (U.shape[0], -1))
-    alpha = matmul(U, stacked)
-    shape = (-1, len(Cs), T.shape[1])
-    fitted = xp.reshape(matmul(K, alpha) / root, shape)
-    smooth = xp.reshape(matmul(matmul(B * D**2, B.T), alpha), shape)
-    each = xp.reshape(alpha, shape)
-    rough = to_numpy(xp.sum(smooth * each, axis=(0, 2)) / _spread(fitted))
+    Z, bent = matmul(U.T, root * T), matmul(B * D**2, B.T)
     problem = labelled.problem(lam)
-    if problem.reweighs:
-        F = zeros(each.shape, T) + T[:, None, :]
-        for rows, k, left in reweighted(problem, Decomposed(kappa, U, Z), root, Cs):
-            put_rows(F[:, k, :], rows, take(T, rows) - left)
-    else:
-        diagonal = matmul(U**2, shrink)[:, :, None]
-        F = T[:, None, :] - each / (diagonal * root[:, :, None])
-    left_out = _errors(T, F, labelled.weight)
-    if validation is None:
-        return *left_out, rough
-    rows, targets = validation
-    n = len(targets)
-    F = xp.reshape(matmul(rows * D, matmul(B.T, alpha)), shape)
-    held_out = _errors(coded(targets, slice(0, n), F.dtype), F, zeros(n, F) + 1.0)
-    return *_pooled(left_out, len(labelled.targets), held_out, n), rough
+    parts = []
+    for where in row_blocks(len(Cs), rows_at_once(T.shape[0] * T.shape[1])):
+        some = shrink[:, where]
+        stacked = xp.reshape(some[:, :, None] * Z[:, None, :], (U.shape[0], -1))
+        alpha = matmul(U, stacked)
+        shape = (-1, some.shape[1], T.shape[1])
+        fitted = xp.reshape(matmul(K, alpha) / root, shape)
+        smooth = xp.reshape(matmul(bent, alpha), shape)
+        each = xp.reshape(alpha, shape)
+        rough = to_numpy(xp.sum(smooth * each, axis=(0, 2)) / _spread(fitted))
+        if problem.reweighs:
+            F = zeros(each.shape, T) + T[:, None, :]
+            for rows, k, left in reweighted(problem, Decomposed(kappa, U, Z), root, Cs[where]):
+                put_rows(F[:, k, :], rows, take(T, rows) - left)
+        else:
+            diagonal = matmul(U**2, some)[:, :, None]
+            F = T[:, None, :] - each / (diagonal * root[:, :, None])
+        errors = _errors(T, F, labelled.weight)
+        if validation is not None:
+            rows, targets = validation
+            F = xp.reshape(matmul(rows * D, matmul(B.T, alpha)), shape)
+            errors = _pooled(errors, len(labelled.targets), *_held_out(F, targets))
+        parts.append((*errors, rough))
+    squared, rates, roughs = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return squared, rates, roughs
 
 
 def _many(
@@ -195,12 +198,20 @@ def _many(
     if validation is None:
         return path.squared_error, rate, path.squared_error
     rows, targets = validation
-    n, scales = len(targets), labelled.basis.scales(lam)
-    coefs = [solve(labelled.problem(lam), float(C), seed=0).coef for C in Cs]
-    F = namespace(rows).stack([matmul(rows * scales, coef) for coef in coefs], axis=1)
-    held_out = _errors(coded(targets, slice(0, n), F.dtype), F, zeros(n, F) + 1.0)
-    squared, rate = _pooled((path.squared_error, rate), path.rows, held_out, n)
+    rows, parts = rows * labelled.basis.scales(lam), []
+    for C in Cs:
+        coef = solve(labelled.problem(lam), float(C), seed=0).coef
+        parts.append(_held_out(matmul(rows, coef)[:, None, :], targets)[0])
+    squared, rates = (np.concatenate(each) for each in zip(*parts, strict=True))
+    measured = path.squared_error, rate
+    squared, rate = _pooled(measured, path.rows, (squared, rates), len(targets))
     return squared, rate, squared
+
+
+def _held_out(F: Array, targets: Targets) -> tuple[tuple[Array, Array], int]:
+    """The errors of validation rows, and how many there are."""
+    n = len(targets)
+    return _errors(coded(targets, slice(0, n), F.dtype), F, zeros(n, F) + 1.0), n
 
 
 def _pooled(

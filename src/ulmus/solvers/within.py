@@ -10,11 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import (
-    column_major,
-    eigh,
-    matmul,
-)
+from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.namespace import (
     cast,
     doubles,
@@ -25,7 +21,7 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.balance import Leaving
-from ulmus.hidden import row_blocks
+from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.auto import calibration_rows, left_out_rows
 from ulmus.solvers.balanced import ClassSums, Root, ridge_root
@@ -107,7 +103,7 @@ def _one(
 
 def _recoding(moments: Moments, problem: Problem, root: Root) -> Recoding:
     """Θ from some root of K⁻¹."""
-    classes = Classes.of(moments.cross, moments.energy, problem.targets.coding)
+    classes = Classes.of(moments.cross, moments.energy)
     return Recoding.of(root.solve(classes.M), classes)
 
 
@@ -124,7 +120,7 @@ def _left_out_at(
     if not problem.reweighs:
         return _residual(moments, problem, lam, rows, root, 1.0)
     sums = ClassSums(problem) if sums is None else sums
-    residual = zeros((len(rows), problem.targets.coding.shape[1]), moments.gram)
+    residual = zeros((len(rows), problem.targets.outputs), moments.gram)
     for leaving in problem.leavings(rows):
         total: Any = 0.0
         for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
@@ -164,7 +160,7 @@ class _RowSpectrum:
         w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
         Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
         cross = matmul((U * lengths).T, Y)
-        classes = Classes.of(cross, matmul(Y.T, Y), problem.targets.coding)
+        classes = Classes.of(cross, namespace(Y).sum(Y**2, axis=0))
         return cls(ClassSpectrum(w, classes, 0.0), U, lengths, rows)
 
     @property
@@ -187,7 +183,7 @@ def _few(problem: Problem, points: Points) -> Solution:
             tally.add(rows, parts)
         path = tally.path()
         best = path.best
-    residual = zeros((len(every), problem.targets.coding.shape[1]), whole.U)
+    residual = zeros((len(every), problem.targets.outputs), whole.U)
     for parts, rows in views:
         put_rows(residual, rows, _view_residual(problem, points, best, rows, parts))
     shared, lam = points.at(best)
@@ -220,7 +216,7 @@ def _spectrum(moments: Moments, problem: Problem) -> tuple[ClassSpectrum, Array]
     """G in its eigenbasis V."""
     w, V = eigh(moments.gram)
     cross = matmul(V.T, moments.cross)
-    classes = Classes.of(cross, moments.energy, problem.targets.coding)
+    classes = Classes.of(cross, moments.energy)
     return ClassSpectrum(w, classes, rounding_of(moments, V)), V
 
 
@@ -283,11 +279,9 @@ class _View:
         b: float = 1.0,
         share: np.ndarray | None = None,
     ) -> None:
-        self._b, self._share = b, share
-        self._at = [
-            (spectrum.recoding(a * shared), spectrum.inverse(a * shared)[:, None])
-            for shared, _ in points.shared()
-        ]
+        self._spectrum, self._b, self._share = spectrum, b, share
+        self._values = [a * shared for shared, _ in points.shared()]
+        self._last: tuple[int, Recoding, Array] | None = None
         if p is not None:
             self._see(p)
 
@@ -302,11 +296,19 @@ class _View:
         self._p = doubles(p)
         self._squares = self._p**2
 
+    def _at(self, group: int) -> tuple[Recoding, Array]:
+        """Θ and 1/(w + 1/C(1 + λ)), of which only the last are kept: Θ has classes² numbers."""
+        if self._last is None or self._last[0] != group:
+            value = self._values[group]
+            inverse = self._spectrum.inverse(value)[:, None]
+            self._last = group, self._spectrum.recoding(value), inverse
+        return self._last[1:]
+
     def residual(
         self, group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
     ) -> Array:
         """What is left over of some of the rows (rows × λ × m), times the share."""
-        at, inverse = self._at[group]
+        at, inverse = self._at(group)
         phi = matmul(self._p[part, :], at.weights)
         kappa = matmul(self._squares[part, :], inverse)[:, 0]
         residual = at.left_out(phi, kappa, codes[part], self._b * unit[part], lam)
@@ -336,11 +338,13 @@ class _Tally:
     def add(self, rows: np.ndarray, views: list[_View]) -> None:
         """Count rows that the views see."""
         codes, unit = _codes(self._problem, rows), self._problem.unit_weight(rows)
-        m = self._problem.targets.coding.shape[1]
+        m = self._problem.targets.outputs
         for group, (where, tally) in enumerate(zip(self._groups, self._tallies, strict=True)):
             lam = self._points.lam[where]
-            for part in row_blocks(len(rows), max(1, _RESIDUALS // (len(lam) * m))):
-                tally.add(rows[part], _combined(views, group, codes, unit, lam, part))
+            size = min(max(1, _RESIDUALS // (len(lam) * m)), rows_at_once(len(lam) * m))
+            for part in row_blocks(len(rows), size):
+                residual = _combined(views, group, codes, unit, lam, part)
+                tally.add(rows[part], slice(0, len(lam)), residual)
 
     def path(self) -> Path:
         """The mean errors."""
