@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits, make_classification
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from ulmus import ELMRegressor, ManifoldELMClassifier, RandomFeatures, RBFFeatures
 from ulmus.exceptions import IndefiniteWarning, InvalidInputError, InvalidParameterError
@@ -27,6 +28,17 @@ def test_C_and_lam_are_those_that_hold_out_best(h):
     assert fixed.selection_ == "fixed"
     assert not hasattr(fixed, "cv_path_")
     assert_allclose(fixed.decision_function(X), model.decision_function(X), atol=1e-5)
+
+
+def test_the_default_ridge_suits_rows_that_are_fewer_than_units():
+    scores = []
+    for load in (load_iris, load_wine):
+        X, y = load(return_X_y=True)
+        halves = StratifiedShuffleSplit(3, train_size=0.5, random_state=0).split(X, y)
+        for train, test in halves:
+            model = ManifoldELMClassifier(random_state=0).fit(X[train], y[train])
+            scores.append(model.score(X[test], y[test]))
+    assert np.mean(scores) > 0.965  # 0.935 with a hundredth of it
 
 
 def test_probabilities_agree_with_predictions_and_are_not_too_sure():
