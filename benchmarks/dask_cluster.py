@@ -51,7 +51,7 @@ def _two_workers(folder, dtype):
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
     )
     client = Client(cluster)
     size = ROWS[dtype] // BLOCKS

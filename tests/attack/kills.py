@@ -188,7 +188,7 @@ def _client() -> Any:
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(
-        n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
+        n_workers=2, processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"
     )
     return Client(cluster)
 

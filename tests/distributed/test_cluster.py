@@ -23,7 +23,7 @@ Y = (X[:, 0] + X[:, 1] ** 2 > 1).astype(int)
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
