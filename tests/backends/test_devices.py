@@ -26,7 +26,9 @@ MODELS = {
     "loo": ELMClassifier(n_hidden=100, random_state=0),
     "one C": ELMClassifier(n_hidden=100, C=10.0, random_state=0),
     "radial": ELMClassifier(RBFFeatures(80), C=1.0, random_state=0),
-    "balanced": ELMClassifier(n_hidden=50, class_weight="balanced", random_state=0),
+    "balanced": ELMClassifier(
+        n_hidden=50, C=[0.1, 10.0, 1e3], class_weight="balanced", random_state=0
+    ),
     "width": ELMClassifier(RandomFeatures(64), n_hidden="loo", random_state=0),
     "values": ELMRegressor(n_hidden=100, random_state=0),
     "values, one C": ELMRegressor(n_hidden=100, C=10.0, random_state=0),

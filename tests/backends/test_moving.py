@@ -36,7 +36,9 @@ MODELS = {
     "kernel units": ELMClassifier(KernelFeatures(rank=30), random_state=0),
     "GELM": GraphELMClassifier(n_hidden=40, random_state=0),
     "MELM": ManifoldELMClassifier(n_hidden=40, C=1.0, random_state=0),
-    "few labels": SemiSupervisedELMClassifier(n_hidden=40, random_state=0),
+    "few labels": SemiSupervisedELMClassifier(
+        n_hidden=40, C=[0.1, 10.0], lam=[0.01, 1.0], random_state=0
+    ),
     "clusters": ELMSpectralClustering(4, n_hidden=40, random_state=0),
     "pipeline": make_pipeline(FunctionTransformer(), ELMClassifier(n_hidden=40, random_state=0)),
 }
