@@ -30,8 +30,9 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one picture
 	@$(BIN)/ulmus demo --force
 
-# A worker for each core, and one thread of BLAS in each of them.
-TESTS := SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+# A worker for each core, and one thread of BLAS in each of them. Bytecode is kept, for many tests
+# start a process that imports the library again.
+TESTS := PYTHONDONTWRITEBYTECODE= SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
   $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(VENV)/.installed-test  ## Run every test (a few: make test ARGS="tests/laws -x")

@@ -22,7 +22,10 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out what cannot run here: `make torch` and `make browser` get or ask for it."""
+    """Leave out what cannot run here: `make torch` and `make browser` get or ask for it.
+
+    The longest come first.
+    """
     changing = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if changing:
         raise pytest.UsageError(f"A test must have the same name in every run: {changing[0]}")
@@ -32,3 +35,4 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)

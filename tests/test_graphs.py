@@ -110,6 +110,7 @@ def test_the_search_is_chosen_and_seen(caplog):
     assert "100001 rows" in caplog.text
 
 
+@pytest.mark.first
 @pytest.mark.slow  # its package compiles itself on first use
 def test_an_approximate_search_finds_most_neighbours():
     pytest.importorskip("pynndescent", reason="the extra 'neighbors' is not installed")

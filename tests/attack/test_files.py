@@ -3,12 +3,15 @@
 A seeded part of what ``make attack`` tries.
 """
 
+import pytest
+
 from attack.bases import every_class
 from attack.guard import guarded
 from attack.outcomes import BAD, Outcome, Tally
 from ulmus.persistence import classes
 
 
+@pytest.mark.first
 def test_no_forged_file_of_a_sample_ends_badly():
     tally = Tally()
     # The limit is for a case that never ends; none comes near it.

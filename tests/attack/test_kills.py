@@ -11,6 +11,7 @@ from attack.outcomes import BAD
 pytestmark = pytest.mark.skipif("fork" not in dir(__import__("os")), reason="there is no fork")
 
 
+@pytest.mark.first
 def test_no_kill_of_a_sample_ends_badly():
     results = dict(guarded("kills", seed=1, numbers=range(24), limit=600))
     assert len(results) == 24

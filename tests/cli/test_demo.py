@@ -18,6 +18,7 @@ def test_memory_is_the_most_that_is_held_at_once():
     assert 2.0 <= digits._megabytes(twice) < 2.5
 
 
+@pytest.mark.first
 def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(digits, "_megabytes", lambda work: 1.0)  # which would fit all models again
     assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0

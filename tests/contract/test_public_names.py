@@ -13,6 +13,7 @@ import pytest
 
 import ulmus
 import ulmus.exceptions
+from ulmus.persistence import classes
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
@@ -72,16 +73,23 @@ def test_every_module_says_what_it_offers(name):
         assert hasattr(module, public), f"{name}.__all__ names {public}, which is not there"
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    """A folder for the files of an example; the classes that it registers go when it ends."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(classes, "_KNOWN", dict(classes._KNOWN))
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
     module = importlib.import_module(name)
     assert doctest.testmod(module, extraglobs={"np": __import__("numpy")}).failed == 0
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_examples_in_pages_run(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_examples_in_pages_run(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 

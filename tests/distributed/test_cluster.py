@@ -12,7 +12,7 @@ from ulmus import ELMClassifier, ELMKMeans, KernelELMClassifier, SemiSupervisedE
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.first]
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((4000, 10))

@@ -49,7 +49,10 @@ CASES = {
     "a frozen map": (ELMRegressor(FrozenEstimator(RandomFeatures(20).fit(X))), NUMBER),
     "GELM": (GraphELMClassifier(n_hidden=30), THREE),
     "MELM": (ManifoldELMClassifier(n_hidden=30, C=1.0), THREE),
-    "few labels": (SemiSupervisedELMClassifier(n_hidden=30), SOME),
+    "few labels": (
+        SemiSupervisedELMClassifier(n_hidden=30, C=[0.1, 10.0], lam=[0.01, 1.0]),
+        SOME,
+    ),
     "few labels, free": (SemiSupervisedELMClassifier(n_hidden=30, coupling="free"), SOME),
     "few values": (SemiSupervisedELMRegressor(n_hidden=30), SOME_NUMBERS),
     "hinge": (SparseELMClassifier(n_hidden=30), THREE),
@@ -219,7 +222,7 @@ def test_elimination_finds_the_informative_columns(seed):
     [
         GraphELMClassifier(n_hidden=200, C=1.0, lam=1.0, random_state=0),
         ManifoldELMClassifier(n_hidden=200, C=1.0, random_state=0),
-        SemiSupervisedELMClassifier(n_hidden=200, random_state=0),
+        SemiSupervisedELMClassifier(n_hidden=200, C=[0.1, 10.0], lam=[0.01, 1.0], random_state=0),
         SparseELMClassifier(n_hidden=200, random_state=0),
         KernelELMClassifier(),
     ],

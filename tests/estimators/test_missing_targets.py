@@ -50,14 +50,18 @@ UNLABELLED = {
 }
 
 
+def few_labels():
+    return SemiSupervisedELMClassifier(n_hidden=20, C=[0.1, 10.0], lam=[0.01, 1.0], random_state=0)
+
+
 @pytest.fixture(scope="module")
 def marked():
-    return SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, FEW)
+    return few_labels().fit(X, FEW)
 
 
 @pytest.mark.parametrize("y", UNLABELLED.values(), ids=UNLABELLED)
 def test_every_mark_of_a_row_without_a_label_is_the_same_fit(y, marked):
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, y)
+    model = few_labels().fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.classes_.dtype.kind == (
         "f" if isinstance(y, np.ndarray) and y.dtype == float else "i"
@@ -70,18 +74,18 @@ def test_every_mark_of_a_row_without_a_label_is_the_same_fit(y, marked):
 @pytest.mark.parametrize("dtype", ["string", "str", "category", "string[pyarrow]"])
 def test_words_may_be_missing(dtype):
     words = pd.Series([None if label is None else "abc"[label] for label in OPTIONAL]).astype(dtype)
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, words)
+    model = few_labels().fit(X, words)
     assert model.classes_.tolist() == ["a", "b", "c"]
 
 
 def test_booleans_may_be_missing():
     y = pd.Series([None if label is None else label > 0 for label in OPTIONAL], dtype="boolean")
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, y)
+    model = few_labels().fit(X, y)
     assert model.classes_.dtype == bool
 
 
 def test_a_model_whose_labels_were_missing_is_saved(tmp_path, marked):
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, with_nothing(pd.NA))
+    model = few_labels().fit(X, with_nothing(pd.NA))
     ulmus.save(model, tmp_path / "model.ulmus")
     again = ulmus.load(tmp_path / "model.ulmus")
     assert_array_equal(again.transduction_, marked.transduction_)
@@ -172,7 +176,7 @@ def test_blocks_of_a_dask_frame_follow_the_same_rule(marked):
     frame["y"] = pd.Series(OPTIONAL, dtype="Int64")
     parts = dd.from_pandas(frame, npartitions=3)
     inputs, target = parts[["a", "b", "c"]], parts["y"]
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(inputs, target)
+    model = few_labels().fit(inputs, target)
     assert model.classes_.dtype.kind == "i"
     assert_array_equal(model.predict(frame[["a", "b", "c"]]), marked.predict(X))
     # Two of three blocks have no label, and either may be read first.

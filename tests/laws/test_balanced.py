@@ -296,7 +296,7 @@ def errors_of_refits(model, X, y, C, weight=None, semi=False):
 @pytest.mark.parametrize("n_hidden", [20, 90])
 @pytest.mark.parametrize("kind", [ELMClassifier, GraphELMClassifier])
 def test_the_path_of_an_estimator_is_that_of_its_refits(kind, n_hidden, weighted):
-    X, y = some_rows()
+    X, y = some_rows(30)
     weight = counted(1, len(X), "parts") if weighted else None
     frozen = FrozenEstimator(RandomFeatures(n_hidden, random_state=0).fit(X))
     Cs, options = [0.1, 1.0, 100.0], {} if kind is ELMClassifier else {"lam": 1.0}

@@ -194,6 +194,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.first
 @pytest.mark.parametrize(
     ("stop", "place"),
     [

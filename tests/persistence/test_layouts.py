@@ -288,10 +288,8 @@ def test_what_could_not_be_read_is_not_saved(tmp_path):
 
 def test_every_class_that_a_file_may_hold_has_a_layout():
     lists = (layouts.LAYOUTS, table_layouts.LAYOUTS, scikit.LAYOUTS)
-    # Examples in docstrings register classes of their own in the same process.
-    own = {n: known for n, known in classes._KNOWN.items() if n.startswith(("ulmus.", "sklearn."))}
-    assert set(own) == {name for names in lists for name in names}
-    unchecked = [known for known in own.values() if known.layout == layouts.Layout()]
+    assert set(classes._KNOWN) == {name for names in lists for name in names}
+    unchecked = [known for known in classes._KNOWN.values() if known.layout == layouts.Layout()]
     # Parameters and no fitted state, which are checked where they are used; or no state at all.
     parameters = {"sklearn.compose.make_column_selector", "ulmus.KNNGraph"}
     assert {known.name for known in unchecked if vars(known.load()())} == parameters
