@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import array_api_strict
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 from ulmus import ELMClassifier, ELMEmbedding, KernelELMRegressor, KNNGraph
 from ulmus.exceptions import InvalidInputError
 
+AWAY = array_api_strict.Device("device1")
 rng = np.random.default_rng(0)
 X = rng.standard_normal((30, 4))
 y = np.arange(30) % 2
@@ -20,6 +22,7 @@ y = np.arange(30) % 2
     ("rows", "words"),
     [
         (np.ma.MaskedArray(X, mask=X > 1), "X has .* masked entries"),
+        (array_api_strict.ones((30, 4), device=AWAY), "array_api_dispatch=True"),
         ([[1.0], [1.0, 2.0]] * 15, "some rows are longer than others"),
         (pd.DataFrame({"a": ["x", "y"] * 15}), "could not convert string to float: 'x'"),
         (np.array([[pd.NA, 1.0]] * 30, dtype=object), "an entry is of the type NAType"),
@@ -29,7 +32,7 @@ y = np.arange(30) % 2
         (X.astype("timedelta64[s]"), "X holds dates or times"),
         (pd.DataFrame({"a": pd.date_range("2020", periods=30), "b": 1.0}), "dates or other types"),
     ],
-    ids=["masked", "ragged", "text", "NA", "dict", "word", "moments", "spans", "frame"],
+    ids=["masked", "away", "ragged", "text", "NA", "dict", "word", "moments", "spans", "frame"],
 )
 def test_what_is_no_number_is_refused_in_words(rows, words):
     with pytest.raises(InvalidInputError, match=words):

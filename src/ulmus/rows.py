@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_array
 
 from ulmus.archives import check_places
-from ulmus.backends.namespace import is_sparse
+from ulmus.backends.namespace import is_away, is_sparse, place
 from ulmus.exceptions import EntryTypeError, InvalidInputError
 from ulmus.typing import Rows
 
@@ -40,7 +41,15 @@ def plain_rows(X: Any) -> Rows:
 
 
 def sound(X: Any, name: str = "X") -> None:
-    """Refuse masked entries, which NumPy would unmask, and sparse parts that do not fit."""
+    """Refuse masked entries, which NumPy would unmask, and sparse parts that do not fit.
+
+    Arrays on a device are refused where scikit-learn would turn them into NumPy's, and cannot.
+    """
+    if is_away(X) and not get_config()["array_api_dispatch"]:
+        raise InvalidInputError(
+            f"{name} is {place(X)}. To work there, set SCIPY_ARRAY_API=1 before Python starts and "
+            "call sklearn.set_config(array_api_dispatch=True); or give ulmus.to_numpy(X)."
+        )
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         raise InvalidInputError(
             f"{name} has {np.ma.getmaskarray(X).sum():,} masked entries, which are missing values; "

@@ -8,6 +8,7 @@ from array_api_compat import (
     array_namespace,
     is_array_api_obj,
     is_array_api_strict_namespace,
+    is_dask_array,
     is_numpy_namespace,
 )
 from array_api_compat import device as device_of
@@ -28,6 +29,7 @@ __all__ = [
     "floating",
     "from_numpy",
     "gathered",
+    "is_away",
     "is_cupy",
     "is_numpy",
     "is_single",
@@ -179,6 +181,12 @@ def put_rows(x: Array, rows: np.ndarray, values: Array) -> None:
 def place(x: Array) -> str:
     """Whose array x is, and where, in words."""
     return f"{namespace(x).__name__.split('.')[-1]} on {device_of(x)}"
+
+
+def is_away(x: Any) -> bool:
+    """Whether x is an array that is not in host memory."""
+    host = not is_array_api_obj(x) or is_numpy(x) or is_dask_array(x)
+    return not host and "cpu" not in str(device_of(x)).lower()
 
 
 def same_place(**arrays: Any) -> None:
