@@ -12,13 +12,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder, PolynomialFeatures
+from sklearn.preprocessing import (
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+)
 
 from persistence.cases import CASES
 from persistence.test_layouts import HOLES, MODELS, RARE, TABLE, X
-from ulmus import ELMClassifier, save
+from ulmus import ELMClassifier, ELMRegressor, save
 from ulmus.tables import Table
 from ulmus.tabular import fit_table
 
@@ -45,6 +53,27 @@ _MORE: dict[str, Any] = {
             OneHotEncoder(handle_unknown="ignore"), ELMClassifier(n_hidden=7, random_state=0)
         ).fit(RARE * 5, [0, 1] * 15),
         RARE,
+    ),
+    # Of another width, so that parts of one model in another do not fit it.
+    "elm, 3 columns": lambda: (
+        ELMClassifier(n_hidden=6, random_state=0).fit(X[:, :3], X[:, 0] > 5.8),
+        X[:, :3],
+    ),
+    "PCA, 3 columns": lambda: (PCA(2, whiten=True).fit(X[:, :3]), X[:, :3]),
+    "min-max, clipped, 3 columns": lambda: (MinMaxScaler(clip=True).fit(X[:, :3]), X[:, :3]),
+    "regressor, 2 outputs": lambda: (
+        TransformedTargetRegressor(
+            ELMRegressor(n_hidden=7, random_state=0),
+            transformer=make_pipeline(PCA(2)),
+            check_inverse=False,
+        ).fit(X, X[:, :3]),
+        X,
+    ),
+    "ordinal, unknown": lambda: (
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, min_frequency=2).fit(
+            np.round(X[:, :2])
+        ),
+        np.round(X[:, :2]),
     ),
     "table, dates": lambda: (
         fit_table(
