@@ -32,12 +32,10 @@ from ulmus.tabular import fit_table
 
 __all__ = ["NAMES", "Model", "every_class", "model"]
 
-_HOLES = np.where(X > 6.5, np.nan, X)
 _WIDE = Table(tuple(f"x{j}" for j in range(9)), matrix=sp.csr_array(np.eye(9)[np.arange(60) % 9]))
 _DATES = np.array(["2020-01-02", "2021-05-06", None, "2022-07-08"], dtype=object)
 # Models beside those that the tests of `ulmus.persistence` have, and the rows to use them on.
 _MORE: dict[str, Any] = {
-    "imputer, indicator": lambda: (SimpleImputer(add_indicator=True).fit(_HOLES), _HOLES),
     "imputer, words": lambda: (
         SimpleImputer(strategy="most_frequent").fit(np.array(RARE, dtype=object)),
         np.array(RARE, dtype=object),
@@ -91,7 +89,7 @@ _MORE: dict[str, Any] = {
 # Rows of models that are not fitted to X.
 _ROWS: dict[str, Any] = {
     "kernel, given": X @ X.T, "one-hot": RARE, "one-hot, rare": RARE, "ordinal": RARE,
-    "ordinal, NaN": HOLES, "table": TABLE,
+    "imputer, indicator": HOLES, "ordinal, NaN": HOLES, "table": TABLE,
 }  # fmt: skip
 
 

@@ -20,7 +20,9 @@ __all__ = ["called", "error_outcome", "used"]
 
 _METHODS = ("predict", "predict_proba", "decision_function", "transform")
 # What scikit-learn says where rows are text and those that it was fitted to were numbers, or so.
-_OTHER_ROWS = ("could not convert string to float", "ufunc 'isnan' not supported")
+_OTHER_ROWS = (
+    "could not convert string to float", "ufunc '", "loop of ufunc does not support argument 0 of",
+)  # fmt: skip
 # These give whatever their function gives, which of a logarithm of −1 is no number.
 _ANY_NUMBER = ("FunctionTransformer", "FeatureUnion", "ColumnTransformer", "Pipeline")
 
@@ -96,8 +98,10 @@ def error_outcome(error: BaseException) -> tuple[Outcome, str]:
     place = "/".join(Path(frame.filename).parts[-2:])
     detail = f"{type(error).__name__}: {str(error)[:200]} [{place}:{frame.lineno}]"
     checked = "/sklearn/" in frame.filename and (frame.line or "").startswith("raise")
-    other = "/sklearn/" in frame.filename and str(error).startswith(_OTHER_ROWS)
+    others = any(f"/{name}/" in frame.filename for name in ("sklearn", "pandas"))
+    other = others and str(error).startswith(_OTHER_ROWS)
+    # An ImportError says that a library is to be installed.
     meant = isinstance(error, UlmusError | NotFittedError) or (
-        (checked or other) and isinstance(error, ValueError | TypeError)
+        (checked or other) and isinstance(error, ValueError | TypeError | ImportError)
     )
     return (Outcome.REFUSED if meant else Outcome.RAW), detail

@@ -69,6 +69,7 @@ MODELS = {
     "min-max": lambda: fitted(MinMaxScaler()),
     "max-abs": lambda: fitted(MaxAbsScaler()),
     "imputer": lambda: fitted(SimpleImputer()),
+    "imputer, indicator": lambda: fitted(SimpleImputer(add_indicator=True), HOLES),
     "indicator": lambda: fitted(MissingIndicator(features="all")),
     "columns": lambda: fitted(ColumnTransformer([("a", StandardScaler(), [0, 1])])),
     "pipeline": lambda: fitted(make_pipeline(StandardScaler(), PCA(2))),
@@ -120,7 +121,10 @@ CHANGES = {
         *arrays("cluster_centers_", (3, 4), np.ones((3, 4), order="F")),
         {"n_clusters": 4}, {"n_features_in_": 3}, {"n_features_in_": 4.0}, {"algorithm": "none"},
     ],
-    "NMF": [*arrays("components_", (2, 4)), {"max_iter": 10**9}, {"_n_components": 3}],
+    "NMF": [
+        *arrays("components_", (2, 4)), {"max_iter": 10**9}, {"_n_components": 3},
+        {"alpha_W": 1e308},
+    ],
     "PCA": [
         *arrays("components_", (2, 4)), *arrays("mean_", (4,)), {"whiten": "yes"},
         *arrays("explained_variance_", (2,)),
@@ -129,7 +133,8 @@ CHANGES = {
     "SVD": arrays("components_", (2, 4)),
     "Nystroem": [
         *arrays("components_", (5, 4)), *arrays("normalization_", (5, 5)), {"kernel": 3},
-        {"n_jobs": "many"}, {"n_jobs": 10**9},
+        {"n_jobs": "many"}, {"n_jobs": 10**9}, {"kernel": np.tanh}, {"kernel_params": {0: 1}},
+        {"kernel_params": {"gamma": "wide"}},
     ],
     "sampler": [*arrays("random_weights_", (4, 5)), {"n_components": 4}],
     "neighbours": [
@@ -144,6 +149,7 @@ CHANGES = {
         {"_infrequent_enabled": True, "_infrequent_indices": [np.array([10**6])],
          "_default_to_infrequent_mappings": [None]},
         {"dtype": object}, {"n_features_in_": 2}, {"_infrequent_enabled": 1},
+        {"dtype": np.float16}, {"_n_features_outs": np.int64(3)},
     ],
     "one-hot, rare": [
         {"_infrequent_indices": [np.array([10**6])]}, {"_infrequent_indices": [None]},
@@ -184,6 +190,7 @@ CHANGES = {
         {"_fill_dtype": "float"}, {"indicator_": fitted(MissingIndicator())},
         {"missing_values": HUGE},
     ],
+    "imputer, indicator": [{"indicator_": fitted(MissingIndicator(sparse=True), HOLES)}],
     "indicator": [
         {"missing_values": HUGE},
         {"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
@@ -199,6 +206,8 @@ CHANGES = {
     "function": [
         {"kw_args": {"where": False}}, {"kw_args": {"out": np.zeros(3)}}, {"kw_args": [1]},
         {"func": "tanh"}, {"inv_kw_args": {"where": False}}, {"validate": "no"},
+        {"feature_names_out": np.tanh}, {"feature_names_out": str}, {"feature_names_in_": True},
+        {"feature_names_in_": np.array(["a"], dtype=object)}, {"n_features_in_": "a"},
     ],
     "target": [
         {"regressor_": None}, {"transformer_": np.float64}, {"_training_dim": 9},

@@ -203,9 +203,8 @@ def _sums(file):
 def _possible(file):
     """Whether no sum is larger than those of squares let it be, by Cauchy and Schwarz."""
     slack = _MARGIN * abs(float(file["rounding"]))
-    energy = file["energy"] if file["energy"].ndim == 1 else np.diagonal(file["energy"])
     one = np.sqrt(float(file["weight"]))
     with np.errstate(invalid="ignore"):
-        h, y = (np.sqrt(squares + slack) for squares in (np.diagonal(file["gram"]), energy))
+        h, y = np.sqrt(np.diagonal(file["gram"]) + slack), np.sqrt(file["energy"] + slack)
     limits = {"hidden": one * h, "target": one * y, "cross": h[:, None] * y}
     return all((abs(file[name]) <= _OFF * limit).all() for name, limit in limits.items())

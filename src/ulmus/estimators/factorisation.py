@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ulmus.arguments import check_known, check_number
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering import HiddenClustering
+from ulmus.estimators.stage import dense
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
 
@@ -162,7 +163,8 @@ class ELMNMF(HiddenClustering):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             # Its rows must be in the precision of W.
-            return self.nmf_.transform(self._checked(H).astype(self.components_.dtype, copy=False))
+            H = self._checked(H).astype(self.components_.dtype, copy=False)
+            return dense(self.nmf_.transform(H))
 
     def _checked(self, H):
         if H.min() < 0:

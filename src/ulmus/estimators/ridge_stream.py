@@ -112,8 +112,10 @@ def refit(estimator, kept):
 
 def add_sums(estimator, problem):
     """Add a batch to the sums."""
-    known, moments = getattr(estimator, "_moments", None), problem.moments()
-    moments = moments if known is None else known + moments
+    known = getattr(estimator, "_moments", None)
+    # What overflows is refused below, and needs no warning.
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = problem.moments() if known is None else known + problem.moments()
     # Every other sum is at most the root of two of these.
     squares = namespace(moments.gram).linalg.diagonal(moments.gram)
     if not (all_finite(squares) and all_finite(moments.energy)):

@@ -13,7 +13,7 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import layer_of
+from ulmus.estimators.stage import dense, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
@@ -163,7 +163,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         self.coupling_reason_ = self.embedding_.coupling_reason_
         free = self.coupling_ == "free"
         E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
-        (E,) = computed(E)
+        E = dense(*computed(E))
         means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
         # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
         with config_context(array_api_dispatch=False):
@@ -220,7 +220,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         X = valid_rows(self, X, reset=False)
         if hasattr(self, "beta_"):
             return chosen(self._map(X))
-        E = to_numpy(self.embedding_.transform(X))
+        E = to_numpy(dense(self.embedding_.transform(X)))
         # k-means takes rows in the precision of its centres alone.
         E = E.astype(self.kmeans_.cluster_centers_.dtype, copy=False)
         with config_context(array_api_dispatch=False):

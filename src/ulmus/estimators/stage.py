@@ -28,6 +28,7 @@ from ulmus.features.scaling import ColumnStatistics
 __all__ = [
     "TransformerLayer",
     "comparable_rows",
+    "dense",
     "fitted_map",
     "layer_of",
     "map_of_sample",
@@ -138,7 +139,7 @@ def layer_of(features, X, dtype=None):
     if isinstance(features, FeatureMap):
         _check_map(features, X)
         return features.layer(X, dtype)
-    probe = _dense(features.transform(take(X, slice(0, 1))))
+    probe = dense(features.transform(take(X, slice(0, 1))))
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
 
 
@@ -196,7 +197,7 @@ class TransformerLayer:
 
     def __call__(self, X, out=None):
         """H for these rows."""
-        H = _dense(self.transformer.transform(X))
+        H = dense(self.transformer.transform(X))
         xp = namespace(H)
         H = xp.astype(H, self.dtype, copy=False)
         H = H if self.columns is None else H[:, self.columns]
@@ -204,9 +205,11 @@ class TransformerLayer:
             raise InvalidInputError(
                 f"{type(self.transformer).__name__}.transform gave values that are not finite."
             )
-        # The solvers scale blocks in place, and a transformer may have returned its input.
+        # The solvers scale blocks in place, and a transformer may have returned its input, or a
+        # frame that may not be written to.
         if out is None:
-            apart = is_numpy(H) and not np.shares_memory(H, getattr(X, "data", X))
+            own = is_numpy(H) and H.flags.writeable
+            apart = own and not np.shares_memory(H, getattr(X, "data", X))
             return H if apart else xp.asarray(H, copy=True)
         out[...] = H
         return out
@@ -217,7 +220,7 @@ class TransformerLayer:
         return replace(self, width=width, columns=columns)
 
 
-def _dense(H):
+def dense(H):
     """A block of a transformer's output, sparse or framed as it may be, as floats."""
     if not is_array_api_obj(H):
         H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)

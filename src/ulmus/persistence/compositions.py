@@ -36,7 +36,8 @@ def functions(made: Any) -> bool:
     for arguments in (made.kw_args, made.inv_kw_args):
         if arguments is not None and not arguments.keys() <= _HARMLESS:
             return False
-    return is_function(made.func) and is_function(made.inverse_func)
+    named = word("one-to-one", None)(made.feature_names_out, {})
+    return named and is_function(made.func) and is_function(made.inverse_func)
 
 
 def _named(parts: Any, length: int, words: tuple[str, ...]) -> bool:

@@ -12,6 +12,9 @@ from ulmus.persistence.rules import Sizes, array, number, places, whole
 
 __all__ = ["each_category", "one_hot", "ordinal"]
 
+# Types of numbers that a sparse matrix can have, which float16 is none of.
+_SPARSE = "?bBhHiIlLqQfdg"
+
 
 def _sorted(kinds: np.ndarray) -> bool:
     """Numbers ascend, and a NaN is the last; they are searched by halves."""
@@ -54,7 +57,7 @@ def _grouped(made: Any, sizes: Sizes) -> list[int] | None:
 def one_hot(made: Any, sizes: Sizes) -> bool:
     """As many columns as the groups make, for each row gets a one at the place of its group."""
     reaches, drops = _grouped(made, sizes), made._drop_idx_after_grouping
-    if reaches is None or np.dtype(made.dtype).kind not in "biuf":
+    if reaches is None or np.dtype(made.dtype).char not in _SPARSE:
         return False
     if drops is not None:
         if not array("iuO", "d")(drops, sizes):
@@ -63,7 +66,8 @@ def one_hot(made: Any, sizes: Sizes) -> bool:
         if any(drop is not None and not whole(0, reach - 1)(drop, {}) for drop, reach in pairs):
             return False
         reaches = [reach - (drop is not None) for drop, reach in pairs]
-    return bool(made._n_features_outs == reaches)
+    outs = made._n_features_outs
+    return type(outs) is list and outs == reaches
 
 
 def ordinal(made: Any, sizes: Sizes) -> bool:

@@ -16,7 +16,6 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from ulmus.persistence.compositions import (
     columns,
     functions,
-    is_function,
     jobs,
     steps,
     target,
@@ -38,6 +37,7 @@ from ulmus.persistence.rules import (
     number,
     places,
     size,
+    text,
     whole,
 )
 
@@ -90,6 +90,13 @@ def _floats(*dims: str) -> Rule:
 
 
 _COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": maybe(names("d"))}
+
+
+def _numbers(value: Any, sizes: Sizes) -> bool:
+    """A number for each of some words."""
+    return type(value) is dict and all(
+        type(key) is str and number()(each, sizes) for key, each in value.items()
+    )
 
 
 # ---------------------------------------------------------------- numbers
@@ -150,7 +157,9 @@ def _filled(made: Any, sizes: Sizes) -> bool:
     types = [getattr(made, name, None) for name in _types_of_fills()]
     plain = all(isinstance(kind, np.dtype) for kind in types)
     indicator = made.indicator_
-    fits = indicator is None or getattr(indicator, "_n_features", None) == sizes["d"]
+    fits = indicator is None or (
+        getattr(indicator, "_n_features", None) == sizes["d"] and indicator.sparse == "auto"
+    )
     return plain and fits and (indicator is not None) == made.add_indicator
 
 
@@ -175,7 +184,7 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "sklearn.decomposition.NMF": _layout(
         None,
-        {"max_iter": whole(1, _MOST_STEPS)},
+        {"max_iter": whole(1, _MOST_STEPS), "alpha_W": number(0, 1e100)},
         components_=_floats("k", "d"),
         n_components_=size("k"),
         _n_components=size("k"),
@@ -205,7 +214,8 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "sklearn.kernel_approximation.Nystroem": _layout(
         None,
-        {"kernel": lambda value, sizes: type(value) is str or is_function(value)},
+        # Functions of the list take all rows at once, and this would give them two at a time.
+        {"kernel": text, "kernel_params": maybe(_numbers)},
         always=jobs,
         components_=_floats("k", "d"),
         normalization_=_floats("k", "k"),
@@ -249,6 +259,6 @@ LAYOUTS: dict[str, Layout] = {
     "sklearn.neighbors.RadiusNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.pipeline.FeatureUnion": Layout(always=union),
     "sklearn.pipeline.Pipeline": Layout(always=steps),
-    "sklearn.preprocessing.FunctionTransformer": Layout(always=functions),
+    "sklearn.preprocessing.FunctionTransformer": Layout(_COLUMNS, always=functions),
     "sklearn.preprocessing.Normalizer": _layout(),
 }
