@@ -19,6 +19,7 @@ from ulmus.backends.linalg import sparse_operator
 from ulmus.backends.neighbors import (
     approximate_neighbors,
     exact_neighbors,
+    joined_copies,
     paired_neighbors,
     searched_neighbors,
 )
@@ -135,7 +136,7 @@ class KNNGraph(BaseEstimator):
     width : "mean", "local" or float, default="mean"
         t of the heat weights; "mean" is the mean distance to a neighbour. "local" is √(tᵢtⱼ), tᵢ
         a quarter of the distance from row i to its last neighbour, so that rows that lie apart
-        from the others are joined as firmly as those in the crowd.
+        from the others are joined as firmly as those in the crowd; where tᵢ is zero, tⱼ.
     metric : str or callable, default="euclidean"
         Any of scikit-learn's distances; pynndescent knows most of them too.
     normalized : bool, default=True
@@ -222,9 +223,9 @@ class KNNGraph(BaseEstimator):
         k = min(self.n_neighbors, X.shape[0] - 1)
         if self.search(X) == "exact":
             if self._by_products(X):
-                return exact_neighbors(X, k)
-            return searched_neighbors(X, k, self.metric)
-        return approximate_neighbors(X, k, self.metric, self.random_state)
+                return joined_copies(exact_neighbors(X, k), X)
+            return joined_copies(searched_neighbors(X, k, self.metric), X)
+        return joined_copies(approximate_neighbors(X, k, self.metric, self.random_state), X)
 
     def _within(self, X: Rows, groups: np.ndarray) -> Any:
         """Distances to neighbours of the same group."""
@@ -320,7 +321,8 @@ def _widths(
         return np.full_like(distance, width)
     own = np.zeros(n)
     np.maximum.at(own, row, _LOCAL * distance)
-    return np.sqrt(own[row] * own[column])
+    ends = np.stack([own[row], own[column]])  # zero where all neighbours are copies of the row
+    return np.sqrt(np.where(ends > 0, ends, ends[::-1]).prod(axis=0))
 
 
 def as_laplacian(graph: Any, X: Rows) -> Laplacian:

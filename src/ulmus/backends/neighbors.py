@@ -17,6 +17,8 @@ from ulmus.typing import Array, Rows, Seed
 __all__ = [
     "approximate_neighbors",
     "exact_neighbors",
+    "joined_copies",
+    "mean_of_copies",
     "paired_neighbors",
     "searched_neighbors",
 ]
@@ -52,6 +54,47 @@ def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
     return sp.csr_array(
         (distances.ravel()[found], (rows[found], indices.ravel()[found])), shape=(n, n)
     )
+
+
+def joined_copies(distances: Any, X: Rows) -> Any:
+    """The distances, and a stored zero from each row to the first of its copies.
+
+    Only where copies outnumber the neighbours: which of them are named is chance there, and rows
+    that are the same would lie in several parts of the graph.
+    """
+    D = sp.csr_array(distances)
+    crowded = np.flatnonzero(D.max(axis=1).toarray().ravel() == 0.0)
+    first: dict[bytes, int] = {}
+    row, column = [], []
+    for i, name in zip(crowded.tolist(), _names(X[crowded]), strict=True):
+        if first.setdefault(name, i) != i:
+            row.append(i)
+            column.append(first[name])
+    if not row:
+        return D
+    D = sp.coo_array(D)
+    ends = np.concatenate([D.row, row]), np.concatenate([D.col, column])
+    data = np.concatenate([D.data, np.zeros(len(row), D.dtype)])
+    return sp.coo_array((data, ends), shape=D.shape).tocsr()
+
+
+def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
+    """F with the mean over rows of X that are the same in place of each of theirs."""
+    first: dict[bytes, int] = {}
+    group = np.array([first.setdefault(name, len(first)) for name in _names(X)])
+    if len(first) == len(group):
+        return F
+    sums = np.zeros((len(first), F.shape[1]))
+    np.add.at(sums, group, F)
+    return (sums / np.bincount(group)[:, None])[group]
+
+
+def _names(X: Rows) -> list[bytes]:
+    """What tells rows apart."""
+    if not sp.issparse(X):
+        return [row.tobytes() for row in np.ascontiguousarray(X)]
+    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts]
 
 
 def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:

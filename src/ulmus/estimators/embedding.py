@@ -157,14 +157,14 @@ class ELMEmbedding(
         return self._fit_columns(X, client, self.n_components, self.n_components)
 
     @atomic
-    def _fit_columns(self, X, client, tight, free):
-        """Fit so many columns, according to the coupling."""
+    def _fit_columns(self, X, client, tight, free, fewer=False):
+        """Fit so many columns, according to the coupling, or as many as the rows differ in."""
         forget_fit(self, "_places")
         self._check_parameters()
         if is_collection(X):
-            self._fit_blocks(X, client, tight)
+            self._fit_blocks(X, client, tight, fewer)
         else:
-            self._fit(X, {"tight": tight, "free": free})
+            self._fit(X, {"tight": tight, "free": free}, fewer)
         return self
 
     def fit_transform(self, X, y=None):
@@ -207,7 +207,7 @@ class ELMEmbedding(
         E = self._map(X)
         return of_unit_length(E) if self.row_normalize else E
 
-    def _fit(self, X, columns):
+    def _fit(self, X, columns, fewer):
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -220,9 +220,9 @@ class ELMEmbedding(
         laplacian = as_laplacian(graph, rows)
         if self.coupling_ == "free" and self._fit_free(H, laplacian, columns["free"]):
             return
-        self._accept(embedding(H, laplacian, float(self.lam), columns["tight"]))
+        self._accept(embedding(H, laplacian, float(self.lam), columns["tight"], fewer))
 
-    def _fit_blocks(self, X, client, n_components):
+    def _fit_blocks(self, X, client, n_components, fewer):
         """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
         if self.coupling == "free":
             raise InvalidParameterError(
@@ -237,7 +237,7 @@ class ELMEmbedding(
         laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
         M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
         (B,) = rows.compute(rows.total(_hidden_gram))
-        self._accept(embedding_of(M, B, float(self.lam), n_components))
+        self._accept(embedding_of(M, B, float(self.lam), n_components, fewer=fewer))
 
     def _checked_rows(self, X, y, weight, reset):
         """A block's rows, for `BlockRows`."""

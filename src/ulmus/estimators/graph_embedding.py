@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 
 from ulmus.arguments import check_known
-from ulmus.backends.namespace import from_numpy, namespace, placed, take, to_numpy
+from ulmus.backends.namespace import from_numpy, is_numpy, namespace, placed, take, to_numpy
+from ulmus.backends.neighbors import mean_of_copies
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.problem import Problem
@@ -50,7 +51,9 @@ class GraphEmbedding:
             self.coupling_, self.coupling_reason_ = "tight", str(error)
             return False
         self._say(found, n_components)
-        E = of_unit_length(found.coordinates) if self.row_normalize else found.coordinates
+        # Edges between rows that are the same are chance where neighbours are fewer.
+        E = mean_of_copies(found.coordinates, H.X if is_numpy(H.X) else to_numpy(H.X))
+        E = of_unit_length(E) if self.row_normalize else E
         rows = np.flatnonzero(found.reached)
         part = H if len(rows) == len(H) else H.take(rows)
         problem = Problem(part, ValueTargets(E[rows]).placed(H.X), intercept=True)

@@ -43,7 +43,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         Stage one; None is ``RandomFeatures``. It is cloned and fitted.
     n_components : int or None, default=None
         Columns of the embedding (None: ``n_clusters``, or twice as many where the coupling is
-        free).
+        free; no more than the rows differ in).
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
@@ -184,7 +184,7 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
         names = ("features", "n_hidden", "graph", "coupling", "lam", "row_normalize", "dtype")
         shared = {name: getattr(self, name) for name in names}
         model = ELMEmbedding(n_components=tight, random_state=self.random_state, **shared)
-        model._fit_columns(X, client, tight, free)
+        model._fit_columns(X, client, tight, free, fewer=self.n_components is None)
         return model.set_params(n_components=int(model.beta_.shape[1]))
 
     def _learn_clusters(self, X):

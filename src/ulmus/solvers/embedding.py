@@ -31,7 +31,7 @@ __all__ = ["Embedding", "embedding", "embedding_of", "hidden_gram", "largest", "
 
 # Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
 _SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
-# An eigenvalue is off by this part of the largest one, times the units or this many.
+# An entry of HᵀH is off by this part of its trace, times the units or this many.
 _ROUNDING, _FEW = float(np.finfo(float).eps), 100
 
 
@@ -43,26 +43,44 @@ class Embedding:
     values: Array
 
 
-def embedding(H: Hidden, laplacian: Laplacian, lam: float, n_components: int) -> Embedding:
+def embedding(
+    H: Hidden, laplacian: Laplacian, lam: float, n_components: int, fewer: bool = False
+) -> Embedding:
     """The second to (k + 1)-th smoothest directions; the first is all but constant.
 
-    With fewer rows than units the work is done in the span of the rows.
+    With fewer rows than units the work is done in the span of the rows. ``fewer`` is as in
+    `embedding_of`.
     """
     if len(H) >= H.width:
-        return embedding_of(manifold_gram(H, laplacian), hidden_gram(H), lam, n_components)
+        M, B = manifold_gram(H, laplacian), hidden_gram(H)
+        return embedding_of(M, B, lam, n_components, fewer=fewer)
     span, rows = reduced_basis(H)
     smooth = laplacian.placed(rows, rows.dtype) @ rows
     M, B = matmul(rows.T, smooth), matmul(rows.T, rows)
-    return embedding_of(M, B, lam, n_components, span)
+    return embedding_of(M, B, lam, n_components, span, fewer)
 
 
 def embedding_of(
-    M: Array, B: Array, lam: float, n_components: int, span: Array | None = None
+    M: Array,
+    B: Array,
+    lam: float,
+    n_components: int,
+    span: Array | None = None,
+    fewer: bool = False,
 ) -> Embedding:
-    """The same from M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for."""
+    """The same from M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for.
+
+    Where the rows differ in fewer components they are all that is given, if ``fewer`` allows it.
+    """
     values, V = smoothest(add_to_diagonal(lam * (M + M.T) / 2, 1.0), B, n_components + 1)
-    _check_directions(values, B.shape[0])
-    values, V = values[1:], V[:, 1:]
+    differing = _differing(values, B)
+    if differing < (1 if fewer else n_components):
+        raise InvalidInputError(
+            f"n_components={n_components} is too many: the rows differ in {differing} components, "
+            "and in all others by rounding alone. Ask for fewer, or give rows that differ."
+        )
+    last = 1 + min(n_components, differing)
+    values, V = values[1:last], V[:, 1:last]
     # vᵀHᵀHv = 1 is what the constraint asks for.
     xp = namespace(V)
     V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
@@ -70,16 +88,14 @@ def embedding_of(
     return Embedding(coef * signs(coef), values)
 
 
-def _check_directions(values: Array, width: int) -> None:
-    """Refuse directions in which no row differs from another but by rounding: H v = 0, γ = 1/0."""
-    mu = 1.0 / to_numpy(values)
-    least = _ROUNDING * max(width, _FEW) * mu[0]
-    sound = int(np.sum(mu > least))
-    if sound < len(mu):
-        raise InvalidInputError(
-            f"n_components={len(mu) - 1} is too many: the rows differ in {sound - 1} components, "
-            "and in all others by rounding alone. Ask for fewer, or give rows that differ."
-        )
+def _differing(values: Array, B: Array) -> int:
+    """In how many directions after the first rows differ by more than rounding: else γ = 1/0.
+
+    A is at least the identity, so μ = 1/γ is off by no more than B is.
+    """
+    size = float(namespace(B).linalg.trace(B))
+    least = _ROUNDING * max(B.shape[0], _FEW) * size
+    return int(np.sum(1.0 / to_numpy(values) > least)) - 1
 
 
 def smoothest(A: Array, B: Array, k: int) -> tuple[Array, Array]:
