@@ -178,10 +178,10 @@ def kept(request):
 unsettled = settings(laws, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def streamed(model, X, y, weight=None, cuts=(10, 31, 32, 70)):
-    """Updates, the first of which are kept and the others summed."""
+def streamed(model, X, y, weight=None):
+    """Updates, the first of which are kept and the others summed; the last has three rows."""
     weight = np.ones(len(y)) if weight is None else weight
-    for rows in batches(len(y), cuts):
+    for rows in batches(len(y), (10, 31, 32, 70, len(y) - 3)):
         model.partial_fit(X[rows], y[rows], sample_weight=weight[rows])
     return model
 
@@ -334,3 +334,13 @@ def test_a_c_that_was_chosen_is_no_reason_to_warn(model, kept):
     model.set_params(C=1e12, **({"lam": 1.0} if hasattr(model, "lam") else {}))
     with pytest.warns(IllConditionedWarning):
         model.partial_fit(X[260:265], y[260:265])
+
+
+def test_a_row_of_much_weight_is_fitted_with_all_others(refitted):
+    X, y = world(1, 1000, None)
+    X[999] = X[:998].mean(axis=0)  # which moves no scale
+    model = ELMClassifier(n_hidden=12, random_state=0).partial_fit(X[:998], y[:998])
+    weight = np.array([1.0, 60.0])
+    model.partial_fit(X[998:], y[998:], sample_weight=weight)
+    whole = ELMClassifier(n_hidden=12, random_state=0)
+    assert_same_model(model, whole.fit(X, y, sample_weight=np.r_[np.ones(998), weight]), X)

@@ -6,7 +6,7 @@ at first, and a stream goes through three stages:
 1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
    again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
 2. Up to 20 000 rows: there are sums beside the rows, to which an update is added. All rows are
-   fitted again whenever ten are new, or new ones move the scale.
+   fitted again whenever ten are new, or a twentieth of the weight, or new ones move the scale.
 3. Past that: the map stays as it is, and of the rows a sample. C is chosen again, by leaving out
    the rows of the sample from the sums of all rows, when a twentieth of the weight is new.
 """
@@ -62,8 +62,9 @@ def _start(estimator, X, y, weight):
 
 def _must_refit(estimator, kept, X, weight):
     """Whether all rows are to be fitted again, of which X are new."""
-    summed = hasattr(estimator, "_moments")
-    return not summed or kept.grown or scale_moves(estimator.features_, X, weight)
+    if not hasattr(estimator, "_moments") or kept.grown or kept.stale:
+        return True
+    return scale_moves(estimator.features_, X, weight)
 
 
 def forget_rows(estimator, X, y, weight):
