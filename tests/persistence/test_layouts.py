@@ -259,6 +259,8 @@ CHANGES = {
             {"kind": "category", "categories": ("u",)},
             {"kind": "category", "categories": ("u", "v"), "blank": True},
         )),
+        {"task": "classification"}, {"estimator": MODELS["elm"]()},
+        {"task": "classification", "estimator": MODELS["ELM k-means"]()},
         {"encoder": replace(ENCODER, feature_names_out=ENCODER.feature_names_out[1:])},
     ],
     "graph": [],

@@ -65,7 +65,10 @@ def _encoder(encoder: Any, sizes: Sizes) -> bool:
 
 
 def _table_model(model: Any, sizes: Sizes) -> bool:
-    """The encoder gives the columns that the view knows."""
+    """The encoder gives the columns that the view knows, and classes have probabilities."""
+    classes = model.task == "classification"
+    if any(hasattr(model.estimator, name) != classes for name in ("classes_", "predict_proba")):
+        return False
     dense = len(model.view.low_) > 0
     width = len(model.encoder.feature_names_out)
     return width == model.view.n_features_in_ and dense != bool(model.encoder.sparse)
