@@ -21,7 +21,7 @@ PARTS = ("inputs", "files", "kills")
 # Cases that are written out of each part; the others are counted.
 _SHOWN = 40
 # Cases that a process is started for.
-_AT_ONCE = 20_000
+_AT_ONCE = 50_000
 
 
 def main() -> int:

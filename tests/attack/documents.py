@@ -303,14 +303,19 @@ def written(rng: Random, base: Model, forgery: str) -> bytes:
 def _renumbered(document: Document, arrays: Arrays) -> Arrays:
     """The arrays that the document still refers to, so that none is left over."""
     kept: dict[int, int] = {}
-    for holder, key in _places(document):
-        inside = holder[key]
-        halved = key == "symmetric" and isinstance(inside, list) and bool(inside)
-        number = inside[0] if halved else inside
-        if (key == "array" or halved) and type(number) is int and 0 <= number < len(arrays):
-            place = kept.setdefault(number, len(kept))
-            if halved:
-                inside[0] = place
-            else:
-                holder[key] = place
+
+    def renumber(holder: Any, key: Any) -> None:
+        if type(holder[key]) is int and 0 <= holder[key] < len(arrays):
+            holder[key] = kept.setdefault(holder[key], len(kept))
+
+    def look(data: Any) -> None:
+        for inside in data.values() if type(data) is dict else data:
+            if type(inside) in (dict, list):
+                look(inside)
+        if type(data) is dict and "array" in data:
+            renumber(data, "array")
+        if type(data) is dict and type(data.get("symmetric")) is list and data["symmetric"]:
+            renumber(data["symmetric"], 0)
+
+    look(document)
     return [arrays[number] for number in kept]

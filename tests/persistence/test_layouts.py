@@ -249,9 +249,12 @@ CHANGES = {
     "spectral": [{"kmeans_": None}, {"embedding_": PCA(2)}, {"kmeans_": KMeans(3)}],
     "ELM k-means": [
         {"kmeans_": None}, {"kmeans_": KMeans(3)}, {"cluster_centers_": np.ones((2, 7))},
-        {"n_clusters": 10**9},
+        {"n_clusters": 10**9}, {"cluster_centers_": np.ones((3, 6))},
+        {"cluster_centers_": np.ones((3, 7), np.float32)},
     ],
-    "ELM NMF": [{"nmf_": NMF(3)}, {"components_": None}, {"n_clusters": 4}],
+    "ELM NMF": [
+        {"cluster_centers_": np.ones((3, 7))}, {"cluster_centers_": np.ones((3, 3), np.float32)},
+        {"nmf_": NMF(3)}, {"components_": None}, {"n_clusters": 4}],
     "SS-ELM": [*arrays("beta_", (7, 3)), {"temperature_": np.inf}],
     "table": [
         {"encoder": None}, {"view": PCA(2)}, {"estimator": None}, {"target": 3}, {"task": "sort"},

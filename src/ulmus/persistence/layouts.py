@@ -156,8 +156,12 @@ _CLUSTERS_READ: dict[str, Rule] = {**_READ, "n_clusters": size("k")}
 
 
 def _is_k_means(model: Any, sizes: Sizes) -> bool:
-    """The centres are k-means' own."""
-    return type(model.kmeans_).__name__ == "KMeans" and hasattr(model.kmeans_, "cluster_centers_")
+    """The centres are k-means' own, where the model has any."""
+    fitted = type(model.kmeans_).__name__ == "KMeans" and hasattr(model.kmeans_, "cluster_centers_")
+    if not fitted or not hasattr(model, "cluster_centers_"):
+        return fitted
+    own, centers = model.cluster_centers_, model.kmeans_.cluster_centers_
+    return own.shape == centers.shape and own.dtype == centers.dtype
 
 
 def _is_factorised(model: Any, sizes: Sizes) -> bool:
