@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis.strategies import booleans, integers
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 
@@ -62,6 +62,39 @@ def test_more_neighbours_than_rows():
     X = np.random.default_rng(0).standard_normal((4, 2))
     W = KNNGraph(50, weights="binary").affinity(X).toarray()
     assert_allclose(W, 1 - np.eye(4))
+
+
+def test_one_row_and_two():
+    assert KNNGraph(3).affinity(np.ones((1, 2))).shape == (1, 1)
+    two = KNNGraph(3).affinity(np.array([[0.0], [2.0]])).toarray()
+    assert_allclose(two, np.exp(-0.5) * (1 - np.eye(2)))  # the mean distance is the only one
+
+
+def test_a_local_width_is_the_geometric_mean_of_both_ends():
+    X = np.array([[0.0], [1.0], [4.0]])
+    W = KNNGraph(1, width="local").affinity(X).toarray()
+    near, far = 0.25 * 1.0, 0.25 * 3.0  # a quarter of the distance to each row's neighbour
+    expected = np.exp(-0.5 * np.array([1.0 / (near * near), 9.0 / (near * far)]))
+    assert_allclose([W[0, 1], W[1, 2]], expected)
+    assert W[0, 2] == 0
+    copies = KNNGraph(1, width="local").affinity(np.array([[0.0], [0.0], [1.0]])).toarray()
+    assert np.isfinite(copies).all()
+    assert copies[0, 1] == 1.0
+
+
+def test_no_edges_have_no_width():
+    alone = np.array([0, 1, 2])
+    assert KNNGraph(1).affinity(np.arange(3.0)[:, None], alone).nnz == 0
+
+
+@pytest.mark.parametrize("rows", [500, 501])
+def test_groups_of_every_size_have_their_own_graph(rows):
+    X = np.random.default_rng(0).standard_normal((rows + 20, 2))
+    groups = np.r_[np.zeros(rows, int), np.ones(20, int)]
+    found = KNNGraph(2, weights="binary").affinity(X, groups).toarray()
+    assert_array_equal(found[:rows, :rows], oracles.knn_affinity(X[:rows], 2, heat=False))
+    assert_array_equal(found[rows:, rows:], oracles.knn_affinity(X[rows:], 2, heat=False))
+    assert not found[:rows, rows:].any()
 
 
 @pytest.mark.parametrize("metric", ["cosine", "manhattan"])
@@ -162,6 +195,9 @@ def test_a_graph_of_other_rows():
     [
         ({"n_neighbors": 0}, "n_neighbors=0"),
         ({"power": 0}, "power=0"),
+        ({"power": 101}, "power=101"),
+        ({"width": "broad"}, "width='broad'"),
+        ({"width": 0.0}, "width=0.0"),
         ({"weights": "cosine"}, "'heat', 'binary'"),
         ({"method": "magic"}, "'auto', 'exact', 'pynndescent'"),
     ],

@@ -16,6 +16,7 @@ from ulmus.hidden import (
     fits,
     most_rows,
     row_blocks,
+    rows_at_once,
 )
 
 MEBI = 2**20
@@ -49,6 +50,13 @@ def test_what_fits_is_within_working_memory():
         assert most_rows(1024, 8) == 128
         assert fits(128, 1024, 8)
         assert not fits(129, 1024, 8)
+
+
+def test_a_step_over_outputs_has_room_for_eight_arrays():
+    assert rows_at_once(1024) == 4096
+    with config_context(working_memory=1):
+        assert rows_at_once(4) == MEBI // (8 * 8 * 4)
+        assert rows_at_once(10**9) == 1
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 3), (1, 3), (3, 3), (10, 3)])

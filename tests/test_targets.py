@@ -10,6 +10,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.targets import (
     ClassTargets,
     ValueTargets,
+    check_labels,
     check_size,
     chosen,
     class_factors,
@@ -18,6 +19,7 @@ from ulmus.targets import (
     distinct,
     joined_labels,
     known_labels,
+    numeric,
     wrong,
 )
 
@@ -88,6 +90,29 @@ def test_labels_of_one_kind_join_and_others_are_refused():
         joined_labels(np.array(["a"]), np.array(["b", 7, 8], object))
     with pytest.raises(InvalidInputError, match="of the type tuple"):
         joined_labels(np.array([1]), np.array([(1, 2), None], object)[:1])
+
+
+def test_labels_that_cannot_be_told_apart_are_refused():
+    check_labels(np.array(["a", 2, (1, 2)], object))
+    with pytest.raises(InvalidInputError, match=r"of the type list, \[1\]"):
+        check_labels(np.array(["a", [1]], object))
+
+
+def test_targets_that_are_no_numbers_are_refused_in_words():
+    for fine in ([1, 2], [True, False], np.array([1, 2.5], object)):
+        assert_array_equal(numeric(np.asarray(fine)), np.asarray(fine, float))
+    single = np.ones(2, np.float32)
+    assert numeric(single) is single
+    for words in (["a"], np.array(["1", 2], object), np.array([b"1"], object)):
+        with pytest.raises(InvalidInputError, match="y must be numbers, and is text"):
+            numeric(np.asarray(words))
+    for none in (np.array([1.0, {}], object), np.array([10**400], object)):
+        with pytest.raises(InvalidInputError, match="some entries are none"):
+            numeric(none)
+    with pytest.raises(InvalidInputError, match="Complex data not supported: t is complex128"):
+        numeric(np.array([1j]), "t")
+    with pytest.raises(InvalidInputError, match="is of the type datetime64"):
+        numeric(np.array(["2020"], "datetime64[D]"))
 
 
 def test_minus_one_and_nothing_are_no_labels():

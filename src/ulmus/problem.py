@@ -46,7 +46,7 @@ class Moments:
     target: Array
     weight: float
     rows: float
-    rounding: float = 0.0
+    rounding: float
 
     def __add__(self, other: "Moments") -> "Moments":
         return self._combine(other, 1.0)
