@@ -199,6 +199,12 @@ def test_an_indefinite_matrix_is_refused(method):
             low_rank(GivenKernel(K), method, 60, 0.0, np.random.RandomState(0))
 
 
+def test_the_eigenvalues_of_an_indefinite_matrix_are_stated():
+    K = np.diag(np.r_[np.full(58, 2.0), -1.0, -3.0])
+    with pytest.raises(InvalidInputError, match="its eigenvalues go from -3 to 2"):
+        low_rank(GivenKernel(K), "eig", 60, 0.0, np.random.RandomState(0))
+
+
 def test_a_block_of_rows_that_add_nothing_leaves_no_trace():
     # All but one row are equal, and uniform draws meet many of them before the other.
     X = np.zeros((200, 2))

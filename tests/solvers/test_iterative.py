@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 from ulmus.solvers.iterative import conjugate_gradients, nystrom_preconditioner
@@ -29,6 +29,16 @@ def test_a_sketch_of_every_direction_is_the_inverse():
     found = conjugate_gradients(apply, R, solve, 1e-10, 50)
     assert found.steps == 1
     assert_allclose(found.coef, expected, rtol=1e-8)
+
+
+def test_the_right_side_stays_as_it_is():
+    _, apply = make_operator(np.linspace(0.0, 3.0, 6))
+    R = np.random.default_rng(1).standard_normal((6, 2))
+    R[:, 1] = 0.0
+    before = R.copy()
+    found = conjugate_gradients(apply, R, as_it_is, 1e-10, 20)
+    assert_array_equal(R, before)
+    assert_array_equal(found.coef[:, 1], 0.0)
 
 
 def test_a_sketch_takes_out_the_large_eigenvalues():

@@ -102,7 +102,7 @@ def conjugate_gradients(
     to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
     """
     xp, tiny = namespace(R), float(np.finfo(float).tiny)
-    beta, residual = zeros(R.shape, R), xp.asarray(R, copy=True)
+    beta, residual = zeros(R.shape, R), R
     z = precondition(residual)
     direction, energy = z, xp.sum(residual * z, axis=0)
     size = xp.clip(energy, min=tiny)
