@@ -146,7 +146,9 @@ SUBJECTS: dict[str, Subject] = {
         _small(SemiSupervisedELMClassifier, C=1.0, lam=0.1, **_SMALL), "few classes", _decision
     ),
     "SemiSupervisedELMClassifier loo": Subject(
-        _small(SemiSupervisedELMClassifier, **_SMALL), "few classes", _decision
+        _small(SemiSupervisedELMClassifier, C=[0.1, 10.0], lam=[0.01, 1.0], **_SMALL),
+        "few classes",
+        _decision,
     ),
     "SemiSupervisedELMClassifier free": Subject(
         _small(SemiSupervisedELMClassifier, coupling="free", **_SMALL), "few classes", _decision

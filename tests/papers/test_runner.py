@@ -181,14 +181,15 @@ def test_a_report_is_whole_or_as_it_was(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["report.md"]
 
 
+# Its workers run it too, and have no need of what the first process imports.
 SCRIPT = """
-import sys
-from pathlib import Path
-from test_runner import protocol
-from papers.runner import run
-from ulmus.cli.interrupts import interruptible
-
 if __name__ == "__main__":
+    import sys
+    from pathlib import Path
+    from test_runner import protocol
+    from papers.runner import run
+    from ulmus.cli.interrupts import interruptible
+
     with interruptible():
         run([protocol(repetitions=200)], Path(sys.argv[1]), jobs=2)
 """
