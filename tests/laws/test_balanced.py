@@ -299,7 +299,7 @@ def test_the_path_of_an_estimator_is_that_of_its_refits(kind, n_hidden, weighted
     X, y = some_rows(30)
     weight = counted(1, len(X), "parts") if weighted else None
     frozen = FrozenEstimator(RandomFeatures(n_hidden, random_state=0).fit(X))
-    Cs, options = [0.1, 1.0, 100.0], {} if kind is ELMClassifier else {"lam": 1.0}
+    Cs, options = [0.1, 100.0], {} if kind is ELMClassifier else {"lam": 1.0}
     make = lambda C: kind(frozen, C=C, class_weight="balanced", **options)  # noqa: E731
     path = make(Cs).fit(X, y, sample_weight=weight)
     assert path.selection_ == "loo"

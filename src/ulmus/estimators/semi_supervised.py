@@ -131,7 +131,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     >>> few = np.full(len(y), -1)
     >>> known = np.random.default_rng(0).choice(len(y), 60, replace=False)
     >>> few[known] = y[known]  # sixty labels, the other 1737 rows have none
-    >>> model = SemiSupervisedELMClassifier(random_state=0).fit(X, few)
+    >>> model = SemiSupervisedELMClassifier(n_hidden=300, random_state=0).fit(X, few)
     >>> bool(np.mean(model.transduction_ == y) > 0.9)
     True
     """
