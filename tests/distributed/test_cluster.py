@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import ELMClassifier, ELMKMeans, KernelELMClassifier, SemiSupervisedELMClassifier
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
@@ -22,6 +23,8 @@ Y = (X[:, 0] + X[:, 1] ** 2 > 1).astype(int)
 @pytest.fixture(scope="module")
 def client():
     with (
+        # Workers are forked off one process that has imported what they need, and not each anew.
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
         distributed.LocalCluster(
             n_workers=2, processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as cluster,
