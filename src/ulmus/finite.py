@@ -5,9 +5,8 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj
 
-from ulmus.backends.namespace import all_finite, namespace
+from ulmus.backends.namespace import all_finite, is_array_api_obj, namespace
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_array_api_obj, is_dask_array
+from array_api_compat import is_dask_array
 from sklearn import get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
-from ulmus.backends.namespace import is_numpy, is_streamed, place
+from ulmus.backends.namespace import is_array_api_obj, is_numpy, is_streamed, place
 from ulmus.backends.pages import forget_pages, is_mapped
 from ulmus.exceptions import InvalidInputError
 from ulmus.rows import ROWS, readable, real, sound

@@ -67,6 +67,8 @@ FOUND = [
             ("KNNGraph", "width", "0"),
             ("KNNGraph", "width", "-1"),
             ("KNNGraph", "metric", "word"),
+            ("SemiSupervisedELMRegressor", "graph", "float16"),
+            ("ELMEmbedding", "graph", "float16"),
             ("RBFFeatures", "width", "denormal"),
         ]
     ),

@@ -5,9 +5,8 @@ from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from array_api_compat import is_array_api_obj
-
 from ulmus.backends import namespace
+from ulmus.backends.namespace import is_array_api_obj
 from ulmus.backends.streaming import torch_device
 from ulmus.typing import Array
 

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from array_api_compat import (
     array_namespace,
-    is_array_api_obj,
     is_array_api_strict_namespace,
     is_dask_array,
     is_numpy_namespace,
 )
 from array_api_compat import device as device_of
+from array_api_compat import is_array_api_obj as is_array_or_class
 from array_api_compat import is_cupy_array as is_cupy
 from array_api_compat import is_torch_array as is_torch
 
@@ -29,6 +29,7 @@ __all__ = [
     "floating",
     "from_numpy",
     "gathered",
+    "is_array_api_obj",
     "is_away",
     "is_cupy",
     "is_numpy",
@@ -49,6 +50,11 @@ __all__ = [
     "to_numpy",
     "zeros",
 ]
+
+
+def is_array_api_obj(x: Any) -> bool:
+    """Whether x is an array of some library; a class of arrays, such as np.float16, is none."""
+    return not isinstance(x, type) and bool(is_array_or_class(x))
 
 
 def is_sparse(X: Rows) -> bool:
