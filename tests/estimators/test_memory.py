@@ -29,7 +29,8 @@ VALUES = RNG.normal(size=(N, CLASSES))
 SOME = np.where(np.arange(N) < 160, Y, -1)
 # Fewer units than rows, so that sums are solved, and more, so that rows are.
 FEW, MANY = {"n_hidden": 30, "random_state": 0}, {"n_hidden": 450, "random_state": 0}
-BALANCED = {"class_weight": "balanced"}
+# Every class is a system of its own there, and three C tell as much.
+BALANCED = {"class_weight": "balanced", "C": [0.1, 1.0, 10.0]}
 
 CASES = {
     "sums": (ELMClassifier(**FEW), Y),
@@ -38,7 +39,10 @@ CASES = {
     "rows, balanced": (ELMClassifier(**MANY, **BALANCED), Y),
     "values": (ELMRegressor(**FEW), VALUES),
     "kernel": (KernelELMClassifier(), Y),
-    "few labels": (SemiSupervisedELMClassifier(**FEW, coupling="tight", lam=[0.1, 1.0]), SOME),
+    "few labels": (
+        SemiSupervisedELMClassifier(**FEW, coupling="tight", C=[0.1, 1.0], lam=[0.1, 1.0]),
+        SOME,
+    ),
     "class scatter": (GraphELMClassifier(**FEW), Y),
     "class scatter, rows": (GraphELMClassifier(**MANY), Y),
     "discriminant": (ManifoldELMClassifier(**FEW), Y),
