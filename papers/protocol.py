@@ -140,8 +140,11 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What the run is called in the file of results; it changes with the settings."""
-        stated = [self.evaluator, self.data, self.seed, self.settings]
+        """What the run is called in the file of results; it changes with the settings.
+
+        It does not change with the place of the evaluator's module.
+        """
+        stated = [self.evaluator.rpartition(".")[2], self.data, self.seed, self.settings]
         text = json.dumps(stated, sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         x = "" if self.x is None else f"{self.x:g}"
