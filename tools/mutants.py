@@ -80,7 +80,7 @@ TESTS = {
     "solvers/iterative.py": ["solvers/test_iterative.py", *SMOOTH],
     "solvers/manifold.py": SMOOTH,
     "solvers/path.py": SOLVE,
-    "solvers/primal.py": SOLVE,
+    "solvers/primal.py": ["solvers/test_primal.py", *SOLVE],
     "solvers/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
     "solvers/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
     "solvers/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],
@@ -88,7 +88,7 @@ TESTS = {
     "solvers/spectral.py": SOLVE,
     "solvers/spectrum.py": ["laws/test_solvers.py", "laws/test_precision.py"],
     "solvers/surface.py": SMOOTH,
-    "solvers/within.py": ["laws/test_within.py", "laws/test_balanced.py"],
+    "solvers/within.py": ["solvers/test_primal.py", "laws/test_within.py", "laws/test_balanced.py"],
 }
 
 

@@ -10,6 +10,7 @@ from ulmus import (
     GraphELMClassifier,
     KernelELMRegressor,
     KernelFeatures,
+    ManifoldELMClassifier,
     RandomFeatures,
     RBFFeatures,
 )
@@ -63,10 +64,11 @@ def test_a_kernel_of_float32_rows_gives_what_float64_rows_give_at_large_C(kernel
 
 @pytest.mark.filterwarnings("ignore::ulmus.exceptions.IllConditionedWarning")
 @pytest.mark.parametrize("C", [1e8, 1e12, [1e8, 1e11]], ids=str)
-def test_class_scatter_of_float32_rows_gives_what_float64_rows_give_at_large_C(C):
+@pytest.mark.parametrize("kind", [GraphELMClassifier, ManifoldELMClassifier])
+def test_class_scatter_of_float32_rows_gives_what_float64_rows_give_at_large_C(kind, C):
     X, y = make_rows()
     layer, outputs = PolynomialFeatures(6), []
     for dtype in (np.float32, np.float64):
-        model = GraphELMClassifier(layer, C=C, lam=0.1).fit(X.astype(dtype), y > 0)
+        model = kind(layer, C=C, lam=0.1).fit(X.astype(dtype), y > 0)
         outputs.append(model.decision_function(make_rows(1)[0].astype(dtype)))
     assert np.corrcoef(outputs)[0, 1] > 0.99

@@ -32,7 +32,7 @@ from ulmus.hidden import Hidden, KeptRows
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.solvers.manifold import manifold_gram, reduced_basis
 from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge
+from ulmus.solvers.spectrum import ridge, rounding_of
 from ulmus.solvers.within import Points
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
@@ -184,7 +184,7 @@ class _System:
         w, U = eigh(column_major(inner), overwrite=True)
         L = matmul(root, U)
         Z = matmul(L.T, self.cross)
-        rounding = self.moments.rounding / float(xp.min(Q.values))
+        rounding = rounding_of(self.moments, L)
         for C in Cs:
             shrunk = xp.clip(w, min=0.0) + ridge(w, float(C), rounding)
             yield matmul(L, Z / shrunk[:, None])
