@@ -82,6 +82,22 @@ def test_a_local_width_is_the_geometric_mean_of_both_ends():
     assert copies[0, 1] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("X", "by_products"),
+    [
+        (np.zeros((20_001, 1)), True),
+        (np.zeros((20_001, 1), np.float32), True),
+        (np.zeros((20_000, 1)), False),
+        (np.zeros((20_001, 1), int), False),
+        (sp.csr_array((20_001, 1)), False),
+    ],
+    ids=["float64", "float32", "fewer", "whole", "sparse"],
+)
+def test_many_dense_rows_are_searched_by_products(X, by_products):
+    assert KNNGraph()._by_products(X) is by_products
+    assert not KNNGraph(metric="cosine")._by_products(X)
+
+
 def test_no_edges_have_no_width():
     alone = np.array([0, 1, 2])
     assert KNNGraph(1).affinity(np.arange(3.0)[:, None], alone).nnz == 0

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.solvers.iterative import conjugate_gradients, nystrom_preconditioner
+from ulmus.solvers.iterative import _ratio, conjugate_gradients, nystrom_preconditioner
 
 
 def make_operator(values, seed=0):
@@ -29,6 +29,11 @@ def test_a_sketch_of_every_direction_is_the_inverse():
     found = conjugate_gradients(apply, R, solve, 1e-10, 50)
     assert found.steps == 1
     assert_allclose(found.coef, expected, rtol=1e-8)
+
+
+def test_a_ratio_to_nothing_is_zero():
+    found = _ratio(np.array([3.0, 3.0, 3.0]), np.array([2.0, 0.0, -1.0]))
+    assert_array_equal(found, [1.5, 0.0, 0.0])
 
 
 def test_the_right_side_stays_as_it_is():
