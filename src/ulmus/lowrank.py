@@ -350,7 +350,8 @@ def _check_diagonal(said: np.ndarray, found: np.ndarray, largest: float) -> None
     if apart > _INDEFINITE * largest:
         raise InvalidInputError(
             f"The kernel's diagonal is off by {apart:.2g} from its own value at (x, x), beside a "
-            f"largest one of {largest:.2g}. Correct `diagonal`, or scale rows that are far away."
+            f"largest one of {largest:.2g}. Correct `diagonal`, scale rows that are far away, or "
+            "use a smaller gamma, which multiplies the rounding of distances."
         )
 
 

@@ -69,6 +69,7 @@ FOUND = [
             ("KNNGraph", "metric", "word"),
             ("SemiSupervisedELMRegressor", "graph", "float16"),
             ("ELMEmbedding", "graph", "float16"),
+            ("KernelFeatures", "gamma", "10**30"),
             ("RBFFeatures", "width", "denormal"),
         ]
     ),
