@@ -9,6 +9,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -183,14 +184,18 @@ def _a_worker(rng: Random, folder: Path) -> None:
     demand({line["method"] for line in lines} == {"plain"}, "a killed run has a line")
 
 
-@cache
-def _client() -> Any:
+@contextmanager
+def _client() -> Iterator[Any]:
+    """Two workers of a case's own: a cluster gives those up that are lost again and again."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(
-        n_workers=2, processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-    )
-    return Client(cluster)
+    with (
+        LocalCluster(
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @cache
@@ -211,7 +216,8 @@ def _on_dask(number: int, reading: int, folder: Path | None) -> bytes:
         for which, part in enumerate(np.split(X, 6))
     ]
     model = ELMClassifier(n_hidden=20, C=[0.1, 1.0], random_state=0)
-    model.fit(da.concatenate(blocks), da.from_array(Y, chunks=15), client=_client())
+    with _client() as client:
+        model.fit(da.concatenate(blocks), da.from_array(Y, chunks=15), client=client)
     return model.beta_.tobytes()
 
 
