@@ -190,6 +190,7 @@ def test_files_and_arrays_that_cannot_be_used(tmp_path):
         {"indices": np.array([0, 999], np.int32)},
         {"indptr": np.array([0, 2, 1], np.int32)},
         {"indptr": np.array([0, 9, 2], np.int32)},
+        {"indptr": np.array([0, np.inf, 2])},
         {"shape": np.array([2.5, 3.0])},
         {"shape": np.array([2])},
         {"data": np.array([[1.0, 2.0]])},

@@ -225,7 +225,7 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
             raise InvalidInputError(f"{path} has {n} rows, and y or its weights {len(column)}.")
 
     def make() -> Iterator[Any]:
-        with Path(path).open("rb") as file, ExitStack() as stack, _damage_named(path):
+        with Path(path).open("rb") as file, _damage_named(path), ExitStack() as stack:
             archive = ArrayArchive(file, _any_name)
             ends, indices, data = (
                 _Stream(stack.enter_context(archive.open(f"{name}.npy")))

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
@@ -72,6 +73,10 @@ MODELS = {
     "imputer, indicator": lambda: fitted(SimpleImputer(add_indicator=True), HOLES),
     "indicator": lambda: fitted(MissingIndicator(features="all")),
     "columns": lambda: fitted(ColumnTransformer([("a", StandardScaler(), [0, 1])])),
+    "named columns": lambda: fitted(
+        ColumnTransformer([("a", StandardScaler(), ["a", "b"])]),
+        pd.DataFrame(X, columns=list("abcd")),
+    ),
     "pipeline": lambda: fitted(make_pipeline(StandardScaler(), PCA(2))),
     "union": lambda: fitted(make_union(StandardScaler(), PCA(2))),
     "function": lambda: FunctionTransformer(np.tanh),
@@ -194,6 +199,7 @@ CHANGES = {
     "indicator": [
         {"missing_values": HUGE},
         {"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
+    "named columns": [{"transformers_": [("a", StandardScaler().fit(X[:, :2]), ["a", "a"])]}],
     "columns": [
         {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
         {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},

@@ -80,6 +80,9 @@ def _within(columns: Any, n: int, known: Sequence[str]) -> bool:
     if isinstance(columns, list | np.ndarray):
         each = list(columns)
         masked = len(each) == n and all(isinstance(x, bool | np.bool_) for x in each)
+        names = [x for x in each if type(x) is str]
+        if len(set(names)) < len(names):
+            return False
         return masked or all(not isinstance(x, list) and _within(x, n, known) for x in each)
     return columns in known if type(columns) is str else whole(-n, n - 1)(columns, {})
 
