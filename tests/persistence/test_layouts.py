@@ -51,6 +51,8 @@ def fitted(model, rows=X, y=Y):
     return model.fit(rows, y)
 
 
+NAN_PLACES = fitted(OrdinalEncoder(), HOLES)._missing_indices
+
 MODELS = {
     "k-means": lambda: fitted(KMeans(3, n_init=1, random_state=0)),
     "NMF": lambda: fitted(NMF(2, random_state=0, max_iter=500)),
@@ -173,6 +175,8 @@ CHANGES = {
     ],
     "ordinal, NaN": [
         {"_missing_indices": {}}, {"_missing_indices": {0: 1}}, {"_missing_indices": {0: [2]}},
+        {"_missing_indices": {float(j): i for j, i in NAN_PLACES.items()}},
+        {"_missing_indices": {j: float(i) for j, i in NAN_PLACES.items()}},
         {"dtype": "int64"}, {"encoded_missing_value": HUGE},
     ],
     "powers": [

@@ -75,6 +75,9 @@ def ordinal(made: Any, sizes: Sizes) -> bool:
     dtype, missing = np.dtype(made.dtype), _missing(made)
     if made._missing_indices != missing or _grouped(made, sizes) is None or dtype.kind not in "iuf":
         return False
+    # 0 is equal to 0.0 and False, by which no column is found.
+    if not all(type(number) is int for pair in made._missing_indices.items() for number in pair):
+        return False
     unknown = made.handle_unknown == "use_encoded_value"
     return (not missing or _held(made.encoded_missing_value, dtype)) and (
         not unknown or _held(made.unknown_value, dtype)
