@@ -242,6 +242,7 @@ CHANGES = {
         *arrays("beta_", (7, 3)), *arrays("intercept_", (3,)), {"features_": 3},
         {"features_": np.float64}, {"classes_": np.array([0, 1])}, {"classes_": [0, 1, 2]},
         {"temperature_": 0.0}, {"temperature_": "1"}, {"dtype": 7}, {"n_features_in_": True},
+        {"classes_": np.array([0.0, 1.0, np.nan])},
     ],
     "regressor": [{"_flat": 1}, {"beta_": np.ones((7, 2)), "intercept_": np.ones(2)}],
     "kernel": [
@@ -252,9 +253,12 @@ CHANGES = {
         {"landmarks_": np.arange(50) + 1}, {"landmarks_": np.arange(50) - 1},
         {"landmarks_": np.ones(50)}, {"kernel_": RBF(1.0)},
     ],
-    "kernel, sparse rows": [{"landmarks_": sp.csr_array((50, 9))}],
+    "kernel, sparse rows": [{"landmarks_": sp.csr_array((50, 9))}, {"scaling": None}],
     "hinge": [*arrays("beta_", (7, 3)), {"dual_coef_": np.ones((2, 2))}, {"kernel": "rbf"}],
-    "hinge, kernel": [{"support_vectors_": np.ones((2, 2))}, {"kernel": None}, {"scaling_": None}],
+    "hinge, kernel": [
+        {"support_vectors_": np.ones((2, 2))}, {"kernel": None}, {"scaling_": None},
+        {"scaling": None},
+    ],
     "embedding": [*arrays("beta_", (7, 2)), {"row_normalize": None}],
     "spectral": [{"kmeans_": None}, {"embedding_": PCA(2)}, {"kmeans_": KMeans(3)}],
     "ELM k-means": [

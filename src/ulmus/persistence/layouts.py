@@ -121,7 +121,10 @@ def _landmarks(rows: Any, model: Any, sizes: Sizes) -> bool:
         return False
     if given:
         return places("l", within="d")(rows, sizes)
-    return any_of(floats("l", "d"), sparse_rows("l", "d"), _shifted("l", "d"))(rows, sizes)
+    if not model._rescales and model.scaling_.shift.any():
+        return False
+    kinds = [floats("l", "d"), sparse_rows("l", "d")]
+    return any_of(*kinds, *[_shifted("l", "d")] * model._rescales)(rows, sizes)
 
 
 def _kernel_classifier(model: Any, sizes: Sizes) -> bool:

@@ -211,10 +211,12 @@ def places(*dims: str | int, within: str) -> Rule:
 
 
 def labels(dim: str) -> Rule:
-    """A row of labels: numbers, text, or both as Python has them."""
+    """A row of labels: finite numbers, text, or both as Python has them."""
 
     def rule(value: Any, sizes: Sizes) -> bool:
-        return array("biufUO", dim)(value, sizes) and len(value) > 0
+        if not array("biufUO", dim)(value, sizes) or len(value) == 0:
+            return False
+        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
     return rule
 
