@@ -6,8 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_array_equal
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import (
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    make_column_selector,
+)
 from sklearn.datasets import load_iris
 from sklearn.decomposition import NMF, PCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
@@ -208,6 +213,7 @@ CHANGES = {
         {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
         {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},
         {"_transformer_to_input_indices": {"a": [9], "remainder": []}},
+        {"_transformer_to_input_indices": {"a": [0], "remainder": [1, 2, 3]}},
         {"transformers_": [("a", StandardScaler(), ["nowhere"])]}, {"n_jobs": 2.5},
         {"transformer_weights": {"a": "heavy"}},
     ],
@@ -301,6 +307,23 @@ def test_what_does_not_fit_is_refused(name, tmp_path):
             raise AssertionError(f"{name} with {change} is {load(path)}")
         vars(other).clear()
         vars(other).update(before)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 2], [-1, 1], ["d", "a"], slice(0, 2), slice("b", "c"), slice(None, "b"),
+        slice("c", None), slice(None), [True, False, True, False], np.array([1, 2]),
+        make_column_selector("[ab]"),
+    ],
+    ids=lambda value: None if callable(value) else str(value),
+)  # fmt: skip
+def test_columns_are_read_however_they_were_chosen(columns, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = ColumnTransformer([("a", StandardScaler(), columns)], remainder="passthrough")
+    model.fit(frame)
+    save(model, tmp_path / "model.ulmus")
+    assert_array_equal(load(tmp_path / "model.ulmus").transform(frame), model.transform(frame))
 
 
 def test_what_could_not_be_read_is_not_saved(tmp_path):

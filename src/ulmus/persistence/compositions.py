@@ -65,7 +65,9 @@ def columns(made: Any, sizes: Sizes) -> bool:
     inputs = made._transformer_to_input_indices
     lists = all(type(some) is list and _within(some, sizes["d"], ()) for some in inputs.values())
     return lists and all(
-        name in inputs and _within(columns, sizes["d"], known)
+        name in inputs
+        and _within(columns, sizes["d"], known)
+        and inputs[name] == _numbers(columns, sizes["d"], known)
         for name, _, columns in made.transformers_
     )
 
@@ -85,6 +87,22 @@ def _within(columns: Any, n: int, known: Sequence[str]) -> bool:
             return False
         return masked or all(not isinstance(x, list) and _within(x, n, known) for x in each)
     return columns in known if type(columns) is str else whole(-n, n - 1)(columns, {})
+
+
+def _numbers(columns: Any, n: int, known: Sequence[str]) -> list[int]:
+    """The numbers of columns that are among those there are; a slice of names includes its end."""
+    if isinstance(columns, slice):
+        start, stop = (
+            known.index(x) if type(x) is str else x for x in (columns.start, columns.stop)
+        )
+        stop = stop + 1 if type(columns.stop) is str else stop
+        return list(range(n))[start:stop]
+    if isinstance(columns, list | np.ndarray):
+        each = list(columns)
+        if each and all(isinstance(x, bool | np.bool_) for x in each):
+            return np.flatnonzero(each).tolist()
+        return [number for x in each for number in _numbers(x, n, known)]
+    return [known.index(columns) if type(columns) is str else int(columns) % n]
 
 
 def union(made: Any) -> bool:
