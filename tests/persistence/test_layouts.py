@@ -326,6 +326,18 @@ def test_columns_are_read_however_they_were_chosen(columns, tmp_path):
     assert_array_equal(load(tmp_path / "model.ulmus").transform(frame), model.transform(frame))
 
 
+@pytest.mark.parametrize("name", ["_fit_dtype", "_fill_dtype"])
+def test_fills_that_are_words_are_no_numbers(name, tmp_path):
+    words = np.array([["a", "b"], ["a", "c"]], dtype=object)
+    model = SimpleImputer(strategy="most_frequent").fit(words)
+    save(model, tmp_path / "model.ulmus")
+    assert_array_equal(load(tmp_path / "model.ulmus").transform(words), words)
+    setattr(model, name, np.dtype("g"))
+    save_forged(model, tmp_path / "model.ulmus")
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model.ulmus")
+
+
 def test_what_could_not_be_read_is_not_saved(tmp_path):
     for model, why in (
         (fitted(KNeighborsTransformer(algorithm="brute")), "a fitted KNeighborsTransformer holds"),

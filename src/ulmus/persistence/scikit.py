@@ -154,13 +154,25 @@ def _types_of_fills() -> list[str]:
 
 
 def _filled(made: Any, sizes: Sizes) -> bool:
-    types = [getattr(made, name, None) for name in _types_of_fills()]
+    types: list[Any] = [getattr(made, name, None) for name in _types_of_fills()]
     plain = all(isinstance(kind, np.dtype) for kind in types)
     indicator = made.indicator_
     fits = indicator is None or (
         getattr(indicator, "_n_features", None) == sizes["d"] and indicator.sparse == "auto"
     )
-    return plain and fits and (indicator is not None) == made.add_indicator
+    if not (plain and fits and (indicator is not None) == made.add_indicator):
+        return False
+    return all(_held_by(made.statistics_, kind) for kind in types)
+
+
+def _held_by(values: np.ndarray, kind: np.dtype) -> bool:
+    """Whether a type can hold these values; words are no numbers."""
+    try:
+        with np.errstate(invalid="ignore"):
+            values.astype(kind)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 LAYOUTS: dict[str, Layout] = {
