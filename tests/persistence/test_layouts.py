@@ -161,6 +161,7 @@ CHANGES = {
         {"_infrequent_enabled": True, "_infrequent_indices": [np.array([10**6])],
          "_default_to_infrequent_mappings": [None]},
         {"dtype": object}, {"n_features_in_": 2}, {"_infrequent_enabled": 1},
+        {"dtype": np.dtype(float).newbyteorder()},
         {"dtype": np.float16}, {"_n_features_outs": np.int64(3)},
     ],
     "one-hot, rare": [

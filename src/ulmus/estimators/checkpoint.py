@@ -23,7 +23,7 @@ from ulmus.problem import Moments
 __all__ = ["Checkpoint"]
 
 _LOG = logging.getLogger(__name__)
-_VERSION = 1
+_VERSION = 2
 _PERIOD = 60.0
 # Writing may take this part of the time, where that is longer apart.
 _SHARE = 0.02

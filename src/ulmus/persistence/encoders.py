@@ -57,7 +57,8 @@ def _grouped(made: Any, sizes: Sizes) -> list[int] | None:
 def one_hot(made: Any, sizes: Sizes) -> bool:
     """As many columns as the groups make, for each row gets a one at the place of its group."""
     reaches, drops = _grouped(made, sizes), made._drop_idx_after_grouping
-    if reaches is None or np.dtype(made.dtype).char not in _SPARSE:
+    dtype = np.dtype(made.dtype)
+    if reaches is None or dtype.char not in _SPARSE or not dtype.isnative:
         return False
     if drops is not None:
         if not array("iuO", "d")(drops, sizes):
