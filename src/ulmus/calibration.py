@@ -13,10 +13,12 @@ from ulmus.backends.namespace import eps, from_numpy, namespace
 from ulmus.targets import chosen
 from ulmus.typing import Array
 
-__all__ = ["probabilities", "temperature"]
+__all__ = ["TEMPERATURES", "probabilities", "temperature"]
 
 # log a: from probabilities that are all but equal to ones that are all but certain.
 _BOUNDS = (-7.0, 7.0)
+# The range of every fitted a.
+TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
 
 
 def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:

@@ -249,7 +249,7 @@ CHANGES = {
         *arrays("beta_", (7, 3)), *arrays("intercept_", (3,)), {"features_": 3},
         {"features_": np.float64}, {"classes_": np.array([0, 1])}, {"classes_": [0, 1, 2]},
         {"temperature_": 0.0}, {"temperature_": "1"}, {"dtype": 7}, {"n_features_in_": True},
-        {"classes_": np.array([0.0, 1.0, np.nan])},
+        {"classes_": np.array([0.0, 1.0, np.nan])}, {"temperature_": 1e308},
     ],
     "regressor": [{"_flat": 1}, {"beta_": np.ones((7, 2)), "intercept_": np.ones(2)}],
     "kernel": [

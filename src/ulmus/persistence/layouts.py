@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.calibration import TEMPERATURES
 from ulmus.features.activations import ACTIVATIONS
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
@@ -88,7 +89,7 @@ _HIDDEN: dict[str, Rule] = {
     "intercept_": floats("m"),
 }
 _CLASSES: dict[str, Rule] = {"classes_": labels("k")}
-_TEMPERATURE: dict[str, Rule] = {"temperature_": number(0, above=True)}
+_TEMPERATURE: dict[str, Rule] = {"temperature_": number(*TEMPERATURES)}
 _VALUES: dict[str, Rule] = {"_flat": flag}
 
 

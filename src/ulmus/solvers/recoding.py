@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import from_numpy, namespace, take
 from ulmus.solvers.spectrum import ridge
 from ulmus.targets import ClassTargets, coded, signed
@@ -67,7 +67,8 @@ class Classes:
 class Recoding:
     """Θ = O diag(θ) Oᵀ: all that λ needs of K.
 
-    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights.
+    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights. With more classes than
+    M has rows, O has as many columns as M has rows: θ and φ are zero in all other directions.
     """
 
     weights: Array
@@ -78,7 +79,13 @@ class Recoding:
     @classmethod
     def of(cls, solved: Array, classes: Classes) -> "Recoding":
         """From K⁻¹M."""
-        theta, O = eigh(column_major(matmul(classes.M.T, solved)))
+        M = classes.M
+        if M.shape[0] < M.shape[1]:
+            span, R = qr(M.T)
+            theta, O = eigh(column_major(matmul(R, matmul(solved, span))))
+            O = matmul(span, O)
+        else:
+            theta, O = eigh(column_major(matmul(M.T, solved)))
         # Θ is at most the identity, but for rounding.
         return cls(matmul(solved, O), namespace(O).clip(theta, 0.0, 1.0), O, classes)
 
@@ -89,7 +96,7 @@ class Recoding:
         return signed(self.O.T * root)
 
     def gain(self, lam: np.ndarray) -> Array:
-        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), classes by λ."""
+        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), directions by λ."""
         return 1.0 / (1.0 + from_numpy(lam, self.theta) * (1.0 - self.theta[:, None]))
 
     def coef(self, lam: float) -> Array:

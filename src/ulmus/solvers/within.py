@@ -297,7 +297,7 @@ class _View:
         self._squares = self._p**2
 
     def _at(self, group: int) -> tuple[Recoding, Array]:
-        """Θ and 1/(w + 1/C(1 + λ)), of which only the last are kept: Θ has classes² numbers."""
+        """Θ and 1/(w + 1/C(1 + λ)), of which only the last are kept, for Θ is large."""
         if self._last is None or self._last[0] != group:
             value = self._values[group]
             inverse = self._spectrum.inverse(value)[:, None]
