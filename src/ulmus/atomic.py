@@ -8,7 +8,7 @@ from ulmus.arguments import check_arguments
 from ulmus.backends.threads import held_threads
 from ulmus.finite import check_finite
 
-__all__ = ["atomic", "forget_fit", "snapshot"]
+__all__ = ["atomic", "snapshot"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Model = TypeVar("Model")
@@ -49,10 +49,3 @@ def _twin(estimator: Model, state: dict[str, Any]) -> Model:
     twin = object.__new__(type(estimator))
     twin.__dict__ = state
     return twin
-
-
-def forget_fit(estimator: Any, *private: str) -> None:
-    """Drop what an earlier fit left, so that no part of it outlives the next."""
-    fitted = [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]
-    for name in (*fitted, *private):
-        vars(estimator).pop(name, None)

@@ -11,13 +11,14 @@ complete.
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.namespace import is_numpy, is_sparse, namespace, placed, same_place, take
 from ulmus.backends.namespace import to_numpy as on_host
+from ulmus.fitted import OnDevice
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.typing import Rows
 
@@ -83,7 +84,7 @@ class Reservoir:
 
     seed: int
     capacity: int | None = None
-    X: Rows = None
+    X: OnDevice[Rows] = None
     y: Any = None
     weight: np.ndarray = field(default_factory=_none)
     draw: np.ndarray = field(default_factory=_none)
@@ -92,9 +93,6 @@ class Reservoir:
     total: float = 0.0
     fresh: float = 0.0
     settled: int = 0
-
-    # What `ulmus.to_device` moves.
-    _on_device: ClassVar[tuple[str, ...]] = ("X",)
 
     def __len__(self) -> int:
         return len(self.weight)

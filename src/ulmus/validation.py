@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_n_features, check_consistent_length,
 from ulmus.backends.namespace import is_array_api_obj, is_numpy, is_streamed, place
 from ulmus.backends.pages import forget_pages, is_mapped
 from ulmus.exceptions import InvalidInputError
+from ulmus.fitted import Mark, marked
 from ulmus.rows import ROWS, readable, real, sound
 from ulmus.typing import Rows
 
@@ -67,7 +68,7 @@ def check_place(estimator: Any, method: str, X: Rows) -> None:
     """
     if not get_config()["array_api_dispatch"]:
         return
-    names = getattr(type(estimator), "_on_device", ())
+    names = marked(type(estimator), Mark.DEVICE)
     fitted = next((x for n in names if is_array_api_obj(x := getattr(estimator, n, None))), None)
     if fitted is not None and _home(X) != _home(fitted):
         raise InvalidInputError(

@@ -14,6 +14,7 @@ LAYERS = [
         "arguments",
         "exceptions",
         "files",
+        "fitted",
         "machine",
         "progress",
         "summary",
@@ -52,6 +53,7 @@ BESIDE = {
     ("lowrank", "hidden"),
     ("lowrank", "kernel_matrix"),
     ("arguments", "exceptions"),
+    ("backends", "fitted"),
     ("backends", "typing"),
     ("backends", "exceptions"),
 }

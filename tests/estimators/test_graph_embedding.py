@@ -13,10 +13,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_numpy
-from ulmus.distributed.blocks import without_training_rows
 from ulmus.estimators import shape
 from ulmus.estimators.stage import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
+from ulmus.fitted import without_rows
 from ulmus.metrics import clustering_accuracy
 from ulmus.solvers.graph_spectrum import graph_spectrum
 
@@ -168,7 +168,7 @@ def test_dask_rows_are_predicted_and_not_fitted(clusters, model):
     assert_array_equal(clusters.predict(blocks).compute(scheduler="sync"), clusters.predict(NEW))
     E = model.transform(blocks).compute(scheduler="sync")
     assert_allclose(E, model.transform(NEW), atol=1e-12)
-    light = without_training_rows(clusters)
+    light = without_rows(clusters)
     assert not hasattr(light.embedding_, "embedding_")
     assert hasattr(clusters.embedding_, "embedding_")
     for estimator in (ELMEmbedding(**free), ELMSpectralClustering(10, **free)):

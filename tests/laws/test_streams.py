@@ -90,7 +90,7 @@ def assert_same_model(a, b, X):
 
 
 def assert_same_temperature(a, b, X):
-    """Outputs that are off by a part of their size move log a by as much; its search stops early."""
+    """Outputs off by a part of their size move log a by as much; its search stops early."""
     F = outputs(b, X)
     part = float((rounding(b, X, F) / np.abs(F).max()).max())
     assert_within(np.log(a.temperature_), np.log(b.temperature_), SEARCHED + part)
@@ -282,7 +282,9 @@ def test_the_error_is_that_of_refits_without_each_kept_row(name, seed, n, decay,
         return
     residual = np.abs(y[rows] - left)
     apart = rounding(model, X[rows], residual)
-    wrong, squares = np.average([residual**2, (2 * residual + apart) * apart], axis=1, weights=share)
+    wrong, squares = np.average(
+        [residual**2, (2 * residual + apart) * apart], axis=1, weights=share
+    )
     assert_within(best[at[0]], wrong, squares)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ulmus.backends import namespace
 from ulmus.backends.namespace import is_array_api_obj
 from ulmus.backends.streaming import torch_device
+from ulmus.fitted import Mark, marked
 from ulmus.typing import Array
 
 __all__ = ["to_device", "to_numpy"]
@@ -98,8 +99,8 @@ def _moved(x: Any, move: Move) -> Any:
 
 
 def _moved_parts(x: Any, move: Move) -> Any:
-    """x with those arrays moved that its class says live with the rows (``_on_device``)."""
-    there = getattr(type(x), "_on_device", ())
+    """x with those arrays moved that its class declares `OnDevice`."""
+    there = marked(type(x), Mark.DEVICE)
     return _inside(x, lambda name, part: (_moved if name in there else _moved_parts)(part, move))
 
 

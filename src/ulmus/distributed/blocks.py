@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from copy import copy
 from functools import reduce
 from operator import add
 from types import ModuleType
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 from ulmus.backends.namespace import is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError
 
-__all__ = ["Blocks", "computed", "is_collection", "joined", "named", "without_training_rows"]
+__all__ = ["Blocks", "computed", "is_collection", "joined", "named"]
 
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
@@ -140,29 +139,6 @@ def named(place: str) -> Any:
         yield
     except ValueError as error:
         raise BatchError(f"{place} cannot be used. {error}") from error
-
-
-def without_training_rows(estimator: Any) -> Any:
-    """A copy that is light to send: without what only its training rows need."""
-    estimator = copy(estimator)
-    for name in (
-        "_moments",
-        "_kept",
-        "labels_",
-        "_rows",
-        "_laplacian",
-        "_basis",
-        "_given",
-        "_said",
-        "_graph_labels",
-        "_pseudo",
-        "_sums",
-        "_places",
-    ):
-        vars(estimator).pop(name, None)
-    if hasattr(vars(estimator).get("embedding_"), "get_params"):
-        estimator.embedding_ = without_training_rows(estimator.embedding_)
-    return estimator
 
 
 def joined(parts: Iterable[Any]) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ulmus.atomic import snapshot
 from ulmus.backends.threads import held_threads
-from ulmus.distributed.blocks import Blocks, is_collection, named, without_training_rows
+from ulmus.distributed.blocks import Blocks, is_collection, named
+from ulmus.fitted import without_rows
 from ulmus.validation import check_place
 
 __all__ = ["by_blocks"]
@@ -47,7 +48,7 @@ def _mapped(estimator: Any, method: str, X: Any) -> Any:
     # What one row gives tells the shape and the type of the rest, and whether the columns fit.
     example = getattr(estimator, method)(_example(X))
     empty = example[:0]
-    tasks = blocks.each(_result, without_training_rows(estimator), method, empty)
+    tasks = blocks.each(_result, without_rows(estimator), method, empty)
     return blocks.array(tasks, example.shape[1:], example.dtype)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import take
-from ulmus.distributed.blocks import Blocks, joined, named, without_training_rows
+from ulmus.distributed.blocks import Blocks, joined, named
 from ulmus.exceptions import BatchError, InvalidInputError
+from ulmus.fitted import without_rows
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["BlockRows"]
@@ -120,7 +121,7 @@ class BlockRows:
 
     @property
     def _traveller(self) -> Any:
-        return without_training_rows(self._estimator)
+        return without_rows(self._estimator)
 
     def compute(self, *tasks: Any) -> tuple[Any, ...]:
         """The results, in this process."""

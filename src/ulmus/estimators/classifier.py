@@ -104,6 +104,8 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     0.97
     """
 
+    _declared: bool
+
     def __init__(
         self,
         features=None,

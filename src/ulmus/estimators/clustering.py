@@ -3,6 +3,7 @@
 import logging
 from abc import ABCMeta, abstractmethod
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.base import (
@@ -16,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_whole
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering_blocks import fit_blocks
@@ -24,6 +25,7 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.finite import check_outputs
+from ulmus.fitted import OfRows, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.summary import Summary, log_facts
 from ulmus.validation import on_host_alone, valid_rows
@@ -42,6 +44,13 @@ class HiddenClustering(
     metaclass=ABCMeta,
 ):
     """What both clusterers share: a hidden layer, rows that fit, and k-means at the end."""
+
+    features_: Any
+    n_hidden_: int
+    kmeans_: KMeans
+    cluster_centers_: np.ndarray
+    inertia_: float
+    labels_: OfRows[np.ndarray]
 
     @abstractmethod
     def _default(self, X):

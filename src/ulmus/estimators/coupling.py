@@ -7,6 +7,7 @@ labelled rows alone tell more than their neighbours do, the graph is left out.
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +15,19 @@ from ulmus.arguments import check_known, is_number
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, placed, take, to_numpy
 from ulmus.calibration import probabilities
-from ulmus.estimators.free import graph_lams, spread_labels
+from ulmus.estimators.free import GraphLabels, graph_lams, spread_labels
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+from ulmus.fitted import ForUpdate, OnDevice
 from ulmus.hidden import Hidden
 from ulmus.problem import Moments, Problem
 from ulmus.solvers.auto import solve
 from ulmus.solvers.coupled import coupled
 from ulmus.solvers.primal import solve_moments
 from ulmus.targets import ClassTargets, coded
+from ulmus.typing import Array
 
 __all__ = ["FreeCoupling"]
 
@@ -37,6 +40,15 @@ _SPRING_TOL = 1e-3
 
 class FreeCoupling:
     """The free coupling, for an estimator with labels, a graph and a hidden layer."""
+
+    coupling_: str
+    coupling_reason_: str
+    spread_path_: dict[str, np.ndarray]
+    _at_scale: bool
+    _graph_outputs: ForUpdate[OnDevice[Array | None]]
+    _graph_labels: ForUpdate[GraphLabels | None]
+    _pseudo_targets: ForUpdate[Any]
+    _sums: ForUpdate[OnDevice[Moments | None]]
 
     def _coupled(self, H, validation):
         """Which coupling the shape asks for, and why."""
@@ -81,7 +93,7 @@ class FreeCoupling:
         self._graph_labels = self._sums = None
         fitted = take(found.outputs, rows)
         self._accept(y, targets, weight, found.coef, fitted, np.arange(len(targets)), found.steps)
-        self._said = found.outputs + self.intercept_
+        self._graph_outputs = found.outputs + self.intercept_
         return self
 
     def _fit_free(self, H, y):
@@ -101,7 +113,7 @@ class FreeCoupling:
         The tight form's λ may be as small as leaving rows out says.
         """
         self.spread_path_ = said.path
-        self._said = self._graph_labels = self._sums = None
+        self._graph_outputs = self._graph_labels = self._sums = None
         reason = f"left-out labelled rows: error {_error(alone.path):.3g} without the graph"
         self.coupling_reason_ = f"{reason}, {said.error:.3g} by the graph alone"
         self.coupling_, self.solver_ = "tight", "spectral"
@@ -158,12 +170,12 @@ class FreeCoupling:
         if said.path is not None:
             self.spread_path_ = said.path
             self.loo_score_ = self._score_of_error(said.error, targets, weight)
-        self._graph_labels, self._pseudo = said, pseudo
+        self._graph_labels, self._pseudo_targets = said, pseudo
         # The labelled rows are few among those fitted, so that their own weight tells little.
         own = doubles(H.take(np.flatnonzero(known)).all())
         fitted = matmul(own, coef)
         self._accept(y, targets, weight, coef, fitted, np.arange(len(targets)), said.steps)
-        self._said = placed(self._outputs_of(said), self._rows)
+        self._graph_outputs = placed(self._outputs_of(said), self._rows)
         return self
 
     def _outputs_of(self, said):
@@ -179,7 +191,7 @@ class FreeCoupling:
 
     def _transduced(self):
         """F of all rows: what the graph said, or Hβ where the two are one."""
-        return self._map(self._rows) if self._said is None else self._said
+        return self._map(self._rows) if self._graph_outputs is None else self._graph_outputs
 
     def _relabel_free(self, y):
         """One warm-started solve on the graph, and sums over the rows whose class changed."""
@@ -193,7 +205,7 @@ class FreeCoupling:
             if alone.path is not None:
                 self.loo_score_ = self._score_of_error(_error(alone.path), targets, weight)
             return self._accept(y, targets, weight, alone.coef, alone.loo, alone.loo_rows)
-        before, old = self._graph_labels, self._pseudo
+        before, old = self._graph_labels, self._pseudo_targets
         said = self._spread(known, targets, weight, graph_lams(self.lam), before)
         pseudo = said.pseudo_targets(known)
         same = np.array_equal(said.reached, before.reached) and said.mass.shape == before.mass.shape

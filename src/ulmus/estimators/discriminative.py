@@ -1,19 +1,21 @@
 """MELM: neighbours of a class together, classes apart."""
 
 import logging
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import gathered, placed
 from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.fitted import ForUpdate, forget_fit
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden, KeptRows
 from ulmus.problem import Problem
@@ -122,8 +124,13 @@ class ManifoldELMClassifier(
     (2, 0.97)
     """
 
-    # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_kept",)
+    C_: float
+    lam_: float
+    n_negative_: int
+    selection_: str
+    cv_path_: dict[str, np.ndarray]
+    cv_score_: float
+    _kept: ForUpdate[Any]
 
     def __init__(
         self,

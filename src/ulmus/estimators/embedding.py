@@ -4,7 +4,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known, check_number, check_whole
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import gathered, is_sparse, zeros
 from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.mapped import by_blocks
@@ -22,6 +22,7 @@ from ulmus.estimators.stage import (
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
+from ulmus.fitted import forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.solvers.embedding import embedding, embedding_of, hidden_gram
@@ -112,8 +113,6 @@ class ELMEmbedding(
     (75, 2)
     """
 
-    _on_device = ("beta_", "intercept_", "eigenvalues_", "_places")
-
     def __init__(
         self,
         features=None,
@@ -159,7 +158,7 @@ class ELMEmbedding(
     @atomic
     def _fit_columns(self, X, client, tight, free, fewer=False):
         """Fit so many columns, according to the coupling, or as many as the rows differ in."""
-        forget_fit(self, "_places")
+        forget_fit(self)
         self._check_parameters()
         if is_collection(X):
             self._fit_blocks(X, client, tight, fewer)

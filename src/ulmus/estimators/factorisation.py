@@ -91,6 +91,11 @@ class ELMNMF(HiddenClustering):
     True
     """
 
+    nmf_: NMF
+    components_: np.ndarray
+    reconstruction_err_: float
+    n_iter_: int
+
     def __init__(
         self,
         n_clusters=8,

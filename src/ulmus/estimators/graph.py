@@ -92,6 +92,8 @@ class GraphELMClassifier(ELMClassifier):
     0.97
     """
 
+    lam_: float
+
     def __init__(
         self,
         features=None,

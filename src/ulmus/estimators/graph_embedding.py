@@ -13,16 +13,26 @@ from ulmus.backends.namespace import from_numpy, is_numpy, namespace, placed, ta
 from ulmus.backends.neighbors import mean_of_copies
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
+from ulmus.fitted import OfRows, OnDevice
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, solve
 from ulmus.solvers.graph_spectrum import graph_spectrum
 from ulmus.targets import ValueTargets
+from ulmus.typing import Array
 
 __all__ = ["GraphEmbedding", "of_unit_length"]
 
 
 class GraphEmbedding:
     """The free coupling, for an estimator with a graph, a hidden layer and no labels."""
+
+    coupling_: str
+    coupling_reason_: str
+    C_: float
+    selection_: str
+    loo_score_: float
+    eigenvalues_: OnDevice[Array]
+    _places: OfRows[OnDevice[Array]]
 
     @property
     def embedding_(self):

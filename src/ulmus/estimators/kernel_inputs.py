@@ -13,6 +13,7 @@ from ulmus.features.kernel_choice import (
     scales_inputs,
 )
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.kernels import Kernel
 from ulmus.slopes import kernel_gradients
 
 __all__ = ["KernelInputs"]
@@ -21,8 +22,11 @@ __all__ = ["KernelInputs"]
 class KernelInputs:
     """For an estimator with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``scaling``."""
 
+    kernel_: Kernel
+    scaling_: Scaling
+
     @property
-    def _given(self):
+    def _precomputed(self):
         """Whether X is the kernel itself."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
@@ -37,12 +41,12 @@ class KernelInputs:
     def _counted(self, X, y, sample_weight):
         """Which rows have a weight, and those rows."""
         every = np.arange(X.shape[0])
-        if self._given:
+        if self._precomputed:
             check_precomputed(X)
         kept, y, weight = weighted_rows(every, y, sample_weight)
         if len(kept) < len(every):
             X = take(X, kept)
-            X = take(X, kept, axis=1) if self._given else X
+            X = take(X, kept, axis=1) if self._precomputed else X
         return kept, X, y, weight
 
     def _learn_scaling(self, X, weight):
@@ -65,7 +69,7 @@ class KernelInputs:
 
     def _kernel_gradients(self, X, points, coef):
         """The gradients of Σⱼ k(x, zⱼ) coefⱼ at these rows; None where the kernel states none."""
-        if self._given:
+        if self._precomputed:
             return None
         points = landmarks_like(points, X, np.float64, self.scaling_.shift)
         rows = self._scaled(X, np.float64)
@@ -73,6 +77,6 @@ class KernelInputs:
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._given
-        tags.input_tags.sparse = not self._given
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
         return tags

@@ -3,6 +3,7 @@
 import logging
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -35,6 +36,7 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
 from ulmus.features.kernel_choice import check_method, has_gamma, is_definite, landmarks_like
 from ulmus.finite import finite_outputs
+from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.lowrank import METHODS, low_rank
@@ -45,6 +47,7 @@ from ulmus.solvers.auto import solve
 from ulmus.solvers.dual import dual, dual_path
 from ulmus.solvers.randomized import residual_coef
 from ulmus.summary import Summary
+from ulmus.typing import Array
 from ulmus.validation import valid_rows
 
 __all__ = ["KernelELM"]
@@ -60,10 +63,22 @@ _WIDTH_ROWS = 2000
 class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
+    method_: str
+    rank_: int
+    approximation_error_: float
+    dual_coef_: OnDevice[Array]
+    intercept_: OnDevice[Array]
+    landmarks_: OnDevice[Any]
+    approximation_path_: OnDevice[Array]
+    C_: float
+    gamma_path_: dict[str, np.ndarray]
+    loo_path_: dict[str, np.ndarray]
+    loo_score_: float | None
+    selection_: str
+    solver_: str
+    solver_reason_: str
+    _kept: ForUpdate[Any]
     _intercept = False
-    _on_device = ("dual_coef_", "intercept_", "landmarks_", "approximation_path_")
-    # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_kept",)
 
     def _checked_rows(self, X, y, weight, reset):
         """The rows that count, for `BlockRows`."""
@@ -94,7 +109,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         self : object
             The fitted estimator.
         """
-        forget_fit(self, "_flat", "_totals")
+        forget_fit(self)
         self._check_parameters()
         if is_collection(X):
             return fit_blocks(self, ridge_grid(self.C), X, y, sample_weight, client)
@@ -109,20 +124,20 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         weight, unit = (None if c is None else placed(c, X) for c in (weight, unit))
         problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
         K, rows, rng = self._learn_kernel(X, problem, grid, count)
-        self._solve(K, kept if self._given else rows, problem, grid, rng)
+        self._solve(K, kept if self._precomputed else rows, problem, grid, rng)
         return self
 
     def _learn_kernel(self, X, problem, grid, count):
         """The kernel between the rows, these scaled, and the generator that goes on from here."""
         rows = self._scaled(X, floating(X, self.dtype))
-        self._kept = None if self._given else some_kept(X, count)
+        self._kept = None if self._precomputed else some_kept(X, count)
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
         if self.gamma == "loo":
             self.kernel_ = self._best_kernel(rows, problem, grid, count, seed)
         else:
             self.kernel_ = self._kernel(rows, count, seed)
-        K = GivenKernel(rows) if self._given else EvaluatedKernel(self.kernel_, rows)
+        K = GivenKernel(rows) if self._precomputed else EvaluatedKernel(self.kernel_, rows)
         return K, rows, rng
 
     def _solve(self, K, rows, problem, grid, rng):
@@ -143,7 +158,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
                 self.dual_coef_ = matmul(found.W, solution.coef)
             else:
                 self.dual_coef_ = residual_coef(problem, solution)
-            self.landmarks_ = rows if self._given else cast(rows, found.dtype)
+            self.landmarks_ = rows if self._precomputed else cast(rows, found.dtype)
             self._accept_factor(found)
         self.intercept_ = solution.intercept
         record(self, problem, solution)
@@ -176,7 +191,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         """Solve over the whole of K."""
         if isinstance(grid, np.ndarray):
             return dual_path(problem, grid)
-        if isinstance(self.kernel, str) and not self._given and is_definite(self.kernel):
+        if isinstance(self.kernel, str) and not self._precomputed and is_definite(self.kernel):
             return dual(problem, grid)
         # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
         return replace(dual_path(problem, np.array([grid])), path=None)
@@ -239,7 +254,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
         X = valid_rows(self, X, reset=False)
         same_place(X=X, dual_coef_=self.dual_coef_)
         landmarks, dtype, xp = self.landmarks_, floating(X, self.dtype), namespace(X)
-        if not self._given:
+        if not self._precomputed:
             # Landmarks in float64 are there because float32 would not do.
             dtype = dtype if is_single(landmarks.dtype) else xp.float64
             landmarks = landmarks_like(landmarks, X, dtype, self.scaling_.shift)

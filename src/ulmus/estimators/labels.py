@@ -38,6 +38,8 @@ VALUES_INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without
 class ClassLabels:
     """y as labels, for an estimator with ``class_weight``."""
 
+    _totals: np.ndarray
+
     def _validate_target(self, X, y, reset):
         """X and y, checked."""
         y = complete(on_host(y), CLASSES_INSTEAD)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, limits, numbers_of
-from ulmus.atomic import atomic, forget_fit, snapshot
+from ulmus.atomic import atomic, snapshot
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import beside, doubles, gathered, on_host, placed, same_place, take
 from ulmus.backends.threads import held_threads
@@ -30,7 +30,8 @@ from ulmus.estimators.stage import (
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.graphs import as_laplacian
+from ulmus.fitted import ForUpdate, OnDevice, forget_fit
+from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.missing import plain
 from ulmus.problem import Problem
@@ -40,11 +41,12 @@ from ulmus.solvers.iterative import (
     manifold_operator,
     nystrom_preconditioner,
 )
-from ulmus.solvers.manifold import basis_of, manifold_basis, manifold_gram
+from ulmus.solvers.manifold import ManifoldBasis, basis_of, manifold_basis, manifold_gram
 from ulmus.solvers.primal import manifold_primal
 from ulmus.solvers.surface import Labelled, point, surface
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded
+from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
 __all__ = ["SemiSupervisedELM", "grid_of"]
@@ -53,9 +55,6 @@ _LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
-# What predictions do without.
-_FOR_UPDATE = ("_rows", "_laplacian", "_basis", "_given")
-_FOR_UPDATE += ("_said", "_graph_labels", "_pseudo", "_sums")
 
 
 class SemiSupervisedELM(
@@ -68,9 +67,18 @@ class SemiSupervisedELM(
 ):
     """What the classifier and the regressor share."""
 
-    _on_device = ("beta_", "intercept_", "_rows", "_basis", "_sums", "_given", "_said")
-    # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = _FOR_UPDATE
+    C_: float
+    lam_: float
+    surface_: dict[str, np.ndarray]
+    selection_: str
+    loo_score_: float | None
+    solver_: str
+    solver_reason_: str
+    n_iter_: int
+    _rows: ForUpdate[OnDevice[Rows]]
+    _laplacian: ForUpdate[Laplacian]
+    _basis: ForUpdate[OnDevice[ManifoldBasis | None]]
+    _y: ForUpdate[OnDevice[Array]]
 
     @abstractmethod
     def _labels(self, y):
@@ -109,7 +117,7 @@ class SemiSupervisedELM(
         self : object
             The fitted estimator.
         """
-        forget_fit(self, *_FOR_UPDATE, "_mean", "_flat", "_at_scale")
+        forget_fit(self)
         if is_collection(X):
             return self._fit_blocks(X, y, validation, client)
         return self._fit(X, y, validation)
@@ -146,7 +154,7 @@ class SemiSupervisedELM(
         if model._basis is None:
             H = Hidden(layer_of(model.features_, model._rows, model.dtype), model._rows)
             model._basis = before._basis = manifold_basis(H, model._laplacian)
-        model.__dict__.pop("_given", None)
+        model.__dict__.pop("_y", None)
         model._learn(y, None)
         return model
 
@@ -251,7 +259,7 @@ class SemiSupervisedELM(
 
     def _learn(self, y, validation):
         """Choose C and λ on the surface, and solve there."""
-        self._said = None
+        self._graph_outputs = None
         Cs, lams = grid_of("C", self.C), grid_of("lam", self.lam, zero=True)
         known, targets, weight = self._labels(y)
         rows = self._coordinates(take(self._rows, np.flatnonzero(known)))
@@ -273,7 +281,7 @@ class SemiSupervisedELM(
 
     def _solve_one(self, H, y, C, lam):
         """Solve for one C and one λ without an eigendecomposition."""
-        self._said = None
+        self._graph_outputs = None
         known, targets, weight = self._labels(y)
         self.C_, self.lam_, self.selection_ = C, lam, "fixed"
         part = H.take(np.flatnonzero(known))
@@ -307,7 +315,7 @@ class SemiSupervisedELM(
         self.beta_, self.n_iter_ = coef, steps
         self.intercept_ = placed(self._level(targets), coef)
         self.n_hidden_ = coef.shape[0]
-        self._given = beside(y, coef)
+        self._y = beside(y, coef)
         self._calibrate(targets, loo, loo_rows, weight)
         log_facts(self, _LOG)
         return self

@@ -1,5 +1,7 @@
 """What a fitted model says of new rows."""
 
+from typing import Any
+
 import numpy as np
 from array_api_compat import device as device_of
 from sklearn import config_context
@@ -23,9 +25,11 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of, takes_devices
 from ulmus.exceptions import InvalidInputError
 from ulmus.finite import finite_outputs
+from ulmus.fitted import OnDevice
 from ulmus.hidden import Hidden
 from ulmus.missing import complete
 from ulmus.targets import chosen
+from ulmus.typing import Array
 from ulmus.validation import valid_rows
 
 __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs", "ValueOutputs"]
@@ -34,8 +38,10 @@ __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs", "ValueOutputs"]
 class HiddenOutputs:
     """Hβ + b for a model with ``features_``, ``beta_`` and ``intercept_``."""
 
-    # What `ulmus.to_device` moves.
-    _on_device: tuple[str, ...] = ("beta_", "intercept_")
+    features_: Any
+    beta_: OnDevice[Array]
+    intercept_: OnDevice[Array]
+    n_hidden_: int
 
     def _outputs(self, X):
         """Hβ + b for new rows (n × m)."""
@@ -75,6 +81,8 @@ class HiddenOutputs:
 
 class LabelOutputs:
     """Decision values and labels for a model with ``classes_``."""
+
+    classes_: np.ndarray
 
     @by_blocks
     def decision_function(self, X):
@@ -143,6 +151,8 @@ class LabelOutputs:
 class ClassOutputs(LabelOutputs):
     """Labels and probabilities for a model with ``classes_`` and ``temperature_``."""
 
+    temperature_: float
+
     @by_blocks
     def predict_proba(self, X):
         """Probability of each class; the largest is always the predicted label's.
@@ -181,6 +191,8 @@ class ClassOutputs(LabelOutputs):
 
 class ValueOutputs:
     """Values for a model that knows whether its targets were one column, ``_flat``."""
+
+    _flat: bool
 
     @by_blocks
     def predict(self, X):

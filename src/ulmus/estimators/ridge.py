@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 
 from ulmus.arguments import check_known, limits, numbers_of
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import placed
 from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.batches import is_batches
@@ -24,8 +24,9 @@ from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, wi
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.kernel import check_rank, most_columns
+from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import Hidden
-from ulmus.problem import Problem
+from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept
 from ulmus.solvers.auto import DEFAULT_GRID, solve
 from ulmus.solvers.path import primal_path
@@ -49,11 +50,17 @@ class RidgeELM(
 ):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
+    C_: float
+    loo_path_: dict[str, np.ndarray]
+    loo_score_: float | None
+    selection_: str
+    solver_: str
+    solver_reason_: str
+    _moments: ForUpdate[OnDevice[Moments]]
+    _kept: ForUpdate[Reservoir]
+
     # ------------------------------------------------------------------ for subclasses
     _intercept = False
-    _on_device = ("beta_", "intercept_", "_moments")
-    # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_moments", "_kept")
     # For estimators that have a solve of their own and leave no choice.
     solver, rank, verbose = "auto", None, 0
 
@@ -137,7 +144,7 @@ class RidgeELM(
     @atomic
     def _fit(self, X, y, sample_weight, checkpoint, client):
         """Fit rows of any kind; give back the error that cut batches short, if one did."""
-        forget_fit(self, "_moments", "_kept", "_totals", "_declared", "_flat")
+        forget_fit(self)
         self._kept = Reservoir(_one_seed(self.random_state))
         if y is None and is_batches(X):
             return fit_batches(self, X, Checkpoint(checkpoint))

@@ -172,7 +172,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         """A label for every row: the given one, or the predicted one."""
         model = snapshot(self)
         codes = to_numpy(chosen(model._transduced())).copy()
-        given = to_numpy(model._given)
+        given = to_numpy(model._y)
         known = known_labels(given)
         codes[known] = codes_of(given[known], model.classes_)
         return model._named(placed(codes, model._rows))
@@ -182,7 +182,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         """Probabilities for every row."""
         model = snapshot(self)
         F = model._transduced()
-        if model._said is None:
+        if model._graph_outputs is None:
             return probabilities(F, model.temperature_)
         # What the graph says are means of labels, ±1.
         P = (1.0 + F) / 2.0

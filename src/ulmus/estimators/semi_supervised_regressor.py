@@ -100,6 +100,8 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
     True
     """
 
+    _mean: tuple[float, ...]
+
     def __init__(
         self,
         features=None,
@@ -134,7 +136,7 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         """A value for every row: the given one, or the predicted one."""
         model = snapshot(self)
         F = to_numpy(model._transduced()).copy()
-        given = to_numpy(model._given)
+        given = to_numpy(model._y)
         known = ~missing(given).any(axis=1)
         F[known] = given[known]
         return placed(F[:, 0] if model._flat else F, model._rows)

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_number, limits, numbers_of
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import floating
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
 from ulmus.estimators.importances import FeatureImportances, some_kept
@@ -21,6 +22,7 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.kernel_choice import is_definite, landmarks_like
 from ulmus.finite import finite_outputs
+from ulmus.fitted import ForUpdate, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.solvers.hinge import Hinge
 from ulmus.summary import Summary, log_facts
@@ -145,8 +147,17 @@ class SparseELMClassifier(
     21
     """
 
-    # What `ulmus.save` may leave out, for no prediction needs it.
-    _for_update = ("_kept",)
+    dual_coef_: np.ndarray
+    support_: np.ndarray
+    support_vectors_: Any
+    n_support_: np.ndarray
+    n_iter_: int
+    residual_: float
+    C_: float
+    selection_: str
+    validation_path_: dict[str, np.ndarray]
+    _kept: ForUpdate[Any]
+    _n_rows: int
 
     def __init__(
         self,
@@ -204,12 +215,12 @@ class SparseELMClassifier(
         """
         grid = self._check_parameters()
         before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
-        forget_fit(self, "_n_rows")
+        forget_fit(self)
         on_host_alone(self, X)
         X, y = self._validate_target(X, y, reset=True)
         self._n_rows = X.shape[0]
         kept, X, y, weight = self._counted(X, y, sample_weight)
-        self._kept = None if self.kernel is not None and self._given else some_kept(X, weight)
+        self._kept = None if self.kernel is not None and self._precomputed else some_kept(X, weight)
         targets, factor, _ = self._encode(y, weight)
         ground = self._ground(X, y, weight)
         factor = np.ones(len(y)) if factor is None else factor
@@ -296,7 +307,7 @@ class SparseELMClassifier(
         self.residual_ = float(solution.residual.max())
         if solution.coef is not None:
             self.beta_ = solution.coef
-        elif not self._given:
+        elif not self._precomputed:
             self.support_vectors_ = ground.X[rows]
         if self.residual_ > self.tol:
             warnings.warn(
@@ -327,7 +338,7 @@ class SparseELMClassifier(
             return super()._outputs(X)
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        if self._given:  # the columns of a precomputed block are the fitted rows
+        if self._precomputed:  # the columns of a precomputed block are the fitted rows
             return kernel_values(self.kernel_, X, self.support_, self.dual_coef_.T)
         dtype = floating(X, self.dtype)
         Z = landmarks_like(self.support_vectors_, X, dtype, self.scaling_.shift)

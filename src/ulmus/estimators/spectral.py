@@ -1,12 +1,14 @@
 """US-ELM's clusters: k-means on its embedding."""
 
+from typing import Any
+
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole, is_whole
-from ulmus.atomic import atomic, forget_fit
+from ulmus.atomic import atomic
 from ulmus.backends.namespace import from_numpy, gathered, placed, to_numpy
 from ulmus.distributed.blocks import computed, is_collection
 from ulmus.distributed.mapped import by_blocks
@@ -15,11 +17,13 @@ from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import dense, layer_of
 from ulmus.exceptions import InvalidParameterError
+from ulmus.fitted import OfRows, OnDevice, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.auto import DEFAULT_GRID, solve
 from ulmus.summary import Summary
 from ulmus.targets import ClassTargets, chosen
+from ulmus.typing import Array
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMSpectralClustering"]
@@ -98,7 +102,18 @@ class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator)
     True
     """
 
-    _on_device = ("labels_", "beta_", "intercept_")
+    embedding_: ELMEmbedding
+    kmeans_: KMeans
+    features_: Any
+    n_hidden_: int
+    C_: float
+    coupling_: str
+    coupling_reason_: str
+    selection_: str
+    loo_score_: float
+    labels_: OfRows[OnDevice[Array]]
+    beta_: OnDevice[Array]
+    intercept_: OnDevice[Array]
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from copy import copy
 from functools import reduce
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -38,8 +38,9 @@ class FeatureMap(
     scaling: str | None
     dtype: DType
     random_state: Any
+    scaling_: Scaling
     _columns: ColumnStatistics | None
-    _units: tuple[str, ...] = ()
+    _units: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def layer(self, like: Rows, dtype: DType = None) -> Layer:

@@ -36,6 +36,7 @@ from ulmus.features.kernel_choice import (
     scales_inputs,
 )
 from ulmus.features.scaling import Scaling, check_scaling
+from ulmus.fitted import OnDevice
 from ulmus.hidden import fits
 from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
 from ulmus.kernels import Kernel, Precomputed
@@ -188,7 +189,12 @@ class KernelFeatures(FeatureMap):
     True
     """
 
-    _on_device = ("weights_", "landmarks_", "approximation_path_")
+    kernel_: Kernel
+    rank_: int
+    approximation_error_: float
+    weights_: OnDevice[Array]
+    landmarks_: OnDevice[Any]
+    approximation_path_: OnDevice[Array]
 
     def __init__(
         self,

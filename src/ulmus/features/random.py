@@ -19,6 +19,7 @@ from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.features.activations import Activation, activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
+from ulmus.fitted import OnDevice
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -137,7 +138,9 @@ class RandomFeatures(FeatureMap):
     (3, 4)
     """
 
-    _units = _on_device = ("biases_", "weights_")
+    biases_: OnDevice[Array]
+    weights_: OnDevice[Array]
+    _units = ("biases_", "weights_")
 
     def __init__(
         self,

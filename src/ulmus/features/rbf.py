@@ -22,6 +22,7 @@ from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.features.activations import Activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
+from ulmus.fitted import OnDevice
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -191,7 +192,10 @@ class RBFFeatures(FeatureMap):
     True
     """
 
-    _units = _on_device = ("rates_", "centers_")
+    width_: float
+    rates_: OnDevice[Array]
+    centers_: OnDevice[Array]
+    _units = ("rates_", "centers_")
 
     def __init__(
         self,

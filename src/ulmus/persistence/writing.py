@@ -16,6 +16,7 @@ from array_api_compat import is_array_api_obj
 from ulmus.archives import ARRAY_KINDS
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import UnsupportedModelError
+from ulmus.fitted import Mark, marked
 from ulmus.persistence.archive import MOST_ARRAYS
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known, name_of
 from ulmus.persistence.symmetric import is_symmetric, to_half
@@ -42,7 +43,7 @@ class Writer:
 
     An array that is met twice is stored once, and so is a random state.
 
-    ``for_update`` says whether to keep what an estimator's class lists as ``_for_update``.
+    ``for_update`` says whether to keep what an estimator's class declares `ForUpdate`.
     """
 
     def __init__(self, for_update: bool = True) -> None:
@@ -219,7 +220,7 @@ class Writer:
         entry = known(name)
         left_out = set(entry.fresh) if entry else set()
         if not self._for_update:
-            left_out |= set(getattr(type(x), "_for_update", ()))
+            left_out |= set(marked(type(x), Mark.UPDATE))
         return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
 
 
