@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import normalized_mutual_info_score
 
+from papers.datasets import load
 from ulmus import ELMSpectralClustering, KNNGraph
-from ulmus.datasets import load
 from ulmus.metrics import clustering_accuracy
 
 

@@ -22,8 +22,8 @@ _SWEEPS = 10
 
 
 def _faces():
+    from papers.datasets import benchmark_rows
     from papers.faces import draw
-    from papers.files import benchmark_rows
 
     X, y = benchmark_rows("yaleb")
     train, test = draw(y, 25)
@@ -70,9 +70,9 @@ def melm_chosen(folder):
 
 def prepare(folder):
     """Hidden rows of the control charts, a start, and the objective both solvers must reach."""
-    from papers.files import benchmark_rows
     from sklearn.decomposition import NMF
 
+    from papers.datasets import benchmark_rows
     from ulmus import RBFFeatures
 
     X, _ = benchmark_rows("synthetic_control")

@@ -34,7 +34,7 @@ def prepare(folder):
 
 
 def _mnist():
-    from ulmus.datasets import load
+    from papers.datasets import load
 
     data = load("mnist", download=False)
     return data.data.astype(np.float32), data.target.astype(int)
@@ -230,8 +230,8 @@ def noise(folder):
 
 def covtype(folder):
     """581 012 rows, one label in a hundred."""
+    from papers.datasets import load
     from ulmus import ELMClassifier, SemiSupervisedELMClassifier
-    from ulmus.datasets import load
 
     data = load("covtype", download=False)
     X, y = data.data.astype(np.float32), data.target

@@ -7,11 +7,11 @@ import time
 from unittest.mock import patch
 
 import numpy as np
-from papers.files import benchmark_rows
 from scipy.special import erf
 from sklearn.neighbors import KNeighborsClassifier
 
 from papers import low_rank_space, protocol, randomized
+from papers.datasets import benchmark_rows
 from ulmus import KernelELMClassifier, KernelFeatures, kernel_matrix
 from ulmus.kernels import RBF, Arcsine, InfiniteRBF
 

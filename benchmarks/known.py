@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from papers.protocol import cases, load
 
 from benchmarks.tables import columns_of
-from papers import hidden_clusters
-from ulmus import ELMNMF, ELMClassifier, ELMRegressor, ManifoldELMClassifier, datasets
+from papers import datasets, hidden_clusters
+from papers.protocol import cases, load
+from ulmus import ELMNMF, ELMClassifier, ELMRegressor, ManifoldELMClassifier
 from ulmus.metrics import clustering_accuracy, purity
 from ulmus.tables import TableEncoder
 

@@ -6,8 +6,8 @@ CONTENDERS = ["units_2000", "units_10000"]
 
 
 def _mnist(n_hidden):
+    from papers.datasets import load
     from ulmus import ELMClassifier
-    from ulmus.datasets import load
 
     data = load("mnist", download=False)
     X, y = data.data.astype(np.float32) / np.float32(255.0), data.target

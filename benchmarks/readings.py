@@ -7,8 +7,8 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
-from papers.protocol import cases, load
 
+from papers.protocol import cases, load
 from ulmus.solvers.surface import Surface
 
 

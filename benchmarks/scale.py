@@ -104,8 +104,8 @@ def growth(sizes, figures):
 # ---------------------------------------------------------------- covtype
 def covtype_is_here():
     """Whether the data are at hand, for nothing is fetched while something is measured."""
-    from ulmus.datasets import load
-    from ulmus.exceptions import MissingDatasetError
+    from papers.datasets import load
+    from papers.errors import MissingDatasetError
 
     try:
         load("covtype", download=False)
@@ -116,7 +116,7 @@ def covtype_is_here():
 
 def _covtype(model):
     """Load, split, fit and predict, all of which is measured."""
-    from ulmus.datasets import load
+    from papers.datasets import load
 
     def work():
         data = load("covtype", download=False)

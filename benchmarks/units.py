@@ -5,12 +5,12 @@ clusterers were chosen by these figures, so these figures are no test of them.
 """
 
 import numpy as np
-from papers.baselines import nmf_labels
-from papers.files import benchmark_rows
-from papers.hidden_clusters import inputs
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from papers.baselines import nmf_labels
+from papers.datasets import benchmark_rows
+from papers.hidden_clusters import inputs
 from ulmus import ELMNMF, ELMKMeans, RandomFeatures, RBFFeatures
 from ulmus.metrics import purity
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from papers.markdown import misses, summary, table
 from papers.page import page
-
 from ulmus.version import __version__
 
 project = "Ulmus"

@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from papers.autoencoder import autoencoder_codes
+from papers.datasets import benchmark_rows
 from papers.eigenmaps import laplacian_eigenmap, spectral_rows
-from papers.files import benchmark_rows
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import MissingExtraError

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from papers.errors import MissingDatasetError
 from papers.markdown import markdown
 from papers.page import page
 from papers.protocol import load, names, pick
@@ -10,7 +11,6 @@ from papers.runner import kept, run
 from papers.store import locked, write_whole
 from papers.summary import results
 from ulmus.cli.printing import note, print_json, say
-from ulmus.exceptions import MissingDatasetError
 from ulmus.machine import machine
 from ulmus.progress import duration
 

@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.svm import SVC
 
 from papers.baselines import ConvolutionalNetwork, deep_belief_network
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.discriminative import ManifoldELMClassifier
 from ulmus.estimators.graph import GraphELMClassifier

@@ -24,7 +24,7 @@ from papers.baselines import (
     nmf_labels,
     umap_embedding,
 )
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
 from ulmus.estimators.clustering import ELMKMeans
 from ulmus.estimators.factorisation import ELMNMF
 from ulmus.features import RandomFeatures, RBFFeatures

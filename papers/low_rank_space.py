@@ -16,7 +16,7 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from papers.alternatives import ALTERNATIVES
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.estimators.sparse import SparseELMClassifier

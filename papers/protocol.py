@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from importlib import import_module, resources
 from typing import Any
 
+from papers.errors import UnknownTableError
 from ulmus.arguments import hint
-from ulmus.exceptions import UnknownTableError
 
 __all__ = ["Axis", "Case", "Measure", "Method", "Protocol", "Row", "cases", "load", "names", "pick"]
 

@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 
 from papers.alternatives import ALTERNATIVES
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
+from papers.errors import DatasetError
 from papers.protocol import Case, Protocol, cases
 from papers.store import Store
 from papers.workers import outcomes
-from ulmus.exceptions import DatasetError
 from ulmus.machine import machine
 from ulmus.progress import Bar, duration
 from ulmus.version import __version__

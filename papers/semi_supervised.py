@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-from papers.files import benchmark_rows
+from papers.datasets import benchmark_rows
 from papers.kernel_machines import KernelMachine, kernel_features, signs
 from papers.laplacian import lap_rls, lap_svm, solutions
 from papers.transductive import transductive

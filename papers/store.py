@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ulmus.exceptions import ReproductionError
+from papers.errors import ReproductionError
 from ulmus.files import lock, write_text
 
 __all__ = ["Store", "locked", "write_whole"]

@@ -18,6 +18,7 @@ import sys
 import time
 
 import pytest
+
 from tools.draws import redraw
 from tools.environments import ROOT, say
 

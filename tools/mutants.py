@@ -32,6 +32,7 @@ from queue import Queue
 import cosmic_ray.plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
+
 from tools import quick
 from tools.environments import ROOT, say
 

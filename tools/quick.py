@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
 from tools.draws import redraw
 
 # What every test run imports and no mutant changes.

@@ -11,7 +11,7 @@ import sys
 from tools.environments import ROOT, empty, pins, project, say
 
 # What no version of another package can break, or what takes too long to run twice.
-SKIPPED = ("tests/papers", "tests/cli", "tests/datasets", "tests/distributed/test_cluster.py")
+SKIPPED = ("tests/papers", "tests/cli", "tests/distributed/test_cluster.py")
 
 
 def lowest() -> list[str]:

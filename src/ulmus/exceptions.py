@@ -9,15 +9,8 @@
     │   ├── CheckpointError                  a file of sums is no use to this fit
     │   └── TableError                       a file is no table that can be read
     ├── ExportError (ValueError)             a model has no form in the format asked for
-    ├── DatasetError                         a data set cannot be had
-    │   ├── UnknownDatasetError (ValueError) no data set has this name
-    │   ├── MissingDatasetError (OSError)    it is not on this machine and cannot be fetched
-    │   ├── CacheError (OSError)             the cache cannot be written to
-    │   └── CorruptFileError (ValueError)    a file is not what its name promises
     ├── ModelFileError (ValueError)          a file is no model that can be read
     │   └── UnsupportedModelError            a model holds what no file may
-    ├── ReproductionError                    the papers' tables cannot be run as asked
-    │   └── UnknownTableError (ValueError)   no table or figure has this name
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
@@ -33,12 +26,9 @@ A message says what was wrong, then what to do.
 
 __all__ = [
     "BatchError",
-    "CacheError",
     "CheckpointError",
     "CheckpointWarning",
     "ConstantColumnWarning",
-    "CorruptFileError",
-    "DatasetError",
     "EntryTypeError",
     "ExportError",
     "GraphError",
@@ -47,15 +37,11 @@ __all__ = [
     "InvalidInputError",
     "InvalidParameterError",
     "LowRankWarning",
-    "MissingDatasetError",
     "MissingExtraError",
     "ModelFileError",
-    "ReproductionError",
     "TableError",
     "UlmusError",
     "UlmusWarning",
-    "UnknownDatasetError",
-    "UnknownTableError",
     "UnreachedRowsWarning",
     "UnsupportedModelError",
 ]
@@ -97,40 +83,12 @@ class ExportError(UlmusError, ValueError):
     """A model has no form in the format asked for."""
 
 
-class DatasetError(UlmusError):
-    """A data set cannot be had."""
-
-
-class UnknownDatasetError(DatasetError, ValueError):
-    """No data set has this name."""
-
-
-class MissingDatasetError(DatasetError, OSError):
-    """A data set is not on this machine and cannot be fetched."""
-
-
-class CacheError(DatasetError, OSError):
-    """The cache cannot be written to."""
-
-
-class CorruptFileError(DatasetError, ValueError):
-    """A file is not what its name promises."""
-
-
 class ModelFileError(UlmusError, ValueError):
     """A file is damaged, no model, of a newer version, or holds what no file may."""
 
 
 class UnsupportedModelError(ModelFileError):
     """A model holds what no file may, so it is not saved."""
-
-
-class ReproductionError(UlmusError):
-    """The papers' tables cannot be run as asked."""
-
-
-class UnknownTableError(ReproductionError, ValueError):
-    """No table or figure has this name."""
 
 
 class MissingExtraError(UlmusError, ImportError):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-__all__ = ["Bar", "Progress", "columns", "duration", "megabytes", "units"]
+__all__ = ["Bar", "Progress", "columns", "duration", "units"]
 
 _LOG = logging.getLogger(__name__)
 Words = Callable[[float, float | None], str]
@@ -25,7 +25,7 @@ class Bar:
         What is being done.
     stream : file, default=None
         Where the line goes; nothing is written where that is no terminal.
-    words : callable, default=megabytes
+    words : callable, default=rows
         What stands after the bar, of how much is done and the total.
     """
 
@@ -37,7 +37,7 @@ class Bar:
     ) -> None:
         self.title = title
         self.stream = sys.stderr if stream is None else stream
-        self.words = megabytes if words is None else words
+        self.words = rows if words is None else words
         self.shown = self.stream.isatty()
         self._due = 0.0
 
@@ -71,7 +71,7 @@ class Progress:
     """
 
     def __init__(self, title: str, verbose: int | bool, words: Words | None = None) -> None:
-        self._bar = Bar(title, words=rows if words is None else words)
+        self._bar = Bar(title, words=words)
         self._bar.shown = self._bar.shown and bool(verbose)
         self._logs = bool(verbose) and not self._bar.shown
         self._title, self._due = title, 0.0
@@ -99,11 +99,6 @@ def line(title: str, done: float, total: float | None, words: str) -> str:
     filled = int(part * _WIDTH)
     bar = "█" * filled + "░" * (_WIDTH - filled)
     return f"{title}  {bar} {part:4.0%}  {words}"
-
-
-def megabytes(done: float, total: float | None) -> str:
-    """Bytes, for a download."""
-    return f"{done / 1e6:.1f} of {total / 1e6:.1f} MB" if total else f"{done / 1e6:.1f} MB"
 
 
 def rows(done: float, total: float | None) -> str:

@@ -17,15 +17,15 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from papers.protocol import Measure, Method, Protocol, Row
-from papers.store import locked, write_whole
-from papers.workers import _outcome
 from sklearn.datasets import make_classification
 
 from attack.killing import calls_of, killed_at
 from attack.outcomes import Outcome, Result
 from attack.sums import fitted
 from papers import runner
+from papers.protocol import Measure, Method, Protocol, Row
+from papers.store import locked, write_whole
+from papers.workers import _outcome
 from ulmus import ELMClassifier, load, save
 from ulmus.estimators import checkpoint
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from papers.datasets import DATASETS
 from ulmus.cli import main
-from ulmus.datasets import DATASETS, download
 
 
 @pytest.fixture(autouse=True)
@@ -40,24 +40,25 @@ def test_the_list_as_json(capsys):
 
 
 def test_fetching_prints_the_paths_alone(capsys, tmp_path, monkeypatch):
-    def pretend(name, cache_dir):
-        return None if name == "iris" else tmp_path / cache_dir / f"{name}.npz"
+    def pretend(name):
+        return None if name == "iris" else tmp_path / f"{name}.npz"
 
-    monkeypatch.setattr("ulmus.cli.data.fetch", pretend)
-    assert main(["data", "fetch", "usps", "iris", "--cache", "there"]) == 0
+    monkeypatch.setattr("papers.datasets.command.fetch", pretend)
+    assert main(["data", "fetch", "usps", "iris"]) == 0
     printed = capsys.readouterr()
-    assert printed.out == f"{tmp_path / 'there' / 'usps.npz'}\n"
+    assert printed.out == f"{tmp_path / 'usps.npz'}\n"
     assert printed.err == "iris needs no file: it is bundled or generated.\n"
 
 
 def test_a_misspelt_name_is_heard_of_before_anything_is_fetched(capsys, monkeypatch):
-    monkeypatch.setattr("ulmus.cli.data.fetch", pytest.fail)
+    monkeypatch.setattr("papers.datasets.command.fetch", pytest.fail)
     assert main(["data", "fetch", "mnist", "upss"]) == 1
     assert "did you mean 'usps'" in capsys.readouterr().err
 
 
 def test_one_that_fails_does_not_stop_the_others(capsys, monkeypatch):
     monkeypatch.setenv("ULMUS_MIRROR", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
     assert main(["data", "fetch", "yale", "iris", "orl"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -69,10 +70,15 @@ def test_ctrl_c_is_a_clean_stop(capsys, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(download, "page", interrupt)
-    monkeypatch.setattr("ulmus.datasets.openml.page", interrupt)
+    monkeypatch.setattr("papers.datasets.openml.fetch_openml", interrupt)
     assert main(["data", "fetch", "usps"]) == 130
     assert capsys.readouterr().err == "ulmus: stopped\n"
+
+
+def test_without_a_clone_the_command_says_how_to_get_one(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("ulmus.__file__", str(tmp_path / "site-packages" / "ulmus" / "__init__.py"))
+    assert main(["data", "list"]) == 1
+    assert "pip install --editable '.[papers]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["data"], ["data", "fetch"], ["data", "list", "usps"]])

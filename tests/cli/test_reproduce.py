@@ -3,9 +3,9 @@
 import json
 
 import pytest
+
 from papers.protocol import cases, load, names
 from papers.store import locked
-
 from surroundings import make_read_only
 from ulmus.cli import main
 

@@ -28,7 +28,6 @@ LAYERS = [
         "batches",
         "targets",
         "calibration",
-        "datasets",
         "graphs",
         "kernels",
         "metrics",

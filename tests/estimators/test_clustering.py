@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
+from papers.datasets import make_synthetic_control
 from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, RandomFeatures, RBFFeatures
-from ulmus.datasets import make_synthetic_control
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.metrics import clustering_accuracy
 

@@ -4,8 +4,8 @@ import builtins
 
 import numpy as np
 import pytest
-from papers.autoencoder import autoencoder_codes
 
+from papers.autoencoder import autoencoder_codes
 from ulmus.exceptions import MissingExtraError
 
 

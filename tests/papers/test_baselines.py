@@ -4,6 +4,9 @@ import builtins
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs, make_circles
+
 from papers.baselines import (
     ConvolutionalNetwork,
     deep_belief_network,
@@ -13,9 +16,6 @@ from papers.baselines import (
     nmf_labels,
     umap_embedding,
 )
-from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs, make_circles
-
 from ulmus.exceptions import MissingExtraError
 from ulmus.metrics import clustering_accuracy
 

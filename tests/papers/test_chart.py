@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from papers.axes import Scale, span, steps, to_steps
 from papers.chart import BOTTOM, LEFT, RIGHT, TOP, Series, chart
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from papers.protocol import cases, load
 from sklearn.cluster import KMeans
 
 from papers import clustering
+from papers.protocol import cases, load
 from ulmus.exceptions import MissingExtraError
 from ulmus.metrics import clustering_accuracy
 

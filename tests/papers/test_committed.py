@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from papers.protocol import cases, load
 
 RUNS = sorted((Path(__file__).parents[2] / "docs" / "papers" / "runs").glob("*.jsonl"))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from papers.eigenmaps import laplacian_eigenmap, spectral_rows
 from scipy.linalg import eigh
 from sklearn.manifold import spectral_embedding
 
+from papers.eigenmaps import laplacian_eigenmap, spectral_rows
 from ulmus import KNNGraph
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from papers.protocol import Case, cases, load
 
 from papers import faces
+from papers.protocol import Case, cases, load
 
 NAMES = [f"4-figure-{n}" for n in range(2, 7)] + [f"4-table-{n}" for n in (2, 3, 4)]
 

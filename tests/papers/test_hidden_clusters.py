@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from papers.protocol import Case, cases, load
 from sklearn.datasets import load_wine
 
 from papers import hidden_clusters
-from ulmus.datasets import make_synthetic_control
+from papers.datasets import make_synthetic_control
+from papers.protocol import Case, cases, load
 from ulmus.metrics import purity
 
 TABLES = [f"1-table-{number}" for number in range(2, 8)]

@@ -5,6 +5,9 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import make_moons
+from sklearn.svm import SVC, LinearSVC
+
 from papers.kernel_machines import (
     KernelMachine,
     kernel_features,
@@ -13,9 +16,6 @@ from papers.kernel_machines import (
 )
 from papers.laplacian import basis, deformation, lap_rls, lap_svm, solutions
 from papers.transductive import transductive
-from sklearn.datasets import make_moons
-from sklearn.svm import SVC, LinearSVC
-
 from ulmus import KernelFeatures, SemiSupervisedELMClassifier
 from ulmus.graphs import KNNGraph
 from ulmus.kernels import RBF

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from papers.alternatives import ALTERNATIVES
-from papers.protocol import Case, cases, load
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import FunctionTransformer
 
 from papers import low_rank_space, randomized
+from papers.alternatives import ALTERNATIVES
+from papers.protocol import Case, cases, load
 from ulmus import SparseELMClassifier
 from ulmus.features import KernelFeatures
 from ulmus.kernels import RBF, Linear

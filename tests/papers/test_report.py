@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from importlib import resources
 
 import pytest
+
 from papers.markdown import markdown, misses, table
 from papers.page import page
 

@@ -12,14 +12,14 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
+
+from papers import runner, store
+from papers.errors import ReproductionError
 from papers.protocol import Axis, Measure, Method, Protocol, Row, cases
 from papers.runner import kept, run
 from papers.store import Store, locked, write_whole
-
-from papers import runner, store
 from surroundings import BACKGROUND, FOREGROUND, started_in
 from toy_evaluator import MEET_AT
-from ulmus.exceptions import ReproductionError
 
 
 def protocol(*methods, repetitions=2, axis=None, shift=0.0, rows=("one",), data=""):

@@ -6,6 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import make_blobs
+
+from papers.datasets import make_g50c
 from papers.protocol import cases, load
 from papers.semi_supervised import (
     Split,
@@ -14,9 +17,6 @@ from papers.semi_supervised import (
     with_labels,
     with_unlabelled,
 )
-from sklearn.datasets import make_blobs
-
-from ulmus.datasets import make_g50c
 
 FILES = ("0-table-2", "0-table-3", "0-figure-1", "0-figure-2")
 SMALL = {

@@ -1,10 +1,10 @@
 """Means, verdicts and orderings, against figures worked out by hand."""
 
 import pytest
+
+from papers.errors import UnknownTableError
 from papers.protocol import Axis, Measure, Method, Protocol, Row, parse, pick
 from papers.summary import results, verdict
-
-from ulmus.exceptions import UnknownTableError
 
 RATE = Measure("rate", "rate", digits=1)
 ERROR = Measure("error", "error", better="lower", digits=1)

@@ -38,6 +38,7 @@ for name in ulmus.__all__:
 command = Path(sysconfig.get_path("scripts")) / "ulmus"
 said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
 assert said.strip() == f"ulmus {ulmus.__version__}", said
-listed = subprocess.run([command, "data", "list"], capture_output=True, text=True, check=True)
-assert "iris" in listed.stdout
+listed = subprocess.run([command, "data", "list"], capture_output=True, text=True)
+assert listed.returncode == 1
+assert "clone" in listed.stderr, listed.stderr
 print(f"Ulmus {ulmus.__version__} fits, predicts and has its files.")

@@ -154,14 +154,13 @@ def _demo(commands):
 
 
 def _data(commands):
-    data = commands.add_parser("data", help="list the data sets, or fetch their files")
+    data = commands.add_parser("data", help="list the papers' data sets, or fetch their files")
     actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
     words = "every data set, and where it would come from now"
-    _command(actions, "list", words, "data.list_datasets")
+    _command(actions, "list", words, "papers.list_datasets")
     words = "put files into the cache, and print where they are"
-    files = _command(actions, "fetch", words, "data.fetch_files")
+    files = _command(actions, "fetch", words, "papers.fetch_files")
     files.add_argument("names", nargs="+", metavar="NAME", help="as `ulmus data list` has it")
-    files.add_argument("--cache", metavar="DIR", help="another cache than the usual one")
 
 
 def _reproduce(commands):
@@ -169,6 +168,7 @@ def _reproduce(commands):
         commands,
         "reproduce",
         "run the papers' tables and figures, and write a report",
+        "papers.reproduce",
         description="Run the papers' tables and figures, and write a report. What the folder "
         "already has is not run again, so a run that was stopped goes on where it was.",
     )

@@ -13,15 +13,10 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
 from sklearn.utils import Bunch
 
-from datasets.served import packed
+from papers.datasets import DATASETS, benchmark_rows, cache, catalogue, fetch, load
+from papers.errors import CorruptFileError, MissingDatasetError, UnknownDatasetError
+from served import packed
 from surroundings import make_read_only
-from ulmus.datasets import DATASETS, cache_directory, catalogue, fetch, folders, load
-from ulmus.exceptions import (
-    CacheError,
-    CorruptFileError,
-    MissingDatasetError,
-    UnknownDatasetError,
-)
 
 
 @pytest.fixture
@@ -57,15 +52,14 @@ def test_the_users_own_directory_comes_first(tmp_path, tiny, mirror, server, mon
     assert data.licence == "none needed"
     assert data.citation == "These tests."
     assert server.asked == []
-    monkeypatch.delenv("ULMUS_DATA")
-    assert load("tiny", data_dir=tmp_path, download=False).source == "ULMUS_DATA"
 
 
-def test_a_file_of_ones_own_with_another_hash_is_named(tmp_path, tiny, mirror):
+def test_a_file_of_ones_own_with_another_hash_is_named(tmp_path, tiny, mirror, monkeypatch):
+    monkeypatch.setenv("ULMUS_DATA", str(tmp_path))
     path = tmp_path / "tiny.npz"
     path.write_bytes(tiny[:-1] + b"x")
     with pytest.raises(CorruptFileError) as caught:
-        load("tiny", data_dir=tmp_path)
+        load("tiny")
     assert str(path) in str(caught.value)
     assert DATASETS["tiny"].sha256 in str(caught.value)
 
@@ -101,26 +95,18 @@ def test_a_file_in_the_cache_with_other_rows_is_not_believed(mirror, tiny):
     assert path.read_bytes() == tiny
 
 
-def test_another_file_under_a_name_of_ours_is_not_loaded(mirror, tiny, tmp_path):
+def test_another_file_under_a_name_of_ours_is_not_loaded(mirror):
     other = packed(X=np.zeros((2, 2)), y=np.zeros(2, int))
-    folders.store("tiny", other, tmp_path / "cache")
+    cache.store("tiny", other)
     assert load("tiny").source == "network"
-
-
-@pytest.mark.parametrize(
-    "how", [{"cut": [100, 10]}, {"ranges": False, "cut": [100]}, {"length": False}]
-)
-def test_a_mirror_with_troubles(mirror, how):
-    mirror(**how)
-    assert load("tiny").data.shape == (12, 3)
 
 
 def test_a_mirror_with_another_file(mirror, tiny, tmp_path):
     mirror(tiny[:-1] + b"x")
-    with pytest.raises(CorruptFileError, match="its sha256 is"):
+    with pytest.raises(CorruptFileError, match="SHA256 hash of downloaded file"):
         load("tiny")
     mirror(tiny + b"x")
-    with pytest.raises(CorruptFileError, match="are plausible"):
+    with pytest.raises(CorruptFileError, match="SHA256 hash of downloaded file"):
         load("tiny")
     assert list((tmp_path / "cache").iterdir()) == []
 
@@ -144,9 +130,6 @@ def test_no_data_and_no_network_say_what_helps(tiny, monkeypatch):
 def test_the_command_is_named_for_what_openml_has(tiny, tmp_path):
     with pytest.raises(MissingDatasetError, match="`ulmus data fetch usps`"):
         load("usps", download=False)
-    with pytest.raises(MissingDatasetError) as caught:
-        load("olivetti", download=False)
-    assert "ULMUS_DATA" not in str(caught.value), "no hash of a file is known"
 
 
 @pytest.mark.parametrize(
@@ -165,8 +148,6 @@ def test_a_name_like_no_other_lists_all(name):
 
 
 def test_a_directory_that_is_not_there(tmp_path, monkeypatch):
-    with pytest.raises(MissingDatasetError, match="data_dir names .*none"):
-        load("iris", data_dir=tmp_path / "none")
     monkeypatch.setenv("ULMUS_DATA", str(tmp_path / "none"))
     with pytest.raises(MissingDatasetError, match="ULMUS_DATA names .*none"):
         catalogue()
@@ -174,14 +155,8 @@ def test_a_directory_that_is_not_there(tmp_path, monkeypatch):
 
 def test_a_cache_that_cannot_be_written_to(mirror, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CacheError, match="name another directory .*ULMUS_CACHE"):
-        load("tiny", cache_dir=tmp_path / "file" / "cache")
-
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(folders, "replacing", refuse)
-    with pytest.raises(CacheError, match="Permission denied"):
+    monkeypatch.setenv("ULMUS_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(MissingDatasetError, match="name another directory .*ULMUS_CACHE"):
         load("tiny")
 
 
@@ -190,41 +165,36 @@ def test_a_read_only_cache_is_still_read(mirror, tmp_path, monkeypatch):
     make_read_only(tmp_path / "cache", monkeypatch)
     assert load("tiny", download=False).source == "cache"
     next((tmp_path / "cache").iterdir()).unlink()
-    with pytest.raises(CacheError, match="Permission denied"):
+    with pytest.raises(MissingDatasetError, match="cannot be written to .*ULMUS_CACHE"):
         load("tiny")
 
 
 FETCH = """
 import os, pickle, sys
-from ulmus.datasets import DATASETS, load
-os.environ["ULMUS_MIRROR"], cache = sys.argv[1:]
+from papers.datasets import DATASETS, load
+os.environ["ULMUS_MIRROR"], os.environ["ULMUS_CACHE"] = sys.argv[1:]
 DATASETS["tiny"] = pickle.load(sys.stdin.buffer)
-print(repr(float(load("tiny", cache_dir=cache).data.sum())))
+print(repr(float(load("tiny").data.sum())))
 """
 
 
 def test_processes_that_fetch_at_once_do_not_harm_each_other(mirror, server, tmp_path, tiny):
-    mirror(meet=threading.Barrier(2), piece=50)  # neither is served before the other asks
+    mirror(meet=threading.Barrier(2))  # neither is served before the other asks
     other = subprocess.Popen(
-        [sys.executable, "-c", FETCH, server.address, str(tmp_path / "shared")],
+        [sys.executable, "-c", FETCH, server.address, str(tmp_path / "cache")],
+        cwd=Path(__file__).parents[3],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
     other.stdin.write(pickle.dumps(DATASETS["tiny"]))
     other.stdin.close()
-    ours = load("tiny", cache_dir=tmp_path / "shared")
+    ours = load("tiny")
     assert float(other.stdout.read()) == float(ours.data.sum())
     assert other.wait() == 0
     other.stdout.close()
     assert len(server.asked) == 2
-    (path,) = (tmp_path / "shared").iterdir()
+    (path,) = (tmp_path / "cache").iterdir()
     assert path.read_bytes() == tiny
-
-
-def test_storing_twice_at_once_leaves_one_whole_file(tmp_path):
-    first = folders.store("a", b"bytes", tmp_path / "deep" / "cache")
-    assert folders.store("a", b"bytes", tmp_path / "deep" / "cache") == first
-    assert list(first.parent.iterdir()) == [first]
 
 
 @pytest.mark.parametrize("name", ["iris", "wine", "digits", "breast_cancer"])
@@ -244,9 +214,7 @@ def test_bundled_iris_is_scikit_learns(tiny):
     assert_array_equal(load("iris").target, theirs.target)
 
 
-@pytest.mark.parametrize(
-    "name", ["g50c", "waveform", "synthetic_control", "tic_tac_toe", "two_moons", "two_spirals"]
-)
+@pytest.mark.parametrize("name", ["g50c", "waveform", "synthetic_control", "tic_tac_toe"])
 def test_generated_data_are_the_same_every_time(name, tiny):
     data = load(name, download=False)
     assert data.source == "generated"
@@ -257,21 +225,12 @@ def test_generated_data_are_the_same_every_time(name, tiny):
     assert ("new draw" in data.description) != data.published
 
 
-def test_the_cache_is_where_the_system_has_such_things(monkeypatch):
-    monkeypatch.delenv("ULMUS_CACHE", raising=False)
-    monkeypatch.setattr(Path, "home", lambda: Path("/home/ann"))
-    for platform, variable, value, expected in (
-        ("linux", "XDG_CACHE_HOME", "", "/home/ann/.cache/ulmus"),
-        ("linux", "XDG_CACHE_HOME", "/scratch", "/scratch/ulmus"),
-        ("darwin", "XDG_CACHE_HOME", "/scratch", "/home/ann/Library/Caches/ulmus"),
-        ("win32", "LOCALAPPDATA", "/local", "/local/ulmus"),
-    ):
-        monkeypatch.setattr(folders.sys, "platform", platform)
-        monkeypatch.setenv(variable, value)
-        assert cache_directory() == Path(expected)
-    monkeypatch.setenv("ULMUS_CACHE", "/mine")
-    assert cache_directory() == Path("/mine")
-    assert cache_directory("/given") == Path("/given")
+def test_only_published_rows_are_compared_with_published_figures(tiny):
+    X, y = benchmark_rows("iris")
+    assert X.dtype == float
+    assert len(X) == len(y) == 150
+    with pytest.raises(MissingDatasetError, match="published rows of g50c.*ULMUS_DATA"):
+        benchmark_rows("g50c")
 
 
 @pytest.mark.parametrize("name", sorted(DATASETS))
@@ -282,7 +241,6 @@ def test_the_facts_are_complete(name):
     assert facts.citation.endswith(".")
     assert min(facts.shape) > 0
     assert not facts.sha256 or len(facts.sha256) == 64
-    assert bool(facts.sha256) == bool(facts.size)
     assert not facts.counts or (sum(facts.counts), len(facts.counts)) == (
         facts.shape[0],
         facts.classes,

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
-from datasets.served import facts_of, packed
-from ulmus.datasets.archive import pack, unpack
-from ulmus.exceptions import CorruptFileError
+from papers.datasets.npz import pack, unpack
+from papers.errors import CorruptFileError
+from served import facts_of, packed
 
 X = np.arange(36, dtype=np.float32).reshape(12, 3)
 Y = np.arange(12) % 2

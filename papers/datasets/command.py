@@ -1,39 +1,36 @@
-"""``ulmus data``: which data sets there are, and the files of those that need one."""
+"""What `ulmus data` does: list the data sets, and fetch their files."""
 
+import argparse
 from dataclasses import asdict
 
+from papers.datasets.facts import lookup
+from papers.datasets.loading import catalogue, fetch
+from papers.errors import DatasetError
 from ulmus.cli.printing import note, print_json, say, table
-from ulmus.datasets import DATASETS, catalogue, fetch
-from ulmus.datasets.registry import lookup
-from ulmus.exceptions import DatasetError
 
 __all__ = ["fetch_files", "list_datasets"]
 
-_HEADINGS = ("name", "rows", "columns", "classes", "source", "licence")
 
-
-def list_datasets(options):
+def list_datasets(options: argparse.Namespace) -> int:
     """Print every data set and where it would come from now."""
-    entries = catalogue()
+    entries = [asdict(entry) for entry in catalogue()]
     if options.json:
-        print_json([asdict(entry) for entry in entries])
+        print_json(entries)
         return 0
-    rows = [
-        (e.name, e.rows, e.columns, e.classes or "numbers", e.source, e.licence) for e in entries
-    ]
-    for line in table(_HEADINGS, rows, right=(1, 2, 3)):
+    rows = [tuple({**e, "classes": e["classes"] or "numbers"}.values()) for e in entries]
+    for line in table(tuple(entries[0]), rows, right=(1, 2, 3)):
         say(line)
     return 0
 
 
-def fetch_files(options):
+def fetch_files(options: argparse.Namespace) -> int:
     """Put files into the cache and print where each is; one that fails does not stop the others."""
     for name in options.names:
-        lookup(name, DATASETS)  # a misspelt name is heard of before anything is fetched
+        lookup(name)  # a misspelt name is reported before anything is fetched
     paths = {}
     for name in options.names:
         try:
-            paths[name] = fetch(name, cache_dir=options.cache)
+            paths[name] = fetch(name)
         except DatasetError as error:
             note(f"ulmus: {error}")
     if options.json:

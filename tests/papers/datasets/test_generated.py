@@ -7,16 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
-from ulmus.datasets import (
+from papers.datasets import (
     make_g50c,
-    make_spirals,
     make_synthetic_control,
     make_waveform,
     tic_tac_toe,
 )
 from ulmus.exceptions import InvalidParameterError
 
-MAKERS = [make_g50c, make_waveform, make_synthetic_control, make_spirals]
+MAKERS = [make_g50c, make_waveform, make_synthetic_control]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -35,7 +34,6 @@ def test_the_first_numbers_of_every_generator_stay_what_they_are():
         (-0.63206645999821, 0.13743845711218391),
         (1.2465069299004312, 0.8478815989774826),
         (24.479913622808603, 31.676461272901523),
-        (0.7260815130756673, 0.1209919727476185),
     ]
     assert_allclose([make(0)[0][0, :2] for make in MAKERS], expected, rtol=1e-12)
 
@@ -97,15 +95,6 @@ def test_control_charts_are_of_six_kinds():
         assert size.max() < 22.5
 
 
-def test_a_spiral_is_minus_the_other():
-    X, y = make_spirals(0, noise=0.0)
-    radius = np.linalg.norm(X, axis=1)
-    angle = 2 * np.pi * 1.5 * radius
-    curve = (radius * np.array([np.cos(angle), np.sin(angle)])).T
-    assert_allclose(X, np.where(y[:, None] == 0, curve, -curve), atol=1e-12)
-    assert y.sum() == 250
-
-
 def test_the_958_boards_follow_the_rules_of_the_game():
     X, y = tic_tac_toe()
     assert X.shape == (958, 9)
@@ -145,8 +134,6 @@ def test_the_boards_are_the_published_ones():
         (make_g50c, {"n_features": 2.0}),
         (make_waveform, {"n_noise": -1}),
         (make_synthetic_control, {"n_per_class": 0}),
-        (make_spirals, {"noise": -0.1}),
-        (make_spirals, {"noise": float("nan")}),
     ],
 )
 def test_a_wrong_parameter_is_named(make, wrong):

@@ -1,8 +1,7 @@
 """Data files: one ``.npz`` for each data set, read without trust.
 
 Dense data are X and y; sparse ones data, indices, indptr and shape (CSR) and y. n_train, idxLabs
-and idxUnls hold published splits. Sizes are checked in the archive's directory and in each
-array's header before anything is unpacked, and nothing is ever unpickled.
+and idxUnls hold published splits. Nothing is unpickled, and nothing is written to disk.
 """
 
 import io
@@ -12,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from papers.datasets.facts import Facts
+from papers.errors import CorruptFileError
 from ulmus.archives import read_npz, sparse_matrix
-from ulmus.datasets.registry import Facts
-from ulmus.exceptions import CorruptFileError
 
 __all__ = ["check", "pack", "unpack"]
 
@@ -27,19 +26,14 @@ _MEMBERS = {
 def unpack(blob: bytes, facts: Facts, where: str) -> dict[str, Any]:
     """The arrays of a file, checked; X is a CSR array where the data are sparse.
 
-    Parameters
-    ----------
-    blob : bytes
-        The file.
-    facts : Facts
-        What it must hold.
-    where : str
-        The file's name, for messages.
+    ``where`` is the file's name, for messages.
     """
     try:
         arrays: dict[str, Any] = read_npz(io.BytesIO(blob), _MEMBERS, most=_limit(facts))
         if "data" in arrays:
-            arrays["X"] = _csr(arrays)
+            parts = [arrays.pop(name) for name in ("data", "indices", "indptr")]
+            rows, columns = arrays.pop("shape").tolist()
+            arrays["X"] = sparse_matrix(sp.csr_array, parts, (rows, columns))
     except (ValueError, KeyError, TypeError, MemoryError) as error:
         raise CorruptFileError(f"{where} is no data file that can be read: {error}") from error
     check(arrays, facts, where)
@@ -76,11 +70,10 @@ def check(arrays: Mapping[str, Any], facts: Facts, where: str) -> None:
     if "n_train" in arrays:
         n_train = arrays["n_train"]
         demand(n_train.shape == () and n_train == facts.n_train, f"n_train is {n_train}")
-    for name in ("idxLabs", "idxUnls"):
-        index = arrays.get(name)
-        if index is not None:
-            within = index.dtype.kind in "iu" and bool(((index >= 0) & (index < rows)).all())
-            demand(index.ndim == 2 and within, f"{name} must hold row numbers, a split in each row")
+    for name in {"idxLabs", "idxUnls"} & set(arrays):
+        index = arrays[name]
+        within = index.dtype.kind in "iu" and bool(((index >= 0) & (index < rows)).all())
+        demand(index.ndim == 2 and within, f"{name} must hold row numbers, a split in each row")
     names = arrays.get("feature_names")
     demand(names is None or names.shape == facts.shape[1:], "there must be a name for each column")
 
@@ -90,10 +83,3 @@ def _limit(facts: Facts) -> int:
     rows, columns = facts.shape
     values = 2 * facts.stored if facts.stored else rows * columns
     return 8 * values + 8 * 16 * rows + 1024 * columns + 2**16
-
-
-def _csr(arrays: dict[str, Any]) -> Any:
-    """X of its parts, every index of which must lie within it."""
-    parts = [arrays.pop(name) for name in ("data", "indices", "indptr")]
-    rows, columns = arrays.pop("shape").tolist()
-    return sparse_matrix(sp.csr_array, parts, (rows, columns))

@@ -1,11 +1,14 @@
-"""What a data set is before any of it is read, and how its name is looked up."""
+"""What is known of each data set before any of it is read."""
 
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
+from typing import Any
 
+from papers.errors import UnknownDatasetError
 from ulmus.arguments import hint
-from ulmus.exceptions import UnknownDatasetError
 
-__all__ = ["Facts", "OpenML", "lookup"]
+__all__ = ["DATASETS", "Facts", "OpenML", "lookup"]
 
 
 @dataclass(frozen=True)
@@ -18,9 +21,7 @@ class OpenML:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that is known of a data set beforehand; whatever comes is held against it.
-
-    One name is one data set, wherever it comes from.
+    """One data set, wherever it comes from; what comes is compared with this.
 
     Parameters
     ----------
@@ -29,14 +30,14 @@ class Facts:
     shape : tuple of int
         Rows and columns.
     classes : int
-        How many classes; 0 for a target of numbers.
+        Number of classes; 0 for regression.
     dtype : str
         What the values are stored as.
-    sha256, size : str, int
-        Hash and length of the benchmark file; empty where there is none.
+    sha256 : str
+        Hash of the benchmark file; empty where there is none.
     labels : str
-        Start of the hash of the labels in their published order, which tells whether a copy from
-        elsewhere still has that order, and with it the published split.
+        First 16 digits of the hash of the labels in their published order. A copy from elsewhere
+        has the published split only where its labels have this hash.
     counts : tuple of int
         Rows in each class.
     span : tuple of float or None
@@ -54,7 +55,6 @@ class Facts:
     citation: str
     dtype: str = "float32"
     sha256: str = ""
-    size: int = 0
     labels: str = ""
     counts: tuple[int, ...] = ()
     span: tuple[float, float] | None = None
@@ -66,8 +66,25 @@ class Facts:
     openml: OpenML | None = None
 
 
-def lookup(name: str, table: dict[str, Facts]) -> Facts:
+def _facts(entry: dict[str, Any]) -> Facts:
+    known: dict[str, Any] = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()
+    }
+    if "openml" in known:
+        known["openml"] = OpenML(**known["openml"])
+    return Facts(**known)
+
+
+def _read() -> dict[str, Facts]:
+    text = resources.files("papers.datasets").joinpath("facts.toml").read_text(encoding="utf-8")
+    return {name: _facts(entry) for name, entry in tomllib.loads(text).items()}
+
+
+DATASETS = _read()
+
+
+def lookup(name: str) -> Facts:
     """The facts of a data set, or an error that names the nearest."""
-    if isinstance(name, str) and name in table:
-        return table[name]
-    raise UnknownDatasetError(f"There is no data set {name!r}; {hint(name, table)}")
+    if isinstance(name, str) and name in DATASETS:
+        return DATASETS[name]
+    raise UnknownDatasetError(f"There is no data set {name!r}; {hint(name, DATASETS)}")
