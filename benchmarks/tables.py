@@ -11,13 +11,13 @@ from unittest.mock import patch
 import numpy as np
 
 from ulmus import ELMClassifier, ELMRegressor
-from ulmus.tables import Table, TableEncoder, encoder, shape
+from ulmus.tables import Table, TableEncoder, encoder, squashing
 
 # What reaches far is bent, and up to so many columns are ranked.
 SHAPES = {
     "scaled": (np.inf, 0),
-    "bent": (shape._FAR, 0),
-    "bent and ranked": (shape._FAR, np.inf),
+    "bent": (squashing._FAR, 0),
+    "bent and ranked": (squashing._FAR, np.inf),
 }
 NAMES = ("adult", "california_housing", "covtype", "segment", "shuttle", "letter", "usps", "g50c")
 
@@ -58,7 +58,10 @@ def measure():
         fold = np.random.default_rng(0).integers(0, 3, len(rows))
         found[name] = {}
         for shaped, (far, ranked) in SHAPES.items():
-            with patch.object(shape, "_FAR", far), patch.object(encoder, "_MOST_RANKED", ranked):
+            with (
+                patch.object(squashing, "_FAR", far),
+                patch.object(encoder, "_MOST_RANKED", ranked),
+            ):
                 scores = [
                     score(table.rows(fold != k), y[fold != k], table.rows(fold == k), y[fold == k])
                     for k in range(3)

@@ -27,8 +27,7 @@ from sklearn.preprocessing import (
 from persistence.cases import CASES
 from persistence.test_layouts import HOLES, MODELS, RARE, TABLE, X
 from ulmus import ELMClassifier, ELMRegressor, save
-from ulmus.tables import Table
-from ulmus.tabular import TableModel, fit_table
+from ulmus.tables import Table, TableModel, fit_table
 
 __all__ = ["NAMES", "Model", "every_class", "model"]
 

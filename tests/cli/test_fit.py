@@ -17,7 +17,7 @@ from cli.conftest import write
 from surroundings import BACKGROUND, FOREGROUND, started_in
 from ulmus.cli import main
 from ulmus.estimators.classifier import ELMClassifier
-from ulmus.tabular import TableModel
+from ulmus.tables import TableModel
 
 # Where the tests were started: a relative path to the sources holds there.
 HERE = os.getcwd()

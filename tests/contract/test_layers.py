@@ -31,14 +31,13 @@ LAYERS = [
         "graphs",
         "kernels",
         "metrics",
-        "tables",
         "validation",
     ],
     ["distributed", "hidden", "kernel_matrix", "lowrank", "problem", "reservoir", "slopes"],
     ["features", "solvers"],
     ["estimators"],
+    ["tables"],
     ["exporting", "persistence", "plotting"],
-    ["tabular"],
     ["cli"],
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}

@@ -38,8 +38,7 @@ from ulmus import load, save
 from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
 from ulmus.kernels import RBF, Polynomial, Precomputed
 from ulmus.persistence import classes, layouts, scikit, table_layouts
-from ulmus.tables import Table, TableEncoder
-from ulmus.tabular import fit_table
+from ulmus.tables import Table, TableEncoder, fit_table
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::3], Y[::3]

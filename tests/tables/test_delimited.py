@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
-from ulmus.tables import read_table, text
+from ulmus.tables import delimited, read_table
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=8)
 # Cells that stay as they are: no space around, no number, no blank.
@@ -198,8 +198,8 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 
 
 def test_a_header_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "_CHUNK", 1000)
-    monkeypatch.setattr(text, "_HEAD", 100)
+    monkeypatch.setattr(delimited, "_CHUNK", 1000)
+    monkeypatch.setattr(delimited, "_HEAD", 100)
     names = [f"a_column_with_a_long_name_{j}" for j in range(200)]
     path = write(tmp_path / "t.csv", ",".join(names) + "\n" + ",".join(["1"] * 200) + "\n")
     assert read_table(path).names == tuple(names)
@@ -239,8 +239,8 @@ def test_an_open_quote_is_told(tmp_path):
 
 
 def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(text, "_CHUNK", 1000)
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(delimited, "_CHUNK", 1000)
     with pytest.raises(TableError, match="a line of more than 10,000 characters"):
         read_table(write(tmp_path / "t.csv", "a,b\n1," + "2" * 20_000))
     # A compressed one is unpacked no further than that.
@@ -250,7 +250,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatc
 
 
 def test_a_row_longer_than_the_longest_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(delimited, "LONGEST_LINE", 1000)
     path = write(tmp_path / "t.csv", 'a,b\n1,"' + "line\n" * 2000 + '"\n2,3\n')
     with pytest.raises(TableError, match="cannot be taken apart into rows"):
         read_table(path)

@@ -8,8 +8,8 @@ from ulmus.cli.places import read_data
 from ulmus.cli.printing import facts, note, print_json, say, table, width, wrapped
 from ulmus.cli.watching import watching
 from ulmus.exceptions import InvalidInputError
-from ulmus.tabular.judging import judge_labels, judge_numbers
-from ulmus.tabular.targets import as_text, read_target
+from ulmus.tables.judging import judge_labels, judge_numbers
+from ulmus.tables.target_column import as_text, read_target
 
 __all__ = ["evaluate"]
 
@@ -28,7 +28,7 @@ def evaluate(options):
     rows = data if known.all() else data.rows(known)
     with watching("Predicting", options.quiet):
         found = model.predict(rows)
-    notes = [*data.notes, *model.encoder.met, *([goal.note] if goal.note else [])]
+    notes = [*data.notes, *model.encoder.met, *goal.notes]
     if not known.all():
         notes.append(f"{(~known).sum():,} rows have a blank {model.target!r} and were left out.")
     if model.task == "regression":

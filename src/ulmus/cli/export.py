@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from sklearn.pipeline import Pipeline
+
 from ulmus.cli.models import load_model
 from ulmus.cli.places import check_free, stem_of
 from ulmus.cli.printing import facts, print_json, say
 from ulmus.cli.words import size_words
-from ulmus.exporting.tables import input_names
-from ulmus.tabular.onnx import save_table_onnx
+from ulmus.exporting.model import save_onnx
+from ulmus.exporting.table_columns import input_names
 
 __all__ = ["export"]
 
@@ -17,7 +19,8 @@ def export(options):
     path = options.onnx or f"{stem_of(options.model)}.onnx"
     check_free(path, options.force)
     model = load_model(options.model)
-    save_table_onnx(model, path)
+    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
+    save_onnx(stages, path, encoder=model.encoder)
     size, inputs = Path(path).stat().st_size, _inputs(model.encoder)
     if options.json:
         print_json({"onnx": path, "bytes": size, "inputs": inputs})

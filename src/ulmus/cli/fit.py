@@ -8,7 +8,7 @@ from ulmus.cli.printing import facts, note, print_json, say
 from ulmus.cli.watching import watching
 from ulmus.cli.words import chosen_words, classes_words, score_words, size_words
 from ulmus.persistence import save
-from ulmus.tabular import fit_table
+from ulmus.tables import fit_table
 
 __all__ = ["fit"]
 

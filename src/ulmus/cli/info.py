@@ -6,7 +6,7 @@ from ulmus.persistence import describe
 
 __all__ = ["info"]
 
-_TABLE_MODEL = "ulmus.tabular.TableModel"
+_TABLE_MODEL = "ulmus.tables.TableModel"
 _MOST = 12
 
 

@@ -2,7 +2,7 @@
 
 from ulmus.exceptions import InvalidInputError
 from ulmus.persistence import load
-from ulmus.tabular import TableModel
+from ulmus.tables import TableModel
 
 __all__ = ["load_model"]
 

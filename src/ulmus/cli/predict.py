@@ -10,7 +10,7 @@ from ulmus.cli.places import check_free, read_data, write_new
 from ulmus.cli.printing import csv_text, harmless, note, print_json, say, write_csv
 from ulmus.cli.watching import watching
 from ulmus.exceptions import InvalidInputError
-from ulmus.tabular.targets import as_text
+from ulmus.tables.target_column import as_text
 
 __all__ = ["predict"]
 

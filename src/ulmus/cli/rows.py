@@ -8,8 +8,8 @@ from ulmus.cli.places import read_data
 from ulmus.cli.watching import watching
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import TableEncoder
-from ulmus.tabular.targets import as_text
-from ulmus.tabular.view import View
+from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.target_column import as_text
 
 __all__ = ["read_rows"]
 
@@ -26,7 +26,7 @@ def read_rows(options, aside):
         for name in dict.fromkeys([*([aside] if aside else []), *options.without]):
             table = table.without(name)
         encoder = TableEncoder().fit(table)
-        X = View().fit_transform(encoder.transform(table))
+        X = ClippedBins().fit_transform(encoder.transform(table))
     if X.shape[0] < 2:
         raise InvalidInputError("There is only one row; at least two are needed.")
     return X, None if column is None else _words(column), [*table.notes, *encoder.notes]

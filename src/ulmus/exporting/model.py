@@ -12,7 +12,7 @@ from ulmus.exceptions import ExportError
 from ulmus.exporting import scikit  # noqa: F401  (its transformers register themselves)
 from ulmus.exporting.graph import Graph, onnx_module
 from ulmus.exporting.outputs import outputs
-from ulmus.exporting.tables import encoded_rows, input_names
+from ulmus.exporting.table_columns import encoded_rows, input_names
 from ulmus.files import replacing
 from ulmus.version import __version__
 

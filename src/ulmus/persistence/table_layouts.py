@@ -89,7 +89,7 @@ LAYOUTS: dict[str, Layout] = {
         },
         more=_encoder,
     ),
-    "ulmus.tabular.TableModel": Layout(
+    "ulmus.tables.TableModel": Layout(
         {
             "encoder": is_a(TableEncoder),
             "view": has("transform"),
@@ -100,7 +100,7 @@ LAYOUTS: dict[str, Layout] = {
         },
         more=_table_model,
     ),
-    "ulmus.tabular.view.View": Layout(
+    "ulmus.tables.clipped_bins.ClippedBins": Layout(
         {
             "n_features_in_": size("d"),
             "low_": _CLIPPED,

@@ -1,11 +1,14 @@
-"""Files into matrices: CSV, TSV, Parquet, npz, svmlight and folders of images.
+"""Tables to predictions: a file is read, its columns become a matrix, and a model is fitted to it.
 
-`read_table` reads a file; `TableEncoder` turns its columns into numbers, and those of later files
-in the same way.
+`read_table` reads CSV, TSV, Parquet, npz, svmlight and folders of images. `fit_table` fits what
+suits a table; the `TableModel` that it returns predicts later tables with the same columns.
+`TableEncoder` is the part of it that turns columns into numbers.
 """
 
 from ulmus.tables.encoder import TableEncoder
-from ulmus.tables.reading import read_table
+from ulmus.tables.fitting import fit_table
+from ulmus.tables.formats import read_table
 from ulmus.tables.table import Table
+from ulmus.tables.table_model import TableModel
 
-__all__ = ["Table", "TableEncoder", "read_table"]
+__all__ = ["Table", "TableEncoder", "TableModel", "fit_table", "read_table"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-__all__ = ["DATE_LAYOUTS", "Reader", "read_cells", "reader", "words"]
+__all__ = ["DATE_LAYOUTS", "Reader", "numbers_in", "read_cells", "reader", "words"]
 
 Reader = Callable[[str], float | None]
 
@@ -25,24 +25,17 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def reader(kind: str, layout: str, cells: Iterable[str | None], decimal_comma: bool) -> Reader:
-    """What reads the cells of a column: a number, or None where there is none.
+    """A function from one of the cells to its number, or to None where it is none.
 
-    Parameters
-    ----------
-    kind : {"number", "boolean", "date"}
-        What they are.
-    layout : str
-        That of dates.
-    cells : iterable of str
-        The cells: without any comma among them, 1.234 is no thousand.
-    decimal_comma : bool
-        Whether numbers may have one.
+    ``kind`` is "number", "boolean" or "date", ``layout`` that of the dates. A point sets thousands
+    apart where ``decimal_comma`` is true and some cell has a comma, else it is a decimal point.
     """
     if kind == "boolean":
-        return _yes_or_no
+        return lambda cell: _YES_OR_NO.get(cell.lower())
     if kind == "date":
-        return _date(layout)
-    return _number(decimal_comma and any("," in cell for cell in cells if cell))
+        return lambda cell: _days(cell, layout)
+    comma = decimal_comma and any("," in cell for cell in cells if cell)
+    return lambda cell: _number(cell, comma)
 
 
 def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]:
@@ -54,6 +47,17 @@ def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]
     return x, bad
 
 
+def numbers_in(cells: np.ndarray, decimal_comma: bool) -> np.ndarray | None:
+    """Cells as numbers, NaN where blank; None where some of them are words."""
+    if cells.dtype != object:
+        return np.asarray(cells, dtype=float)
+    distinct = set(cells) - {None}
+    read = reader("number", "", distinct, decimal_comma)
+    if any(read(cell) is None for cell in distinct):
+        return None
+    return read_cells(cells, read)[0]
+
+
 def words(values: np.ndarray) -> np.ndarray:
     """Cells as text, numbers as they would be written."""
     if values.dtype == object:
@@ -61,39 +65,27 @@ def words(values: np.ndarray) -> np.ndarray:
     return np.array([None if np.isnan(v) else f"{v:.15g}" for v in values], dtype=object)
 
 
-def _number(decimal_comma: bool) -> Reader:
+def _number(cell: str, decimal_comma: bool) -> float | None:
     """Read 12, -1.5e3 or 1,234.5; with a decimal comma 1,5 and 1.234,5; no code such as 007."""
+    if _CODE.match(cell):
+        return None
+    if decimal_comma and _COMMA.fullmatch(cell):
+        cell = cell.replace(".", "").replace(",", ".")
+    elif not decimal_comma and _GROUPED.fullmatch(cell):
+        cell = cell.replace(",", "")
+    return float(cell) if _PLAIN.fullmatch(cell) else None
 
-    def read(cell: str) -> float | None:
-        if _CODE.match(cell):
+
+def _days(cell: str, layout: str) -> float | None:
+    """A date as days since 1970, with the time of day as a fraction."""
+    try:
+        if layout != "iso":
+            moment = datetime.strptime(cell, layout)
+        elif _ISO.fullmatch(cell):
+            moment = datetime.fromisoformat(cell)
+        else:
             return None
-        if decimal_comma and _COMMA.fullmatch(cell):
-            cell = cell.replace(".", "").replace(",", ".")
-        elif not decimal_comma and _GROUPED.fullmatch(cell):
-            cell = cell.replace(",", "")
-        return float(cell) if _PLAIN.fullmatch(cell) else None
-
-    return read
-
-
-def _yes_or_no(cell: str) -> float | None:
-    return _YES_OR_NO.get(cell.lower())
-
-
-def _date(layout: str) -> Reader:
-    """Read dates of one layout as days since 1970, with the time of day as a fraction."""
-
-    def read(cell: str) -> float | None:
-        try:
-            if layout != "iso":
-                moment = datetime.strptime(cell, layout)
-            elif _ISO.fullmatch(cell):
-                moment = datetime.fromisoformat(cell)
-            else:
-                return None
-        except ValueError:
-            return None
-        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return (zoned - _EPOCH).total_seconds() / 86400
-
-    return read
+    except ValueError:
+        return None
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (zoned - _EPOCH).total_seconds() / 86400

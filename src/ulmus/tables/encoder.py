@@ -9,10 +9,8 @@ import scipy.sparse as sp
 
 from ulmus.arguments import hint
 from ulmus.exceptions import TableError
-from ulmus.tables.categories import Category
-from ulmus.tables.choice import chosen
-from ulmus.tables.numbers import Number
-from ulmus.tables.shape import unusable, usable, varied
+from ulmus.tables.columns import Category, Number, column_of
+from ulmus.tables.squashing import unusable, usable, varied
 from ulmus.tables.table import Table
 from ulmus.tables.wording import counted, listed
 from ulmus.typing import Rows
@@ -23,8 +21,8 @@ __all__ = ["TableEncoder"]
 _WIDE, _FEW = 1000, 0.05
 # A file may hold a million arrays, and a column may need two.
 _MOST_NAMED = 450_000
-# Numbers get their ranks too where no more columns than these have any: in more, as a signal or an
-# image has, ranks were seen to harm.
+# Numbers get their ranks too where no more columns than these have any: in wider tables, such as
+# signals and images, ranks lowered the accuracy (benchmarks/tables.py).
 _MOST_RANKED = 32
 
 
@@ -32,8 +30,8 @@ _MOST_RANKED = 32
 class TableEncoder:
     """A table's columns as a matrix of float32, in a way that is settled once and kept.
 
-    Numbers are scaled, and bent where they reach far; blanks are filled by the median. Text becomes
-    a column of zeros and ones for each category. All that was decided is in `notes`.
+    Numbers are scaled, and far values squashed; blanks are filled by the median. Text becomes a
+    column of zeros and ones for each category. `notes` says what was decided.
 
     Attributes
     ----------
@@ -86,7 +84,6 @@ class TableEncoder:
     notes: tuple[str, ...] = ()
     met: tuple[str, ...] = ()
 
-    # ------------------------------------------------------------------ fitting
     def fit(self, table: Table) -> "TableEncoder":
         """Decide what each column is and how it becomes numbers."""
         vars(self).update(vars(TableEncoder()))
@@ -101,21 +98,23 @@ class TableEncoder:
         numbers = [table[name] for name in table.names if table[name].dtype != object]
         ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
         for name in table.names:
-            found = chosen(name, table[name], decimal_comma=table.decimal_comma, ranked=ranked)
-            notes += found.notes
-            if found.column is None:
-                self.dropped[name] = found.reason
+            column, told = column_of(
+                name, table[name], decimal_comma=table.decimal_comma, ranked=ranked
+            )
+            notes += told
+            if isinstance(column, str):
+                self.dropped[name] = column
             else:
-                self.columns[name] = found.column.state()
+                self.columns[name] = dict(vars(column))
         if not self.columns:
             why = " ".join(self._left_out()) or "There are none."
             raise TableError(f"No column is left to learn from. {why}")
         self.names = tuple(self.columns)
         self.kinds = tuple(state["kind"] for state in self.columns.values())
         self.feature_names_out = tuple(
-            out for name in self.names for out in self._column(name).outputs(name)
+            out for name in self.names for out in self.column(name).outputs(name)
         )
-        dense = sum(isinstance(self._column(name), Number) for name in self.names)
+        dense = sum(isinstance(self.column(name), Number) for name in self.names)
         width = len(self.feature_names_out)
         self.sparse = width > _WIDE and (dense + len(self.names)) / width < _FEW
         self.notes = (*notes, *self._left_out())
@@ -130,7 +129,6 @@ class TableEncoder:
         """The matrix of the table that the encoder is fitted to."""
         return self.fit(table).transform(table)
 
-    # ------------------------------------------------------------------ encoding
     def transform(self, table: Table) -> Rows:
         """The matrix of a table with these columns, in any order."""
         if not self.names:
@@ -153,7 +151,7 @@ class TableEncoder:
             met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
         blocks = []
         for name in self.names:
-            block, notes = self._column(name).encoded(name, table[name], table.decimal_comma)
+            block, notes = self.column(name).encoded(name, table[name], table.decimal_comma)
             blocks.append(block)
             met += notes
         self.met = tuple(met)
@@ -161,7 +159,6 @@ class TableEncoder:
             return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
         return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
 
-    # ------------------------------------------------------------------ matrices
     def _fit_matrix(self, table: Table) -> "TableEncoder":
         X = table.matrix
         assert X is not None
@@ -212,8 +209,9 @@ class TableEncoder:
 
     def encoded_width(self) -> int:
         """How many columns the matrix of a table has."""
-        return self.width or sum(self._column(name).width for name in self.names)
+        return self.width or sum(len(self.column(name).outputs("")) for name in self.names)
 
-    def _column(self, name: str) -> Number | Category:
+    def column(self, name: str) -> Number | Category:
+        """How one column is encoded."""
         state = self.columns[name]
         return Category(**state) if state["kind"] == "category" else Number(**state)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ulmus.backends.images import image_pixels, image_shape
+from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.table import Table
 
@@ -21,13 +21,8 @@ _LARGEST = 64
 def read_images(folder: Path, *, shape: tuple[int, ...] | None = None) -> Table:
     """A table of the images of a folder; the names of its subfolders are the target.
 
-    Parameters
-    ----------
-    folder : Path
-        Images, or a subfolder of images for each class.
-    shape : tuple of int, default=None
-        Height, width and, for colour, 3, that all are brought to; None is the size most of them
-        have, made smaller, in proportion, until neither side is above 64.
+    ``shape`` is the height, width and, for colour, 3, that all are resized to; None is the size
+    most of them have, made smaller, in proportion, until neither side is above 64.
     """
     files = _images(folder)
     places = [path.relative_to(folder) for path in files]

@@ -5,11 +5,10 @@ import pytest
 
 from ulmus import load, save
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.tables import Table
-from ulmus.tabular import TableModel, fit_table
-from ulmus.tabular.choice import choose
-from ulmus.tabular.targets import read_target
-from ulmus.tabular.view import View
+from ulmus.tables import Table, TableModel, fit_table
+from ulmus.tables.candidates import Settings, choose
+from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.target_column import read_target
 
 
 def table_of(**columns):
@@ -47,10 +46,10 @@ def test_steps_are_taken_where_they_help():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
     jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
-    chosen = choose(x, jumps, classify=False, seed=0, watch=lambda _: None)
+    chosen = choose(x, jumps, Settings(classify=False))
     assert chosen.view.steps
     straight = x @ [1.0, 2.0, -1.0]
-    chosen = choose(x, straight, classify=False, seed=0, watch=lambda _: None)
+    chosen = choose(x, straight, Settings(classify=False))
     assert not chosen.view.steps
 
 
@@ -58,7 +57,7 @@ def test_a_view_stays_within_what_was_seen_and_repeats_no_step():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 1)).astype(np.float32)
     X = np.hstack([x, np.exp(x), x > 0])  # the second tells no more steps than the first
-    view = View(steps=True).fit(X)
+    view = ClippedBins(steps=True).fit(X)
     assert set(view.column_.tolist()) == {0}
     assert len(view.edge_) == 19
     Z = view.transform(X)
@@ -99,7 +98,7 @@ def test_no_target_column_no_probabilities_no_rows():
 
 
 def test_of_many_rows_without_a_target_some_are_used(monkeypatch):
-    monkeypatch.setattr("ulmus.tabular.fitting._GRAPH_ROWS", 50)
+    monkeypatch.setattr("ulmus.tables.fitting._GRAPH_ROWS", 50)
     x = np.linspace(-1, 1, 200)
     y = np.where(x > 0, "up", "down").astype(object)
     y[np.arange(200) % 8 > 0] = None

@@ -1,9 +1,9 @@
-"""Numbers in a form that random features make the most of.
+"""Columns of numbers scaled for random features, with far values squashed and ranks added.
 
-A column is centred and scaled. Where it reaches far beyond its bulk, as incomes do, it is bent
-towards ±3 by z / √(1 + z²/9), for otherwise the few far values would take up the whole range and
-leave the bulk none. In a table of few numbers, each also gets its rank among the values that were
-seen, from −1 to 1: a hidden unit can then bend where the data are.
+A column is centred and scaled. Where it reaches far beyond its bulk, as incomes do, it is squashed
+into ±3 by z / √(1 + z²/9); otherwise a few far values would take up the whole range. In a table of
+few numbers, each also gets its rank among the training values, from −1 to 1: a hidden unit can then
+bend where the data are.
 """
 
 import numpy as np
@@ -16,25 +16,25 @@ __all__ = [
     "Frame",
     "frame_of",
     "framed",
-    "rank",
     "ranks_of",
     "unusable",
     "usable",
     "varied",
 ]
 
-# Deviations from the mean beyond which a column is said to reach far.
+# A column with a value more standard deviations than these from its mean is squashed.
 _FAR = 4.0
 _LIMIT = 3.0
 _KNOTS = 256
 # Ranks of fewer different values say little more than the values.
 _FEWEST_VALUES = 10
 
-# Beyond this a number is no measurement, and its square would not be finite.
+# Larger numbers count as blank: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
-# And so far from the centre, in units of the scale, all are the same.
+# Scaled values are clipped to this distance from the centre.
 FARTHEST = 1e6
 
+# Centre, scale, and whether far values are squashed.
 Frame = tuple[float, float, bool]
 
 
@@ -66,7 +66,7 @@ def unusable(x: np.ndarray) -> str:
 
 
 def frame_of(x: np.ndarray) -> Frame:
-    """Centre, scale, and whether far values are bent inwards."""
+    """Centre, scale, and whether far values are squashed."""
     middle, mean, deviation = float(np.median(x)), float(np.mean(x)), float(np.std(x))
     if not deviation > 0 or np.abs(x - mean).max() <= _FAR * deviation:
         return middle, deviation or 1.0, False
@@ -77,11 +77,11 @@ def frame_of(x: np.ndarray) -> Frame:
 
 
 def framed(x: np.ndarray, frame: Frame) -> np.ndarray:
-    """The numbers, centred, scaled and, if need be, bent."""
-    center, scale, bend = frame
+    """The numbers centred, scaled and, where the frame says so, squashed."""
+    center, scale, squash = frame
     with np.errstate(over="ignore"):
         z = np.clip((x - center) / scale, -FARTHEST, FARTHEST)
-    return z / np.hypot(1.0, z / _LIMIT) if bend else z
+    return z / np.hypot(1.0, z / _LIMIT) if squash else z
 
 
 def varied(x: np.ndarray) -> bool:
@@ -98,8 +98,3 @@ def ranks_of(x: np.ndarray) -> np.ndarray:
     values, place = np.unique(np.quantile(x, (share + 1) / 2), return_inverse=True)
     # Equal values share the mean of their ranks.
     return np.stack([values, np.bincount(place, share) / np.bincount(place)])
-
-
-def rank(x: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Where numbers lie among those that were seen."""
-    return np.interp(x, ranks[0], ranks[1])

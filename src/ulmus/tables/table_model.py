@@ -1,10 +1,20 @@
 """A fitted model together with the columns it reads."""
 
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
 from ulmus.exceptions import InvalidInputError
+from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.table import Table
+from ulmus.typing import Rows
 
 __all__ = ["TableModel"]
 
 
+@dataclass(eq=False, repr=False)
 class TableModel:
     """What `fit_table` found: from a table to predictions.
 
@@ -12,8 +22,8 @@ class TableModel:
     ----------
     encoder : TableEncoder
         Columns into numbers.
-    view : View
-        The numbers as the estimator sees them.
+    view : ClippedBins
+        Clips the numbers, and adds steps where they help.
     estimator : estimator
         A fitted classifier or regressor.
     target : str
@@ -26,8 +36,7 @@ class TableModel:
     Examples
     --------
     >>> import numpy as np
-    >>> from ulmus.tables import Table
-    >>> from ulmus.tabular import fit_table
+    >>> from ulmus.tables import Table, fit_table
     >>> size = np.arange(40.0)
     >>> kind = np.where(size < 20, "small", "large").astype(object)
     >>> model = fit_table(Table(("size", "kind"), {"size": size % 23, "kind": kind}), "kind")
@@ -37,35 +46,35 @@ class TableModel:
     (1,)
     """
 
-    def __init__(self, encoder, view, estimator, target, task, summary):
-        self.encoder = encoder
-        self.view = view
-        self.estimator = estimator
-        self.target = target
-        self.task = task
-        self.summary = summary
+    encoder: TableEncoder
+    view: ClippedBins
+    estimator: Any
+    target: str
+    task: str
+    summary: dict[str, Any]
 
     @property
-    def classes(self):
+    def classes(self) -> np.ndarray | None:
         """The labels, or None where numbers are predicted."""
         return getattr(self.estimator, "classes_", None)
 
-    def predict(self, table):
+    def predict(self, table: Table) -> np.ndarray:
         """Predictions for the rows of a table, in their order.
 
         Parameters
         ----------
         table : Table
-            The columns that the model was fitted to, in any order; others are passed over.
+            The columns that the model was fitted to, in any order; others are ignored.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Labels or numbers.
         """
-        return self.estimator.predict(self.matrix(table))
+        found: np.ndarray = self.estimator.predict(self.matrix(table))
+        return found
 
-    def predict_proba(self, table):
+    def predict_proba(self, table: Table) -> np.ndarray:
         """Probabilities of the classes.
 
         Parameters
@@ -82,9 +91,10 @@ class TableModel:
             raise InvalidInputError(
                 f"The model predicts numbers ({self.target!r}), which have no probabilities."
             )
-        return self.estimator.predict_proba(self.matrix(table))
+        found: np.ndarray = self.estimator.predict_proba(self.matrix(table))
+        return found
 
-    def matrix(self, table):
+    def matrix(self, table: Table) -> Rows:
         """The rows as the estimator takes them.
 
         Parameters

@@ -1,32 +1,35 @@
-"""An encoded matrix as the hidden layer sees it: within the known range, and with steps."""
+"""An encoded matrix clipped to the range of its training rows, and quantile indicators of it."""
+
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.typing import Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["View", "has_steps"]
+__all__ = ["ClippedBins", "has_steps"]
 
-# A column of numbers becomes so many parts of equally many rows.
-_PARTS = 20
-# With more columns than these, steps would be most of the work.
+# A column of numbers is cut into so many bins of equally many rows.
+_BINS = 20
+# More columns of indicators than these would be most of the work of a fit.
 _MOST_COLUMNS = 2000
 
 
-class View(TransformerMixin, BaseEstimator):
-    """Columns held within the range they were learnt on, and steps up their numbers.
+class ClippedBins(TransformerMixin, BaseEstimator):
+    """Columns clipped to the range seen in `fit`, and steps: indicators of their quantile bins.
 
-    A random unit sees a sum over all columns, which is a poor way to say "from 5000 on". A step is
-    1 where a number is above one of its column's twentieths, and says just that. Numbers beyond
-    the range that was seen count as its end, so that one stray value cannot send a model anywhere.
-    A sparse matrix stays as it is.
+    A random unit sees a weighted sum over all columns, which can hardly express "from 5000 on". A
+    step is 1 where a number is above one of its column's twentieths, and expresses just that.
+    Clipping keeps one stray value from taking a prediction anywhere. A sparse matrix stays as it
+    is.
 
     Parameters
     ----------
     steps : bool, default=False
-        Whether there are steps.
+        Whether quantile indicators are added.
 
     Attributes
     ----------
@@ -38,10 +41,10 @@ class View(TransformerMixin, BaseEstimator):
         What it must exceed.
     """
 
-    def __init__(self, steps=False):
+    def __init__(self, steps: bool = False) -> None:
         self.steps = steps
 
-    def fit(self, X, y=None):
+    def fit(self, X: Rows, y: Any = None) -> "ClippedBins":
         """Learn the range and, where they are wanted, the steps."""
         self.n_features_in_ = X.shape[1]
         self.low_ = self.high_ = self.edge_ = np.zeros(0, np.float32)
@@ -53,8 +56,8 @@ class View(TransformerMixin, BaseEstimator):
             self.column_, self.edge_ = _steps(X)
         return self
 
-    def transform(self, X):
-        """The columns, and then the steps."""
+    def transform(self, X: Rows) -> Rows:
+        """The clipped columns, and then the steps."""
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
         if sparse.issparse(X) or not len(self.low_):
@@ -65,34 +68,34 @@ class View(TransformerMixin, BaseEstimator):
         return np.hstack([X, X[:, self.column_] > self.edge_], dtype=X.dtype)
 
 
-def has_steps(X):
-    """Whether there are numbers that could have steps, and not too many."""
+def has_steps(X: Rows) -> bool:
+    """Whether there are columns that could have steps, and not too many."""
     if sparse.issparse(X):
         return False
-    wanted = int(np.sum([not _two_values(column) for column in X.T])) * (_PARTS - 1)
+    wanted = int(np.sum([not _two_values(column) for column in X.T])) * (_BINS - 1)
     return 0 < wanted <= _MOST_COLUMNS
 
 
-def _steps(X):
-    """Columns and edges, without those that say what an earlier one says of these rows."""
+def _steps(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and edges, without those that are 1 in the same rows as an earlier one."""
     columns, edges, met = [], [], set()
     for j, x in enumerate(X.T):
         for edge in _edges(x):
-            said = np.packbits(x > edge).tobytes()
-            if said not in met:
-                met.add(said)
+            pattern = np.packbits(x > edge).tobytes()
+            if pattern not in met:
+                met.add(pattern)
                 columns.append(j)
                 edges.append(edge)
     return np.array(columns, dtype=np.int64), np.array(edges, dtype=X.dtype)
 
 
-def _edges(x):
-    """Between the parts; none where there are but two values, which are a step already."""
+def _edges(x: np.ndarray) -> np.ndarray:
+    """Between the bins; none of a column with two values, which is an indicator already."""
     if _two_values(x):
         return np.zeros(0)
-    cuts = np.unique(np.quantile(x, np.arange(1, _PARTS) / _PARTS, method="lower"))
+    cuts = np.unique(np.quantile(x, np.arange(1, _BINS) / _BINS, method="lower"))
     return cuts[cuts < x.max()]
 
 
-def _two_values(x):
+def _two_values(x: np.ndarray) -> bool:
     return bool(((x == x.min()) | (x == x.max())).all())

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from ulmus.arguments import check_known
-from ulmus.backends.parquet import parquet_columns
+from ulmus.backends.arrow import parquet_columns
 from ulmus.exceptions import TableError
-from ulmus.tables.arrays import read_npz, read_svmlight
 from ulmus.tables.delimited import MISSING, read_delimited
 from ulmus.tables.images import read_images
+from ulmus.tables.matrices import read_npz, read_svmlight
 from ulmus.tables.table import Table
 
 __all__ = ["read_table"]
@@ -25,6 +25,7 @@ _KINDS = {
     ".libsvm": "svmlight",
     ".svm": "svmlight",
 }
+_MATRICES = {"npz": read_npz, "svmlight": read_svmlight}
 _PACKED = (".gz", ".bz2")
 
 
@@ -42,13 +43,13 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        What is read. Text may be compressed: its name then ends in .gz or .bz2.
+        The file or folder. Text may be compressed: its name then ends in .gz or .bz2.
     kind : {"csv", "tsv", "txt", "parquet", "npz", "svmlight", "images"}, default=None
         What it is; None goes by the end of its name.
     encoding : str, default=None
         Encoding of text; None finds it.
     delimiter : str, default=None
-        What stands between two fields of text; None finds it.
+        What separates two fields of text; None finds it.
     header : bool, default=None
         Whether the first row of text has the columns' names; None is yes, unless it is all numbers.
     image_shape : tuple of int, default=None
@@ -95,13 +96,10 @@ def _read_file(
         if not len(table):
             raise TableError(f"{path} has no rows.")
         return table
-    if kind == "npz":
-        return read_npz(path)
-    if kind == "svmlight":
-        return read_svmlight(path)
-    if delimiter is None and kind == "tsv":
-        delimiter = "\t"
-    return read_delimited(path, encoding=encoding, delimiter=delimiter, header=header)
+    if kind in _MATRICES:
+        return _MATRICES[kind](path)
+    delimiter = "\t" if delimiter is None and kind == "tsv" else delimiter
+    return read_delimited(path, encoding, delimiter, header)
 
 
 def _kind(path: Path) -> str:

@@ -4,22 +4,23 @@ What the encoder rounds to single precision the graph rounds too: a model may as
 is above another, and must get the same answer.
 """
 
-from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
-from ulmus.exceptions import ExportError
+from ulmus.exporting.graph import Graph, Value
+from ulmus.exporting.maps import transformed
 from ulmus.exporting.outputs import OUTPUT_NAMES
-from ulmus.tables.categories import Category
-from ulmus.tables.numbers import Number
-from ulmus.tables.shape import FARTHEST, LARGEST
+from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.columns import Category, Number
+from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.squashing import FARTHEST, LARGEST, Frame
+from ulmus.typing import DType
 
 __all__ = ["encoded_rows", "input_names"]
 
-_ML = "ai.onnx.ml"
 
-
-def input_names(encoder):
+def input_names(encoder: TableEncoder) -> dict[str, str]:
     """The graph's input for each column: its own name, marked where an output has one of them."""
     if encoder.width:
         return {"X": "X"}
@@ -27,32 +28,23 @@ def input_names(encoder):
     return {name: mark + name for name in encoder.names}
 
 
-def encoded_rows(graph, encoder, dtype):
+def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
     """The matrix of the columns, whose inputs are added to the graph."""
     if encoder.width:
-        return _matrix(graph, encoder, dtype)
-    inputs = input_names(encoder)
-    parts = [_column(encoder._column(name), graph, inputs[name]) for name in encoder.names]
+        x = graph.input("X", dtype, encoder.width).cast(np.float64)
+        return x if encoder.sparse else _filled(x, encoder.fill.astype(dtype))
+    parts = []
+    for name, given in input_names(encoder).items():
+        column = encoder.column(name)
+        encoded = _number if isinstance(column, Number) else _category
+        parts.append(encoded(column, graph, given))
     return graph.op("Concat", *parts, axis=1)
 
 
-def _matrix(graph, encoder, dtype):
-    """Rows that were a matrix from the start, with their blanks filled."""
-    x = graph.input("X", dtype, encoder.width).cast(np.float64)
-    return x if encoder.sparse else _filled(x, encoder.fill.astype(dtype))
-
-
-@singledispatch
-def _column(column, graph, name):
-    """The columns of the matrix that one column becomes."""
-    raise ExportError(f"The column {name!r} is of a kind that cannot be written as ONNX.")
-
-
-@_column.register
-def _(column: Number, graph, name):
+def _number(column: Number, graph: Graph, name: str) -> Value:
     given = graph.input(name, np.float64, 1)
     x = _filled(given, column.fill)
-    parts = [_framed(x, *column.frame)]
+    parts = [_framed(x, column.frame)]
     if column.ranks.size:
         parts.append(_interpolated(x, *column.ranks))
     parts = [part.cast(np.float32).cast(np.float64) for part in parts]
@@ -61,14 +53,13 @@ def _(column: Number, graph, name):
     return graph.op("Concat", *parts, axis=1)
 
 
-@_column.register
-def _(column: Category, graph, name):
+def _category(column: Category, graph: Graph, name: str) -> Value:
     known = {category: code for code, category in enumerate(column.categories)}
     width = len(known) + column.other + column.blank
     known.setdefault("", width - 1 if column.blank else -1)
     codes = graph.input(name, object, 1).op(
         "LabelEncoder",
-        domain=_ML,
+        domain="ai.onnx.ml",
         keys_strings=list(known),
         values_int64s=list(known.values()),
         default_int64=len(column.categories) if column.other else -1,
@@ -76,26 +67,37 @@ def _(column: Category, graph, name):
     return codes.op("Equal", np.arange(width)).cast(np.float64)
 
 
-def _blank(x):
-    """`ulmus.tables.shape.usable`, turned round: NaN is below nothing."""
+def _blank(x: Value) -> Value:
+    """`ulmus.tables.squashing.usable`, turned round: NaN is below nothing."""
     return x.op("Abs").op("Less", LARGEST).op("Not")
 
 
-def _filled(x, fill):
+def _filled(x: Value, fill: Any) -> Value:
     return x.graph.op("Where", _blank(x), fill, x)
 
 
-def _framed(x, center, scale, bend):
-    """`ulmus.tables.shape.framed`."""
+def _framed(x: Value, frame: Frame) -> Value:
+    """`ulmus.tables.squashing.framed`."""
+    center, scale, squash = frame
     z = ((x - center) / scale).op("Max", -FARTHEST).op("Min", FARTHEST)
     third = z / 3.0
-    return z / (1.0 + third * third).op("Sqrt") if bend else z
+    return z / (1.0 + third * third).op("Sqrt") if squash else z
 
 
-def _interpolated(x, values, ranks):
+def _interpolated(x: Value, values: np.ndarray, ranks: np.ndarray) -> Value:
     """`numpy.interp` of a column: the place among the values, and the straight line from there."""
     slope = np.append(np.diff(ranks) / np.diff(values), 0.0)
     last = x.op("GreaterOrEqual", values).cast(np.int64).sum() - 1
     last = last.op("Max", 0)
     start, height, steep = (x.graph.op("Gather", row, last) for row in (values, ranks, slope))
     return steep * (x.op("Max", float(values[0])) - start) + height
+
+
+@transformed.register
+def _(transformer: ClippedBins, x: Value) -> Value:
+    if len(transformer.low_):
+        x = x.op("Max", transformer.low_).op("Min", transformer.high_)
+    if not len(transformer.edge_):
+        return x
+    steps = x.columns(transformer.column_).op("Greater", transformer.edge_).cast(float)
+    return x.op("Concat", steps, axis=1)

@@ -10,13 +10,13 @@ from sklearn.datasets import load_svmlight_file
 from ulmus.archives import read_npz as archived
 from ulmus.archives import sparse_matrix
 from ulmus.exceptions import TableError
+from ulmus.tables.delimited import look_at
 from ulmus.tables.table import Table
-from ulmus.tables.text import look_at
 
 __all__ = ["read_npz", "read_svmlight"]
 
-# So many columns have a random weight for each unit in no memory.
-MOST_COLUMNS = 2**22
+# More columns are refused: the random weights of the hidden units would not fit into memory.
+_MOST_COLUMNS = 2**22
 _MEMBERS = {"X", "y", "data", "indices", "indptr", "shape", "format", "feature_names"}
 _BROKEN = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, AttributeError)
 
@@ -77,8 +77,8 @@ def _floating(X: Any) -> Any:
 
 
 def _check_width(width: int) -> None:
-    if width > MOST_COLUMNS:
-        raise ValueError(f"it has {width:,} columns, more than {MOST_COLUMNS:,}")
+    if width > _MOST_COLUMNS:
+        raise ValueError(f"it has {width:,} columns, more than {_MOST_COLUMNS:,}")
 
 
 def _names(arrays: dict[str, Any], width: int) -> tuple[str, ...]:

@@ -2,7 +2,9 @@
 
 import platform
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -11,25 +13,34 @@ from sklearn.utils import check_random_state
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables import TableEncoder
-from ulmus.tabular.choice import Choice, choose, steps_help
-from ulmus.tabular.model import TableModel
-from ulmus.tabular.targets import read_target, separated
-from ulmus.tabular.view import View
+from ulmus.tables.candidates import Choice, Settings, choose, steps_help
+from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.table import Table
+from ulmus.tables.table_model import TableModel
+from ulmus.tables.target_column import Target, read_target, separated
+from ulmus.typing import Rows
 from ulmus.version import __version__
 
 __all__ = ["fit_table"]
 
-# A graph over more rows than these takes minutes: of the rows without a target some are left out.
+# A graph over more rows takes minutes: of the rows without a target a random part is used.
 _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
-# So many rows with a target need no others.
+# With so many labelled rows the others are left out.
 _ENOUGH = 10_000
 
 
 def fit_table(
-    table, target=None, *, task="auto", unlabelled_blank=False, seed=0, watch=None, verbose=0
-):
+    table: Table,
+    target: str | None = None,
+    *,
+    task: str = "auto",
+    unlabelled_blank: bool = False,
+    seed: int = 0,
+    watch: Callable[[str], None] | None = None,
+    verbose: int = 0,
+) -> TableModel:
     """Fit what suits a table.
 
     Rows whose target is blank have none. Where less than half of the rows have one, and less than
@@ -62,39 +73,36 @@ def fit_table(
     Examples
     --------
     >>> import numpy as np
-    >>> from ulmus.tables import Table
-    >>> from ulmus.tabular import fit_table
+    >>> from ulmus.tables import Table, fit_table
     >>> t = np.linspace(0, 6, 200)
     >>> table = Table(("t", "wave"), {"t": t, "wave": np.sin(t)})
     >>> model = fit_table(table, "wave")
     >>> model.task, round(model.summary["loo_score"], 3)
     ('regression', 1.0)
     """
-    start, watch = time.perf_counter(), watch or _nobody
+    start = time.perf_counter()
+    watch = watch or (lambda _: None)
     watch("columns")
     cells, name, rest = separated(table, target)
     goal = read_target(cells, name, task, table.decimal_comma)
-    labelled = int(goal.known.sum())
-    few = unlabelled_blank or labelled < min(len(table) / 2, _ENOUGH)
-    rows, notes = _used(goal, few, seed)
-    _check_enough(goal)
+    rows, notes = _used_rows(goal, unlabelled_blank, seed)
     rest = rest if len(rows) == len(table) else rest.rows(rows)
     encoder = TableEncoder().fit(rest)
     X = encoder.transform(rest)
-    known, values = goal.known[rows], goal.rows(rows)
+    known, values = goal.known[rows], goal.values[rows]
     classify = goal.task == "classification"
-    how = {"classify": classify, "seed": seed, "watch": watch, "verbose": verbose}
+    settings = Settings(classify, seed, verbose, watch)
     if known.all():
-        choice = choose(X, _plain(values), **how)
-        score = choice.estimator.loo_score_
+        choice = choose(X, _plain(values), settings)
     else:
-        choice, score = _few_targets(X, values, known, **how)
-        if not hasattr(choice.estimator, "coupling_"):
-            notes.append(
-                "Rows' neighbours tell less about the target than the rows that have one: those "
-                "alone were fitted, on columns as all rows show them."
-            )
-    choice.estimator.set_params(verbose=0)
+        choice = _fit_few(X, values, known, settings)
+    estimator = choice.estimator.set_params(verbose=0)
+    if not known.all() and not hasattr(estimator, "coupling_"):
+        notes.append(
+            "Rows' neighbours tell less about the target than the rows that have one: those "
+            "alone were fitted, on columns as all rows show them."
+        )
+    score = getattr(estimator, "loo_score_", None)
     summary = {
         "rows": len(rows),
         "rows_with_target": int(known.sum()),
@@ -105,19 +113,29 @@ def fit_table(
         "seconds": round(time.perf_counter() - start, 2),
         "seed": seed,
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": _versions(),
-        "notes": [*table.notes, *encoder.notes, *([goal.note] if goal.note else []), *notes],
+        "versions": {
+            "ulmus": __version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+        "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
-    return TableModel(encoder, choice.view, choice.estimator, name, goal.task, summary)
+    return TableModel(encoder, choice.view, estimator, name, goal.task, summary)
 
 
-def _used(goal, few, seed):
-    """Which rows are used, and sentences about those whose target is blank."""
+def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndarray, list[str]]:
+    """Which rows are used, and notes about those whose target is blank."""
     known, blank = np.flatnonzero(goal.known), np.flatnonzero(~goal.known)
+    if len(known) < _FEWEST_ROWS:
+        raise InvalidInputError(
+            f"Only {len(known)} rows have a target in {goal.name!r}; at least {_FEWEST_ROWS} are "
+            "needed."
+        )
     if not len(blank):
-        return np.arange(len(goal.known)), []
+        return known, []
     what = f"{len(blank):,} of {len(goal.known):,} rows have a blank {goal.name!r}"
-    if not few:
+    if not unlabelled_blank and len(known) >= min(len(goal.known) / 2, _ENOUGH):
         return known, [
             f"{what}: the {len(known):,} others are enough, and these were left out; "
             "--unlabelled-blank makes use of them."
@@ -130,14 +148,14 @@ def _used(goal, few, seed):
     return np.sort(np.concatenate([known, blank])), notes
 
 
-def _few_targets(X, values, known, *, classify, seed, watch, verbose):
-    """A semi-supervised fit; the columns' view is chosen by the rows that have a target."""
-    watch("the rows with a target")
-    steps = steps_help(X[known], _plain(values[known]), classify, seed, watch)
-    watch("all rows")
-    view = View(steps=steps).fit(X)
-    shared = {"random_state": seed, "verbose": verbose}
-    if classify:
+def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Choice:
+    """A semi-supervised fit; whether steps help is found out on the rows with a target."""
+    settings.watch("the rows with a target")
+    labelled = X[known], _plain(values[known]), settings
+    view = ClippedBins(steps=steps_help(*labelled)).fit(X)
+    settings.watch("all rows")
+    shared = {"random_state": settings.seed, "verbose": settings.verbose}
+    if settings.classify:
         # Every row counts the same, as it does in the accuracy that the model is judged by.
         estimator = SemiSupervisedELMClassifier(class_weight=None, **shared)
         given = _marked(values, known)
@@ -145,20 +163,18 @@ def _few_targets(X, values, known, *, classify, seed, watch, verbose):
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
-    if estimator.coupling_ == "none":
-        # The graph says nothing: what else there is to choose from is better than one model.
-        how = {"classify": classify, "seed": seed, "watch": watch, "verbose": verbose}
-        choice = choose(X[known], _plain(values[known]), seen=X, **how)
-        return choice, choice.estimator.loo_score_
-    return Choice(view, estimator, np.nan), getattr(estimator, "loo_score_", None)
+    if estimator.coupling_ != "none":
+        return Choice(view, estimator, np.nan)
+    # Where the graph does not help, more supervised candidates are compared.
+    return choose(*labelled, seen=X)
 
 
-def _plain(values):
+def _plain(values: np.ndarray) -> np.ndarray:
     """Words as an array of strings, which is what estimators expect."""
     return values.astype(str) if values.dtype == object else values
 
 
-def _marked(values, known):
+def _marked(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Labels with None where there is none; −1 as a word, for as a number it means none."""
     if values.dtype != object and -1 not in values[known]:
         return np.where(known, values, -1)
@@ -167,15 +183,7 @@ def _marked(values, known):
     return marked
 
 
-def _check_enough(goal):
-    found = int(goal.known.sum())
-    if found < _FEWEST_ROWS:
-        raise InvalidInputError(
-            f"Only {found} rows have a target in {goal.name!r}; at least {_FEWEST_ROWS} are needed."
-        )
-
-
-def _chosen(choice):
+def _chosen(choice: Choice) -> dict[str, Any]:
     """The choice as plain data."""
     estimator = choice.estimator
     found = {"estimator": type(estimator).__name__, "steps": bool(len(choice.view.edge_))}
@@ -184,19 +192,4 @@ def _chosen(choice):
             value = getattr(estimator, name)
             found[name.rstrip("_")] = value if isinstance(value, int | str) else float(value)
     gamma = getattr(getattr(estimator, "kernel_", None), "gamma", None)
-    if gamma is not None:
-        found["gamma"] = float(gamma)
-    return found
-
-
-def _versions():
-    return {
-        "ulmus": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
-
-
-def _nobody(_):
-    """Nobody watches."""
+    return found if gamma is None else {**found, "gamma": float(gamma)}

@@ -1,0 +1,244 @@
+"""Files that Arrow reads: delimited text, and Parquet whole or some rows at a time."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ulmus.exceptions import MissingExtraError, TableError
+
+__all__ = [
+    "OddRows",
+    "arrow_batches",
+    "arrow_dataset",
+    "column_values",
+    "delimited_cells",
+    "parquet_columns",
+]
+
+# A code such as 007 is no number, for its zeros would be lost.
+_CODE = r"^[+-]?0[0-9]"
+
+
+# ---------------------------------------------------------------------- delimited text
+@dataclass(frozen=True)
+class OddRows:
+    """Rows with more or fewer fields than the first: how many, and the first of them.
+
+    Its number counts from 1, the header included.
+    """
+
+    count: int
+    number: int
+    fields: int
+    text: str
+
+
+def delimited_cells(
+    source: Path | bytes, *, delimiter: str, encoding: str, width: int, block: int
+) -> tuple[list[Any], OddRows | None]:
+    """The columns of a file as Arrow's text, the header among their cells, and the odd rows.
+
+    Parameters
+    ----------
+    source : Path or bytes
+        The file, compressed where its name ends in .gz or .bz2, or its content.
+    delimiter, encoding : str
+        What separates two fields, and the encoding; a UTF-8 byte order mark is skipped.
+    width : int
+        Fields of a row.
+    block : int
+        Bytes to read at a time, which must hold the longest row.
+    """
+    pyarrow = _arrow("cli", "csv")
+    csv = pyarrow.csv
+    odd: list[OddRows] = []
+
+    def note(row: Any) -> str:
+        # Only the first is kept, for all rows may be odd.
+        first = odd.pop() if odd else OddRows(0, row.number, row.actual_columns, row.text)
+        odd.append(replace(first, count=first.count + 1))
+        return "skip"
+
+    parse = csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=True,
+        # In a single column an empty line is a blank cell.
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    convert = csv.ConvertOptions(
+        column_types={f"f{j}": pyarrow.large_string() for j in range(width)},
+        strings_can_be_null=False,
+    )
+    # With threads Arrow does not report the number of an odd row.
+    read = csv.ReadOptions(
+        autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
+    )
+    try:
+        with _stream(pyarrow, source) as stream:
+            table = csv.read_csv(
+                stream, read_options=read, parse_options=parse, convert_options=convert
+            )
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        name = source if isinstance(source, Path) else "The file"
+        raise TableError(
+            f'{name} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
+            "and never closed."
+        ) from error
+    return list(table.columns), odd[0] if odd else None
+
+
+def _stream(pyarrow: Any, source: Path | bytes) -> Any:
+    if isinstance(source, bytes):
+        return pyarrow.BufferReader(source)
+    packing = {".gz": "gzip", ".bz2": "bz2"}.get(source.suffix.lower())
+    return pyarrow.input_stream(str(source), compression=packing)
+
+
+def column_values(column: Any, missing: list[str]) -> np.ndarray:
+    """A column as float64 if all its filled cells are plain numbers, NaN where blank, else as text.
+
+    Cells of text are str, or None where blank: where they are one of ``missing`` in small letters.
+    """
+    distinct, codes = _distinct(column)
+    numbers = _numbers(distinct)
+    if numbers is None:
+        distinct = _plain_text(distinct, missing)
+        numbers = _numbers(distinct)
+    if numbers is None:
+        return np.array(distinct.to_pylist(), dtype=object)[codes]
+    values: np.ndarray = numbers.to_numpy(zero_copy_only=False).astype(float)[codes]
+    return values
+
+
+def _distinct(column: Any) -> tuple[Any, np.ndarray]:
+    """The distinct cells of a column and the number of each cell's; nulls have the last number."""
+    coded = column.combine_chunks().dictionary_encode()
+    codes = coded.indices.fill_null(len(coded.dictionary))
+    return coded.dictionary, codes.to_numpy(zero_copy_only=False)
+
+
+def _plain_text(column: Any, missing: list[str]) -> Any:
+    """Cells of text without space around them, null where they are one of ``missing``."""
+    pyarrow = _arrow("cli", "compute")
+    text = pyarrow.compute.utf8_trim_whitespace(column)
+    lower = pyarrow.compute.utf8_lower(text)
+    blank = pyarrow.compute.is_in(lower, value_set=pyarrow.array(missing, text.type))
+    return pyarrow.compute.if_else(blank, None, text)
+
+
+def _numbers(text: Any) -> Any:
+    """The numbers that all the cells are, or None if they are not."""
+    pyarrow = _arrow("cli", "compute")
+    try:
+        numbers = pyarrow.compute.cast(text, pyarrow.float64())
+    except pyarrow.ArrowInvalid:
+        return None
+    codes = pyarrow.compute.any(pyarrow.compute.match_substring_regex(text, _CODE)).as_py()
+    return None if codes else numbers
+
+
+# ---------------------------------------------------------------------- Parquet
+def arrow_dataset(source: Any) -> Any:
+    """An Arrow data set: itself, or that of a file, a list of files or a folder."""
+    dataset = _arrow("parquet", "dataset").dataset
+    if isinstance(source, dataset.Dataset):
+        return source
+    return dataset.dataset(source, format="parquet")
+
+
+def arrow_batches(dataset: Any, names: list[str], rows: int) -> Iterator[dict[str, np.ndarray]]:
+    """These columns, ``rows`` rows at a time or a little more."""
+    pyarrow = _arrow("parquet", "dataset")
+    gathered, count = [], 0
+    # Little is read ahead: Arrow's default of 16 batches takes more memory than the batch in use.
+    options = {"batch_size": rows, "batch_readahead": 2, "fragment_readahead": 1}
+    if isinstance(getattr(dataset, "format", None), pyarrow.dataset.ParquetFileFormat):
+        # Otherwise a row group is in memory twice, encoded and decoded.
+        options["fragment_scan_options"] = pyarrow.dataset.ParquetFragmentScanOptions(
+            use_buffered_stream=True, pre_buffer=False
+        )
+    scanner = dataset.scanner(columns=names, **options)
+    for part in scanner.to_batches():
+        gathered.append(part)
+        count += part.num_rows
+        if count >= rows:
+            yield _columns(pyarrow.Table.from_batches(gathered))
+            gathered, count = [], 0
+    if count:
+        yield _columns(pyarrow.Table.from_batches(gathered))
+
+
+def _columns(table: Any) -> dict[str, np.ndarray]:
+    """Each column as an array; missing values are NaN among numbers and None among words."""
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def parquet_columns(path: Path, missing: list[str]) -> dict[str, np.ndarray]:
+    """The columns of a Parquet file: float64 with NaN where blank, or str with None there.
+
+    Text that is one of ``missing`` in small letters is blank, as it is in CSV.
+    """
+    pyarrow = _arrow("cli", "parquet")
+    try:
+        # Not by a path: a folder's name such as year=2020 would become a column.
+        with path.open("rb") as stream:
+            table = pyarrow.parquet.ParquetFile(stream).read()
+        for name, count in Counter(table.column_names).items():
+            if count > 1:
+                raise TableError(f"{path} has two columns called {name!r}; rename one.")
+        return {n: _values(path, n, table[n], missing) for n in table.column_names}
+    except (pyarrow.ArrowException, OSError) as error:
+        raise TableError(
+            f"{path} is no Parquet file that can be read ({_brief(error)}); write it again."
+        ) from error
+
+
+def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarray:
+    pyarrow = _arrow("cli", "compute")
+    kinds = pyarrow.types
+    if kinds.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if kinds.is_date(kind) or kinds.is_timestamp(kind):
+        moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
+        words = np.datetime_as_string(moments).astype(object)
+        words[np.isnat(moments)] = None
+        return words
+    if kinds.is_boolean(kind):
+        column = pyarrow.compute.if_else(column, "True", "False")
+    if kinds.is_boolean(kind) or kinds.is_string(kind) or kinds.is_large_string(kind):
+        distinct, codes = _distinct(column.cast(pyarrow.large_string()))
+        text = _plain_text(distinct, missing).to_pylist()
+        return np.array([*text, None], dtype=object)[codes]
+    numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
+    if any(holds(kind) for holds in numeric):
+        values: np.ndarray = column.cast(pyarrow.float64(), safe=False).to_numpy()
+        return values.astype(float)
+    raise TableError(
+        f"{path}: the column {name!r} holds {kind}, and only numbers, text, dates and booleans can "
+        "be used; leave it out, or spread it over several columns."
+    )
+
+
+def _brief(error: Exception) -> str:
+    """The first line of a message, without a full stop, and not too long."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:200].rstrip(".")
+
+
+def _arrow(extra: str, *parts: str) -> Any:
+    """Arrow, with these parts of it loaded."""
+    try:
+        for name in ("pyarrow", *(f"pyarrow.{part}" for part in parts)):
+            import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"Tables are read by pyarrow; pip install 'ulmus[{extra}]'."
+        ) from error
+    return import_module("pyarrow")

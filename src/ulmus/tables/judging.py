@@ -1,0 +1,56 @@
+"""How good predictions are, beside those of a baseline."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+from ulmus.exceptions import InvalidInputError
+
+__all__ = ["judge_labels", "judge_numbers"]
+
+
+def judge_labels(
+    truth: Sequence[str], found: Sequence[str], classes: Sequence[str]
+) -> dict[str, Any]:
+    """Accuracy, precision and recall of each class, and the confusion matrix, as plain data.
+
+    Classes of the truth that are not among ``classes`` come last, and are listed under "unknown"
+    too. The baseline is the majority class.
+    """
+    unknown = sorted(set(truth) - set(classes))
+    if len(unknown) == len(set(truth)):
+        raise InvalidInputError(
+            f"None of the file's classes ({', '.join(unknown[:3])}) is one that the model knows "
+            f"({', '.join(classes[:3])}); they are not of the same data."
+        )
+    names = [*classes, *unknown]
+    square = confusion_matrix(truth, found, labels=names)
+    precision, recall, f1, rows = precision_recall_fscore_support(
+        truth, found, labels=names, zero_division=0
+    )
+    columns = {"rows": rows, "precision": precision, "recall": recall, "f1": f1}
+    return {
+        "accuracy": float(np.trace(square) / len(truth)),
+        "balanced_accuracy": float(recall[rows > 0].mean()),
+        "baseline": {"accuracy": float(rows.max() / len(truth))},
+        "classes": {
+            name: {measure: values[k].item() for measure, values in columns.items()}
+            for k, name in enumerate(names)
+        },
+        "confusion": square.tolist(),
+        "unknown": unknown,
+    }
+
+
+def judge_numbers(truth: np.ndarray, found: np.ndarray) -> dict[str, Any]:
+    """R², mean absolute and root mean squared error, as plain data; the baseline is the mean."""
+    error, spread = truth - found, truth - truth.mean()
+    total = float(np.mean(spread**2))
+    return {
+        "r2": 1.0 - float(np.mean(error**2)) / total if total else float(not error.any()),
+        "mae": float(np.mean(np.abs(error))),
+        "rmse": float(np.sqrt(np.mean(error**2))),
+        "baseline": {"mae": float(np.mean(np.abs(spread))), "rmse": float(np.sqrt(total))},
+    }

@@ -1,0 +1,135 @@
+"""The target of a table: which column it is, whether labels or numbers, and which rows have it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ulmus.arguments import check_known
+from ulmus.exceptions import InvalidInputError
+from ulmus.missing import missing
+from ulmus.tables.cells import numbers_in, reader
+from ulmus.tables.squashing import unusable, usable
+from ulmus.tables.table import Table
+
+__all__ = ["Target", "as_text", "read_target", "separated"]
+
+# Whole numbers are labels if there are at most so many, and this many rows of each on average.
+_MOST_LABELS = 20
+_ROWS_OF_EACH = 5
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column to learn.
+
+    ``values`` are words, whole numbers or numbers; where ``known`` is false they mean nothing.
+    ``notes`` say what was decided and could have been decided otherwise.
+    """
+
+    name: str
+    task: str
+    values: np.ndarray
+    known: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
+    """The target's cells, its name, and the table without it."""
+    if name is not None:
+        return table[name], name, table.without(name)
+    if table.target is None:
+        names = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
+        raise InvalidInputError(
+            f"Which column is to be learnt? Name it as the target; there are {names}."
+        )
+    return table.target, "y", table
+
+
+def read_target(
+    cells: np.ndarray,
+    name: str,
+    task: str = "auto",
+    decimal_comma: bool = False,
+    varied: bool = True,
+) -> Target:
+    """A column as a `Target`; blank cells are rows without one.
+
+    ``varied`` says whether there must be two values at least, as there must to learn it.
+    """
+    check_known("task", task, ("auto", "classification", "regression"))
+    numbers = numbers_in(cells, decimal_comma)
+    known = ~missing(cells) if numbers is None else usable(numbers)
+    if not known.any():
+        raise InvalidInputError(
+            f"The target {name!r} is blank in every row; fill it in for some rows at least."
+        )
+    notes = [] if numbers is None else _no_measurements(numbers, name)
+    if task == "auto":
+        task, guess = _guessed(numbers, known, name)
+        notes += guess
+    if task == "classification":
+        values = _labels(cells, numbers, known)
+    elif numbers is not None:
+        values = numbers
+    else:
+        read = reader("number", "", cells, decimal_comma)
+        word = next(cell for cell in cells[known] if read(cell) is None)
+        raise InvalidInputError(
+            f"The target {name!r} holds text, {str(word)[:40]!r} for instance, and regression "
+            "needs numbers; make the task classification."
+        )
+    if varied:
+        _check_varied(values[known], name, task)
+    return Target(name, task, values, known, tuple(notes))
+
+
+def _check_varied(values: np.ndarray, name: str, task: str) -> None:
+    distinct, rows = len(np.unique(values)), len(values)
+    if task == "classification" and distinct > max(2, rows / 2):
+        raise InvalidInputError(
+            f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
+            "two rows or more on average."
+        )
+    if distinct < 2:
+        raise InvalidInputError(
+            f"The target {name!r} is {as_text(values[:1])[0]!r} in every row that has one; "
+            "there is nothing to tell apart."
+        )
+
+
+def as_text(values: np.ndarray) -> list[str]:
+    """Labels or numbers as they are written to a file."""
+    if values.dtype.kind == "f":
+        return [f"{value:.9g}" for value in values]
+    return [str(value) for value in values]
+
+
+def _no_measurements(numbers: np.ndarray, name: str) -> list[str]:
+    """A note about numbers that are infinite or too large, and so count as blank."""
+    odd = numbers[~usable(numbers) & ~missing(numbers)]
+    verb = "counts" if len(odd) == 1 else "count"
+    return [f"{name!r}: {unusable(odd)} {verb} as blank."] if len(odd) else []
+
+
+def _guessed(numbers: np.ndarray | None, known: np.ndarray, name: str) -> tuple[str, list[str]]:
+    """The task that the cells suggest, and a note where they could suggest another."""
+    if numbers is None:
+        return "classification", []
+    values = numbers[known]
+    if (values != np.round(values)).any():
+        return "regression", []
+    distinct = len(np.unique(values))
+    what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
+    if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
+        return "classification", [f"{what} classes; --task regression if they are amounts."]
+    return "regression", [f"{what} amounts; --task classification if they are classes."]
+
+
+def _labels(cells: np.ndarray, numbers: np.ndarray | None, known: np.ndarray) -> np.ndarray:
+    """Whole numbers as integers, anything else as words."""
+    if numbers is None:
+        return np.array([cell if cell is not None else "" for cell in cells], dtype=object)
+    values = np.where(known, numbers, 0)
+    if (values == np.round(values)).all() and np.abs(values).max() < 2**53:
+        return values.astype(np.int64)
+    return np.array([f"{value:.15g}" for value in values], dtype=object)
