@@ -40,7 +40,7 @@ def _load(folder, n_rows):
 
 def _small(folder):
     """5000 float64 rows, their ±1 targets, and the γ of their mean distance."""
-    from ulmus.pairs import mean_distance
+    from ulmus.kernels.pairs import mean_distance
 
     X, y, X_test, y_test = _load(folder, SMALL)
     X, X_test = X.astype(float), X_test.astype(float)
@@ -116,9 +116,9 @@ def _factor_algorithm_3(folder, rank):
 
 
 def _factor_rpcholesky(folder, rank):
-    from ulmus.kernel_matrix import EvaluatedKernel
     from ulmus.kernels import RBF
-    from ulmus.lowrank import low_rank
+    from ulmus.kernels.kernel_matrix import EvaluatedKernel
+    from ulmus.kernels.lowrank import low_rank
 
     X, _, _, _, gamma = _small(folder)
 

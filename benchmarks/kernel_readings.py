@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from papers import low_rank_space, protocol, randomized
 from papers.datasets import benchmark_rows
-from ulmus import KernelELMClassifier, KernelFeatures, kernel_matrix
-from ulmus.kernels import RBF, Arcsine, InfiniteRBF
+from ulmus import KernelELMClassifier, KernelFeatures
+from ulmus.kernels import RBF, Arcsine, InfiniteRBF, kernel_matrix
 
 # Of USPS: with all of them a fit that keeps every value takes minutes.
 ROWS = 2000
@@ -223,7 +223,7 @@ def vanishing_values():
     }
     found = {}
     for case, (least, lost) in cases.items():
-        cut = patch("ulmus.kernels.decay", _cut(least))
+        cut = patch("ulmus.kernels.distances.decay", _cut(least))
         with cut, patch.object(kernel_matrix, "_LOST", lost):
             model = KernelELMClassifier(gamma=2.0, C=1.0, scaling=None, method="exact")
             start = time.process_time()

@@ -21,8 +21,8 @@ from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning
 from ulmus.features import RandomFeatures
-from ulmus.kernel_matrix import EvaluatedKernel
-from ulmus.lowrank import low_rank
+from ulmus.kernels.kernel_matrix import EvaluatedKernel
+from ulmus.kernels.lowrank import low_rank
 
 __all__ = ["run", "sketch_error", "split"]
 

@@ -13,7 +13,7 @@ from ulmus.kernels import (
     Arcsine,
     Cosine,
     InfiniteRBF,
-    Laplacian,
+    LaplacianKernel,
     Linear,
     Pairwise,
     Polynomial,
@@ -123,5 +123,5 @@ def test_what_has_no_formula_has_no_slopes():
     for kernel in ("laplacian", lambda A, B: A @ B.T):
         units = KernelFeatures(kernel, 3).fit(X)
         assert units.layer(X).slopes(X, np.ones((3, 1))) is None
-    for kernel in (Pairwise(np.dot), Laplacian()):
+    for kernel in (Pairwise(np.dot), LaplacianKernel()):
         assert kernel_gradients(kernel, X, X, np.ones((len(X), 1)), np.ones(3)) is None

@@ -58,7 +58,7 @@ TESTS = {
     "targets.py": ["test_targets.py", "estimators/test_classifier.py"],
     "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
-    "lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
+    "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "solvers/auto.py": [
         "solvers/test_auto.py",
         "laws/test_solvers.py",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
     from ulmus.estimators.sparse import SparseELMClassifier
     from ulmus.estimators.spectral import ELMSpectralClustering
-    from ulmus.exporting.model import save_onnx, to_onnx
+    from ulmus.exporting.onnx_model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
     from ulmus.persistence import load, save
@@ -85,10 +85,10 @@ _HOMES = {
     "load": "ulmus.persistence",
     "on_device": "ulmus.backends.streaming",
     "save": "ulmus.persistence",
-    "save_onnx": "ulmus.exporting.model",
+    "save_onnx": "ulmus.exporting.onnx_model",
     "to_device": "ulmus.backends.moving",
     "to_numpy": "ulmus.backends.moving",
-    "to_onnx": "ulmus.exporting.model",
+    "to_onnx": "ulmus.exporting.onnx_model",
 }
 
 

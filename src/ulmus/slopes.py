@@ -6,28 +6,17 @@ here but the Laplacian, which has a kink at each coordinate of each of its rows.
 """
 
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import is_sparse
 from ulmus.hidden import most_rows, row_blocks
-from ulmus.kernels import (
-    RBF,
-    Arcsine,
-    Cosine,
-    InfiniteRBF,
-    Kernel,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
-from ulmus.pairs import Shifted, products, squares
-from ulmus.typing import Array, Rows
+from ulmus.kernels import Kernel
+from ulmus.kernels.pairs import Shifted
+from ulmus.typing import Rows
 
-__all__ = ["Slopes", "kernel_gradients", "kernel_slopes"]
+__all__ = ["Slopes", "kernel_gradients"]
 
 
 @dataclass(frozen=True)
@@ -72,59 +61,6 @@ def _dense(X: Rows, columns: slice) -> np.ndarray:
 def kernel_gradients(
     kernel: Kernel, rows: Rows, points: Rows, coef: np.ndarray, factor: np.ndarray
 ) -> Slopes | None:
-    """The gradients of Σⱼ k(s, zⱼ) coefⱼ; None where nobody has said how the kernel changes."""
-    found = kernel_slopes(kernel, rows, points)
+    """The gradients of Σⱼ k(s, zⱼ) coefⱼ; None where the kernel states none."""
+    found = kernel.slopes(rows, points)
     return None if found is None else Slopes(rows, points, *found, coef, factor)
-
-
-@singledispatch
-def kernel_slopes(kernel: Kernel, X: Rows, Z: Rows) -> tuple[Array, Array | None] | None:
-    """p and q of a kernel between rows X and points Z; None where it has no such gradient."""
-    return None
-
-
-@kernel_slopes.register
-def _(kernel: Linear, X: Rows, Z: Rows) -> Any:
-    return np.ones((X.shape[0], Z.shape[0])), None
-
-
-@kernel_slopes.register
-def _(kernel: Polynomial, X: Rows, Z: Rows) -> Any:
-    inner = kernel.gamma * products(X, Z, None) + kernel.coef0
-    return kernel.degree * kernel.gamma * inner ** (kernel.degree - 1), None
-
-
-@kernel_slopes.register
-def _(kernel: Sigmoid, X: Rows, Z: Rows) -> Any:
-    return kernel.gamma * (1.0 - kernel(X, Z) ** 2), None
-
-
-@kernel_slopes.register
-def _(kernel: Cosine, X: Rows, Z: Rows) -> Any:
-    x, z = squares(X), squares(Z)
-    # A row of zeros has no direction: the kernel jumps there and has no gradient.
-    inverse = np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
-    p = np.sqrt(inverse)[:, None] / np.sqrt(np.where(z > 0, z, 1.0))
-    return p, -inverse[:, None] * kernel(X, Z)
-
-
-@kernel_slopes.register
-def _(kernel: RBF, X: Rows, Z: Rows) -> Any:
-    p = 2.0 * kernel.gamma * kernel(X, Z)
-    return p, -p
-
-
-@kernel_slopes.register
-def _(kernel: InfiniteRBF, X: Rows, Z: Rows) -> Any:
-    near, far, _ = kernel._exponent(X.shape[1])
-    K = kernel(X, Z)
-    return near * K, -(near + 2.0 * far) * K
-
-
-@kernel_slopes.register
-def _(kernel: Arcsine, X: Rows, Z: Rows) -> Any:
-    # k = 2/π asin u, u = 2(c + γ xᵀz) / (l(x) l(z)), l(x)² = 1 + 2(c + γ‖x‖²).
-    x, z = (1.0 + 2.0 * (kernel.coef0 + kernel.gamma * squares(A)) for A in (X, Z))
-    u = 2.0 * (kernel.coef0 + kernel.gamma * products(X, Z, None)) / np.sqrt(x[:, None] * z)
-    steep = 4.0 / np.pi * kernel.gamma / np.sqrt(1.0 - u**2)
-    return steep / np.sqrt(x[:, None] * z), -steep * u / x[:, None]

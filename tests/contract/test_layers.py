@@ -22,18 +22,17 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["balance", "finite", "missing", "pairs", "rows"],
+    ["balance", "finite", "missing", "rows"],
     ["atomic"],
     [
         "batches",
         "targets",
         "calibration",
         "graphs",
-        "kernels",
         "metrics",
         "validation",
     ],
-    ["distributed", "hidden", "kernel_matrix", "lowrank", "problem", "reservoir", "slopes"],
+    ["distributed", "hidden", "kernels", "problem", "reservoir", "slopes"],
     ["features", "solvers"],
     ["estimators"],
     ["tables"],
@@ -41,15 +40,14 @@ LAYERS = [
     ["cli"],
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
-# Within layer 2 a kernel matrix may be a hidden layer's, and a factor is one of a kernel matrix.
+# Within layer 2 a kernel matrix may be a hidden layer's.
 BESIDE = {
     ("problem", "hidden"),
     ("reservoir", "hidden"),
     ("slopes", "hidden"),
     ("calibration", "targets"),
-    ("kernel_matrix", "hidden"),
-    ("lowrank", "hidden"),
-    ("lowrank", "kernel_matrix"),
+    ("kernels", "hidden"),
+    ("slopes", "kernels"),
     ("arguments", "exceptions"),
     ("backends", "fitted"),
     ("backends", "typing"),

@@ -13,6 +13,7 @@ import pytest
 
 import ulmus
 import ulmus.exceptions
+from ulmus.kernels import KERNELS
 from ulmus.persistence import classes
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +79,10 @@ def alone(tmp_path, monkeypatch):
     """A folder for the files of an example; the classes that it registers go when it ends."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(classes, "_KNOWN", dict(classes._KNOWN))
+    kernels = dict(KERNELS)
+    yield
+    KERNELS.clear()
+    KERNELS.update(kernels)
 
 
 @pytest.mark.usefixtures("alone")

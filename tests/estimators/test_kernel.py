@@ -23,8 +23,8 @@ from ulmus import (
 )
 from ulmus.estimators import kernel_ridge
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
-from ulmus.kernel_matrix import GivenKernel
 from ulmus.kernels import RBF, InfiniteRBF
+from ulmus.kernels.kernel_matrix import GivenKernel
 
 IRIS = load_iris(return_X_y=True)
 KERNELS = ["rbf", "linear", "poly", "laplacian", "infinite_rbf", "arcsine"]

@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch)
     before = path.read_bytes()
     with pytest.raises(NotFittedError):
         save_onnx(ELMClassifier(), path)
-    monkeypatch.setattr("ulmus.exporting.model._MOST_BYTES", 1000)
+    monkeypatch.setattr("ulmus.exporting.onnx_model._MOST_BYTES", 1000)
     with pytest.raises(ExportError, match="fewer hidden units"):
         save_onnx(classifier(CLASSES), path)
     assert path.read_bytes() == before

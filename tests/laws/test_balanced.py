@@ -20,7 +20,7 @@ from ulmus import (
 )
 from ulmus.balance import leavings
 from ulmus.hidden import Stored
-from ulmus.kernel_matrix import GivenKernel
+from ulmus.kernels.kernel_matrix import GivenKernel
 from ulmus.problem import Problem
 from ulmus.solvers import path as path_module
 from ulmus.solvers.discriminant import Geometry

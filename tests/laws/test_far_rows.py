@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose
 
 from ulmus import ELMRegressor, KernelELMRegressor, RBFFeatures
 from ulmus.exceptions import InvalidInputError
-from ulmus.kernel_matrix import EvaluatedKernel
 from ulmus.kernels import RBF
-from ulmus.lowrank import low_rank
-from ulmus.pairs import mean_distance
+from ulmus.kernels.kernel_matrix import EvaluatedKernel
+from ulmus.kernels.lowrank import low_rank
+from ulmus.kernels.pairs import mean_distance
 
 # Rows within 64 of each other in steps of 1/8, which all of these offsets hold exactly.
 X = np.random.default_rng(0).integers(0, 512, (200, 2)) / 8.0

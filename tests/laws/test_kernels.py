@@ -15,25 +15,25 @@ from conditioning import EPS, STEPS, assert_within
 from laws.problems import make_problem, make_rows
 from ulmus import KernelELMClassifier
 from ulmus.exceptions import InvalidInputError
-from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
 from ulmus.kernels import (
     RBF,
     Arcsine,
     Cosine,
     InfiniteRBF,
-    Laplacian,
+    LaplacianKernel,
     Linear,
     Pairwise,
     Polynomial,
     Sigmoid,
 )
-from ulmus.pairs import Shifted, mean_distance, mean_square
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
+from ulmus.kernels.pairs import Shifted, mean_distance, mean_square
 
 KERNELS = {
     "linear": Linear(),
     "poly": Polynomial(0.7, 1.3, 3),
     "rbf": RBF(0.7),
-    "laplacian": Laplacian(0.7),
+    "laplacian": LaplacianKernel(0.7),
     "infinite_rbf": InfiniteRBF(0.7, 1.6),
     "arcsine": Arcsine(0.7, 1.3),
     "cosine": Cosine(),
@@ -217,7 +217,7 @@ def test_a_function_must_give_one_finite_number_per_pair():
 def test_products_of_kernel_values_are_normal_numbers(dtype):
     # With numbers below the smallest normal one they would take a hundred times as long.
     X = np.linspace(0, 200, 900, dtype=dtype)[:, None]
-    for kernel in (RBF(1.0), Laplacian(2.0), InfiniteRBF(1.0, 3.0)):
+    for kernel in (RBF(1.0), LaplacianKernel(2.0), InfiniteRBF(1.0, 3.0)):
         K = kernel(X, X)
         assert (K[0] == 0).any()
         least = K[K > 0].min()

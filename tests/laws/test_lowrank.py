@@ -10,9 +10,9 @@ import pytest
 import oracles
 from laws.problems import make_rows
 from ulmus.exceptions import InvalidInputError
-from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.kernels import RBF, Linear
-from ulmus.lowrank import METHODS, _by_residual, _thinned_cholesky, low_rank
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.kernels.lowrank import METHODS, _by_residual, _thinned_cholesky, low_rank
 
 N = 300
 

@@ -36,7 +36,7 @@ import ulmus
 from persistence.forging import save_forged
 from ulmus import load, save
 from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
-from ulmus.kernels import RBF, Polynomial, Precomputed
+from ulmus.kernels import KERNELS, RBF, Polynomial, Precomputed
 from ulmus.persistence import classes, layouts, scikit, table_layouts
 from ulmus.tables import Table, TableEncoder, fit_table
 
@@ -351,7 +351,8 @@ def test_what_could_not_be_read_is_not_saved(tmp_path):
 
 def test_every_class_that_a_file_may_hold_has_a_layout():
     lists = (layouts.LAYOUTS, table_layouts.LAYOUTS, scikit.LAYOUTS)
-    assert set(classes._KNOWN) == {name for names in lists for name in names}
+    kernels = {f"ulmus.kernels.{cls.__name__}" for cls in KERNELS.values()}
+    assert set(classes._KNOWN) == kernels.union(*lists)
     unchecked = [known for known in classes._KNOWN.values() if known.layout == layouts.Layout()]
     # Parameters and no fitted state, which are checked where they are used; or no state at all.
     parameters = {"sklearn.compose.make_column_selector", "ulmus.KNNGraph"}

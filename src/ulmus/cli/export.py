@@ -8,7 +8,7 @@ from ulmus.cli.models import load_model
 from ulmus.cli.places import check_free, stem_of
 from ulmus.cli.printing import facts, print_json, say
 from ulmus.cli.words import size_words
-from ulmus.exporting.model import save_onnx
+from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
 
 __all__ = ["export"]

@@ -13,7 +13,7 @@ from ulmus.backends.namespace import floating
 from ulmus.estimators.labels import record
 from ulmus.estimators.ridge_blocks import Sample, balances, surveyed, with_classes
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel import KernelFeatures, candidates
+from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden
 from ulmus.problem import Problem
 from ulmus.solvers.balanced import ClassMoments

@@ -4,16 +4,10 @@ import numpy as np
 
 from ulmus.backends.namespace import floating, take
 from ulmus.estimators.labels import weighted_rows
-from ulmus.features.kernel_choice import (
-    check_kernel,
-    check_precomputed,
-    kernel_of,
-    landmarks_like,
-    scaled_for_kernel,
-    scales_inputs,
-)
-from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, scaled_for_kernel
 from ulmus.kernels import Kernel
+from ulmus.kernels.naming import check_kernel, check_precomputed, kernel_of, scales_inputs
+from ulmus.kernels.pairs import landmarks_like
 from ulmus.slopes import kernel_gradients
 
 __all__ = ["KernelInputs"]

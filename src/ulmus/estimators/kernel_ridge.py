@@ -33,14 +33,14 @@ from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel import check_rank, least_missing, most_columns, rank_warning
-from ulmus.features.kernel_choice import check_method, has_gamma, is_definite, landmarks_like
+from ulmus.features.kernel_space import check_rank, least_missing, most_columns, rank_warning
 from ulmus.finite import finite_outputs
 from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import block_rows, blocks_of
-from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel
-from ulmus.lowrank import METHODS, low_rank
-from ulmus.pairs import some_rows
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.kernels.lowrank import METHODS, low_rank
+from ulmus.kernels.naming import check_method, has_gamma, is_definite
+from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.problem import Problem
 from ulmus.progress import columns
 from ulmus.solvers.auto import solve

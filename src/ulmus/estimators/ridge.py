@@ -23,7 +23,7 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.kernel import check_rank, most_columns
+from ulmus.features.kernel_space import check_rank, most_columns
 from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.problem import Moments, Problem

@@ -20,10 +20,11 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.kernel_choice import is_definite, landmarks_like
 from ulmus.finite import finite_outputs
 from ulmus.fitted import ForUpdate, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.kernels.naming import is_definite
+from ulmus.kernels.pairs import landmarks_like
 from ulmus.solvers.hinge import Hinge
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded, wrong
@@ -325,7 +326,6 @@ class SparseELMClassifier(
         tags.array_api_support = False
         return tags
 
-    # ------------------------------------------------------------------ outputs
     def _slopes(self, X):
         if self.kernel is None:
             return super()._slopes(X)

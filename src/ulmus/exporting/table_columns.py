@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.exporting.graph import Graph, Value
-from ulmus.exporting.maps import transformed
-from ulmus.exporting.outputs import OUTPUT_NAMES
+from ulmus.exporting.onnx_graph import Graph, Value
+from ulmus.exporting.onnx_maps import transformed
+from ulmus.exporting.onnx_outputs import OUTPUT_NAMES
 from ulmus.tables.clipped_bins import ClippedBins
 from ulmus.tables.columns import Category, Number
 from ulmus.tables.encoder import TableEncoder

@@ -1,6 +1,6 @@
 """Stage one: maps from X to the hidden layer's output H."""
 
-from ulmus.features.kernel import KernelFeatures
+from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.random import RandomFeatures
 from ulmus.features.rbf import RBFFeatures
 

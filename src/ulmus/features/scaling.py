@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.namespace import (
+    cast,
     doubles,
     floating,
     from_numpy,
@@ -26,9 +27,10 @@ from ulmus.backends.namespace import (
 )
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of
+from ulmus.kernels.pairs import Shifted
 from ulmus.typing import Array, DType, Rows
 
-__all__ = ["ColumnStatistics", "Scaling", "check_scaling"]
+__all__ = ["ColumnStatistics", "Scaling", "check_scaling", "scaled_for_kernel"]
 
 _REACH = 3.0
 # Scales are another when a column is wider or narrower by this part, or shifted by this part of it.
@@ -264,3 +266,14 @@ def _frame(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Middle and half range: measured so, squares of 1e300 and 1e-300 are both ordinary."""
     half = greatest / 2 - least / 2
     return least / 2 + greatest / 2, np.where(half > 0, half, 1.0)
+
+
+def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> Any:
+    """The rows as the kernel sees them: scaled, and sparse ones as they are but for the scale."""
+    if not scales:
+        return cast(X, dtype)
+    if is_sparse(X):
+        return Shifted(scaling.sparse(X, dtype), scaling.shift.astype(dtype))
+    rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
+    scaling.dense(X, rows)
+    return rows

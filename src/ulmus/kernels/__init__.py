@@ -2,25 +2,28 @@
 
 Every kernel turns two sets of rows into a block of K, on the rows' own library and
 device. All but the Laplacian one need only the products xᵀz and the squared lengths, so
-a block is one matrix product and one elementwise function in place.
+a block is one matrix product and one elementwise function in place. A kernel is one class, derived
+from `Kernel`; all that is known of it is found by its name in ``KERNELS``.
 """
 
-from ulmus.kernels.base import Kernel
-from ulmus.kernels.distances import RBF, Laplacian
+from ulmus.kernels.definition import KERNELS, Kernel, parameter
+from ulmus.kernels.distances import RBF, LaplacianKernel
 from ulmus.kernels.given import Pairwise, Precomputed
 from ulmus.kernels.networks import Arcsine, InfiniteRBF
 from ulmus.kernels.products import Cosine, Linear, Polynomial, Sigmoid
 
 __all__ = [
+    "KERNELS",
     "RBF",
     "Arcsine",
     "Cosine",
     "InfiniteRBF",
     "Kernel",
-    "Laplacian",
+    "LaplacianKernel",
     "Linear",
     "Pairwise",
     "Polynomial",
     "Precomputed",
     "Sigmoid",
+    "parameter",
 ]

@@ -1,17 +1,27 @@
 """Kernels that are functions of the distance between two rows."""
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ulmus.backends.elementwise import decay
-from ulmus.kernels.base import Kernel
-from ulmus.pairs import Shifted, at_most_zero, city_blocks, into, ones, scaled_squares
+from ulmus.kernels.definition import Kernel, parameter
+from ulmus.kernels.pairs import (
+    at_most_zero,
+    city_blocks,
+    into,
+    mean_distance,
+    ones,
+    scaled_squares,
+)
 from ulmus.typing import Array, Rows
 
-__all__ = ["RBF", "Laplacian"]
+__all__ = ["RBF", "LaplacianKernel"]
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class RBF(Kernel, name="rbf"):
     """exp(−γ‖x − z‖²).
 
     Parameters
@@ -30,12 +40,10 @@ class RBF(Kernel):
     >>> model = KernelELMClassifier(RBF(0.5))  # the width is used as it is, on inputs as they are
     """
 
-    gamma: float = 1.0
+    gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ)."""
-        # Only distances count, so what both are short of does not.
-        X, Z = (A.rows if isinstance(A, Shifted) else A for A in (X, Z))
         P = scaled_squares(X, Z, -self.gamma, out)
         P = at_most_zero(P)  # the expanded square may round to just below it
         return into(out, decay(P))
@@ -44,9 +52,18 @@ class RBF(Kernel):
         """One for every row."""
         return ones(X)
 
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        """2γk(z − x)."""
+        p = 2.0 * self.gamma * self(X, Z)
+        return p, -p
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        return (-x.squared_distances(Z, self.gamma)).op("Exp")
+
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class LaplacianKernel(Kernel, name="laplacian"):
     """exp(−γ‖x − z‖₁).
 
     Parameters
@@ -57,19 +74,36 @@ class Laplacian(Kernel):
     Examples
     --------
     >>> import numpy as np
-    >>> from ulmus.kernels import Laplacian
-    >>> Laplacian(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
+    >>> from ulmus.kernels import LaplacianKernel
+    >>> LaplacianKernel(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
     array([[0.368]])
     """
 
-    gamma: float = 1.0
+    gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ)."""
-        P = city_blocks(*(A.rows if isinstance(A, Shifted) else A for A in (X, Z)))
+        P = city_blocks(X, Z)
         P *= -self.gamma
         return into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
         """One for every row."""
         return ones(X)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """1/σ, σ the mean city-block distance between the rows."""
+        return 1.0 / mean_distance(rows, weight, city=True)
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        graph, first = x.graph, np.array([1])
+
+        def add_column(j: Any, D: Any) -> tuple[bool, Any]:
+            own = graph.op("Gather", x, j, axis=1).op("Unsqueeze", first)
+            return True, D + (own - graph.op("Gather", Z.T, j)).op("Abs")
+
+        # One column at a time: all columns of all pairs would be too much memory.
+        D = graph.loop(Z.shape[1], add_column, x @ np.zeros(Z.T.shape))
+        return (-self.gamma * D).op("Exp")

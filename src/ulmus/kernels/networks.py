@@ -13,20 +13,21 @@ and is the kernel of erf(z/√2): for erf units it is off by 0.13 where the larg
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ulmus.backends.elementwise import decay, elementwise
 from ulmus.backends.namespace import is_numpy
-from ulmus.kernels.base import Kernel
-from ulmus.pairs import affine, into, products, squares
+from ulmus.kernels.definition import Kernel, parameter
+from ulmus.kernels.pairs import affine, into, mean_square, products, squares
 from ulmus.typing import Array, Rows
 
 __all__ = ["Arcsine", "InfiniteRBF"]
 
 
 @dataclass(frozen=True)
-class InfiniteRBF(Kernel):
+class InfiniteRBF(Kernel, name="infinite_rbf"):
     """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²), v ~ N(0, s² I), s the ``spread``.
 
     It is divided by its value at the origin unless ``normalized`` is False: that constant,
@@ -49,9 +50,9 @@ class InfiniteRBF(Kernel):
            [0.717]])
     """
 
-    gamma: float = 0.5
-    spread: float = 1.0
-    normalized: bool = True
+    gamma: float = parameter(0.5, above=0)
+    spread: float = parameter(1.0, above=0)
+    normalized: bool = parameter(True)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ)."""
@@ -66,6 +67,24 @@ class InfiniteRBF(Kernel):
         P += level
         return elementwise("exp", P)
 
+    @classmethod
+    def learned(cls, rows: Rows, weight: np.ndarray | None) -> dict[str, float]:
+        """Centres spread in every direction as far as the rows reach in all."""
+        return {"spread": float(np.sqrt(mean_square(rows, weight)))}
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        """k (z/σ_s² − (1/σ_s² + 1/σ_m²) x)."""
+        near, far, _ = self._exponent(X.shape[1])
+        K = self(X, Z)
+        return near * K, -(near + 2.0 * far) * K
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        near, far, level = self._exponent(Z.shape[1])
+        square = near / 2 + far
+        own = x @ (near * Z.T) - square * (x * x).sum()
+        return (own + (level - square * np.sum(Z**2, axis=1))).op("Exp")
+
     def _exponent(self, d: int) -> tuple[float, float, float]:
         """1/σ_s², 1/2σ_m² and the logarithm of the constant."""
         node, center = 0.5 / self.gamma, self.spread**2  # σ_g² and σ_v²
@@ -76,7 +95,7 @@ class InfiniteRBF(Kernel):
 
 
 @dataclass(frozen=True)
-class Arcsine(Kernel):
+class Arcsine(Kernel, name="arcsine"):
     """E[g(x) g(z)] of units g(x) = erf(b + vᵀx), b ~ N(0, c), v ~ N(0, γ I), c being ``coef0``.
 
     Parameters
@@ -94,8 +113,8 @@ class Arcsine(Kernel):
            [0.345]])
     """
 
-    gamma: float = 1.0
-    coef0: float = 1.0
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0, least=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         """The block k(xᵢ, zⱼ)."""
@@ -104,17 +123,31 @@ class Arcsine(Kernel):
         P += 2.0 * self.coef0
         P /= self._length(X)[:, None]
         P /= self._length(Z)[None, :]
-        P = elementwise("asin" if not is_numpy(P) else "arcsin", P)
-        P *= 2.0 / np.pi
-        return P
+        return _two_over_pi_asin(P)
 
     def diagonal(self, X: Rows) -> Array:
         """k(x, x)."""
         square = self._length(X) ** 2
-        P = (square - 1.0) / square
-        P = elementwise("asin" if not is_numpy(P) else "arcsin", P)
-        P *= 2.0 / np.pi
-        return P
+        return _two_over_pi_asin((square - 1.0) / square)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """One over the mean squared length of the rows."""
+        return 1.0 / mean_square(rows, weight)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        """Of 2/π asin u, u = 2(c + γ xᵀz) / (l(x) l(z)) with l as in `_length`."""
+        x, z = self._length(X), self._length(Z)
+        u = 2.0 * (self.coef0 + self.gamma * products(X, Z, None)) / (x[:, None] * z)
+        steep = 4.0 / np.pi * self.gamma / np.sqrt(1.0 - u**2)
+        return steep / (x[:, None] * z), -steep * u / (x**2)[:, None]
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        a, b = 2.0 * self.gamma, 1.0 + 2.0 * self.coef0
+        own = (a * (x * x).sum() + b).op("Sqrt")
+        u = (a * (x @ Z.T) + 2.0 * self.coef0) / own / self._length(Z)
+        return 2.0 / np.pi * u.arcsine()
 
     def _length(self, X: Rows) -> Array:
         """√(1 + 2(c + γ‖x‖²))."""
@@ -122,3 +155,9 @@ class Arcsine(Kernel):
         P *= 2.0 * self.gamma
         P += 1.0 + 2.0 * self.coef0
         return elementwise("sqrt", P)
+
+
+def _two_over_pi_asin(P: Array) -> Array:
+    P = elementwise("arcsin" if is_numpy(P) else "asin", P)
+    P *= 2.0 / np.pi
+    return P

@@ -1,19 +1,21 @@
 """Kernels that are functions of xᵀz."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from ulmus.backends.elementwise import elementwise
 from ulmus.backends.namespace import namespace
-from ulmus.kernels.base import Kernel
-from ulmus.pairs import products, squares
+from ulmus.kernels.definition import Kernel, parameter
+from ulmus.kernels.pairs import mean_square, products, squares
 from ulmus.typing import Array, Rows
 
 __all__ = ["Cosine", "Linear", "Polynomial", "Sigmoid"]
 
 
 @dataclass(frozen=True)
-class Linear(Kernel):
+class Linear(Kernel, name="linear"):
     """xᵀz.
 
     Examples
@@ -32,9 +34,45 @@ class Linear(Kernel):
         """‖x‖²."""
         return squares(X)
 
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
+        """z."""
+        return np.ones((X.shape[0], Z.shape[0])), None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        return x @ Z.T
+
+
+class _OfProducts(Kernel):
+    """A function of γ xᵀz + c."""
+
+    gamma: float
+    coef0: float
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        """The block k(xᵢ, zⱼ)."""
+        return self._of(self._affine(products(X, Z, out)))
+
+    def diagonal(self, X: Rows) -> Array:
+        """k(x, x)."""
+        return self._of(self._affine(squares(X)))
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """One over the mean squared length of the rows."""
+        return 1.0 / mean_square(rows, weight)
+
+    def _affine(self, P: Array) -> Array:
+        P *= self.gamma
+        P += self.coef0
+        return P
+
+    def _of(self, P: Array) -> Array:
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(_OfProducts, name="poly", alias="polynomial"):
     """(γ xᵀz + c)^p.
 
     Parameters
@@ -54,29 +92,67 @@ class Polynomial(Kernel):
     array([[144.]])
     """
 
-    gamma: float = 1.0
-    coef0: float = 1.0
-    degree: int = 3
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0, least=0)
+    # The power is taken by as many products.
+    degree: int = parameter(3, least=1, most=1000)
 
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
-        return self._power(products(X, Z, out))
-
-    def diagonal(self, X: Rows) -> Array:
-        """(γ‖x‖² + c)^p."""
-        return self._power(squares(X))
-
-    def _power(self, P: Array) -> Array:
-        P *= self.gamma
-        P += self.coef0
+    def _of(self, P: Array) -> Array:
         base = P if self.degree == 1 else namespace(P).asarray(P, copy=True)
         for _ in range(self.degree - 1):
             P *= base
         return P
 
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
+        """pγ (γ xᵀz + c)^(p−1) z."""
+        inner = self._affine(products(X, Z, None))
+        return self.degree * self.gamma * inner ** (self.degree - 1), None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        return (self.gamma * (x @ Z.T) + self.coef0).op("Pow", float(self.degree))
+
 
 @dataclass(frozen=True)
-class Cosine(Kernel):
+class Sigmoid(_OfProducts, name="sigmoid"):
+    """tanh(γ xᵀz + c), which is the inner product of no hidden layer.
+
+    Between most rows it has negative eigenvalues too. Solutions are found in the directions of the
+    positive ones, as if the others were zero.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ.
+    coef0 : float, default=1.0
+        c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Sigmoid
+    >>> Sigmoid(0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(3)
+    array([[0.97]])
+    """
+
+    definite: ClassVar[bool] = False
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0)
+
+    def _of(self, P: Array) -> Array:
+        return elementwise("tanh", P)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
+        """γ (1 − k²) z."""
+        return self.gamma * (1.0 - self(X, Z) ** 2), None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        return (self.gamma * (x @ Z.T) + self.coef0).op("Tanh")
+
+
+@dataclass(frozen=True)
+class Cosine(Kernel, name="cosine"):
     """xᵀz / (‖x‖ ‖z‖); zero where a row is.
 
     Examples
@@ -99,45 +175,19 @@ class Cosine(Kernel):
         square = squares(X)
         return namespace(square).astype(square > 0, square.dtype)
 
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        """z / (‖x‖ ‖z‖) − k x / ‖x‖²; the kernel jumps at a row of zeros, and has none there."""
+        x = squares(X)
+        inverse = np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
+        p = np.sqrt(inverse)[:, None] / _length(Z)
+        return p, -inverse[:, None] * self(X, Z)
 
-@dataclass(frozen=True)
-class Sigmoid(Kernel):
-    """tanh(γ xᵀz + c), which is the inner product of no hidden layer.
-
-    Between most rows it has negative eigenvalues too. Solutions are found in the directions of the
-    positive ones, as if the others were zero.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        γ.
-    coef0 : float, default=1.0
-        c.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ulmus.kernels import Sigmoid
-    >>> Sigmoid(0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(3)
-    array([[0.97]])
-    """
-
-    definite: ClassVar[bool] = False
-    gamma: float = 1.0
-    coef0: float = 1.0
-
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
-        return self._tanh(products(X, Z, out))
-
-    def diagonal(self, X: Rows) -> Array:
-        """tanh(γ‖x‖² + c)."""
-        return self._tanh(squares(X))
-
-    def _tanh(self, P: Array) -> Array:
-        P *= self.gamma
-        P += self.coef0
-        return elementwise("tanh", P)
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        """The same as nodes of a graph."""
+        # A row of zeros has products of zero, whatever they are divided by.
+        tiny = np.finfo(float).tiny
+        own = (x * x).sum().op("Sqrt").op("Max", tiny)
+        return (x @ Z.T) / own / np.maximum(np.sqrt(np.sum(Z**2, axis=1)), tiny)
 
 
 def _length(X: Rows) -> Array:

@@ -2,7 +2,8 @@
 
 A name in a file is looked up here and nowhere else. To add a class is one entry in
 `layouts`, `table_layouts` or `scikit` beside this file, with what its attributes must be, or
-`register` where it is defined.
+`register` where it is defined. A kernel that is derived from `ulmus.kernels.Kernel` with a name is
+known once its class exists, and no sooner: reading a file imports nothing that is not listed here.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import scipy.special
 from sklearn.metrics import pairwise
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
+from ulmus.kernels import KERNELS
 from ulmus.persistence import layouts, scikit, table_layouts
 from ulmus.persistence.rules import Layout
 
@@ -82,15 +84,25 @@ def register(cls: type) -> type:
 
 def known(name: str) -> Known | None:
     """The entry of a class by its full name, if there is one."""
-    return _KNOWN.get(name)
+    return _with_kernels().get(name)
 
 
 def name_of(cls: type) -> str | None:
     """The full name under which files may hold objects of this very class."""
-    for name, entry in _KNOWN.items():
+    for name, entry in _with_kernels().items():
         if name.endswith(f".{cls.__name__}") and entry.load() is cls:
             return name
     return None
+
+
+def _with_kernels() -> dict[str, Known]:
+    """All that files may hold, the kernels that have been defined by now among them."""
+    for cls in KERNELS.values():
+        own = cls.__module__.startswith("ulmus.kernels.")
+        name = f"{'ulmus.kernels' if own else cls.__module__}.{cls.__qualname__}"
+        if name not in _KNOWN or _KNOWN[name].cls is not cls:
+            _KNOWN[name] = Known(name, layouts.kernel_layout(cls), cls=cls)
+    return _KNOWN
 
 
 # How many threads there are is the reader's affair, and so is a folder of cached results.
@@ -102,6 +114,7 @@ _KNOWN = {
     name: Known(name, layout, _FRESH.get(name, {}))
     for name, layout in (layouts.LAYOUTS | table_layouts.LAYOUTS | scikit.LAYOUTS).items()
 }
+_with_kernels()
 
 # Functions of one array, and kernels of two. Some functions of several are compiled loops over a
 # count that is one of their arguments.

@@ -3,6 +3,7 @@
 Only what predictions read is here: sums, paths and scores that a later fit reads are checked there.
 """
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -12,8 +13,9 @@ from ulmus.calibration import TEMPERATURES
 from ulmus.features.activations import ACTIVATIONS
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
-from ulmus.kernels import Kernel, Precomputed
-from ulmus.pairs import Shifted
+from ulmus.kernels import Kernel, Pairwise, Precomputed
+from ulmus.kernels.definition import parameters_of
+from ulmus.kernels.pairs import Shifted
 from ulmus.persistence.rules import (
     Layout,
     Rule,
@@ -39,9 +41,9 @@ from ulmus.persistence.rules import (
 )
 from ulmus.targets import ClassTargets, ValueTargets
 
-__all__ = ["LAYOUTS"]
+__all__ = ["LAYOUTS", "kernel_layout"]
 
-# A kernel or a graph is raised to its power by as many products.
+# A graph is raised to its power by as many products.
 _MOST_PRODUCTS = 1000
 
 
@@ -145,6 +147,15 @@ def _sparse_classifier(model: Any, sizes: Sizes) -> bool:
     given = isinstance(model.kernel_, Precomputed)
     rows = model.support_ if given else model.support_vectors_
     return _landmarks(rows, model, sizes)
+
+
+def kernel_layout(cls: type[Kernel]) -> Layout:
+    """What the kernel itself says of its parameters."""
+
+    def rule(sound: Callable[[Any], bool]) -> Rule:
+        return lambda value, sizes: sound(value)
+
+    return Layout({name: rule(sound) for name, sound in parameters_of(cls).items()})
 
 
 _ANY = has("__init__")
@@ -261,25 +272,8 @@ LAYOUTS: dict[str, Layout] = {
     "ulmus.graphs.Laplacian": Layout(
         {"matrix": sparse_rows("n", "n"), "power": whole(1, _MOST_PRODUCTS)}
     ),
-    "ulmus.kernels.Arcsine": Layout({"gamma": number(0, above=True), "coef0": number(0)}),
-    "ulmus.kernels.Cosine": Layout(),
-    "ulmus.kernels.InfiniteRBF": Layout(
-        {"gamma": number(0, above=True), "spread": number(0, above=True), "normalized": flag}
-    ),
-    "ulmus.kernels.Laplacian": Layout({"gamma": number(0, above=True)}),
-    "ulmus.kernels.Linear": Layout(),
-    "ulmus.kernels.Pairwise": Layout({"function": _function}),
-    "ulmus.kernels.Polynomial": Layout(
-        {
-            "gamma": number(0, above=True),
-            "coef0": number(0),
-            "degree": whole(1, _MOST_PRODUCTS),
-        }
-    ),
-    "ulmus.kernels.Precomputed": Layout(),
-    "ulmus.kernels.RBF": Layout({"gamma": number(0, above=True)}),
-    "ulmus.kernels.Sigmoid": Layout({"gamma": number(0, above=True), "coef0": number()}),
-    "ulmus.pairs.Shifted": Layout(
+    "ulmus.kernels.Pairwise": kernel_layout(Pairwise),
+    "ulmus.kernels.pairs.Shifted": Layout(
         {"rows": any_of(sparse_rows("n", "d"), floats("n", "d")), "shift": floats("d")}
     ),
     "ulmus.problem.Moments": Layout(

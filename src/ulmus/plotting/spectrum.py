@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.features.kernel import least_missing
+from ulmus.features.kernel_space import least_missing
 from ulmus.kernels import Precomputed
 from ulmus.plotting.canvas import axes_on, fitted_step, ink, plain
 

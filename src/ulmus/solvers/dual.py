@@ -26,7 +26,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks, rows_at_once
-from ulmus.kernel_matrix import KernelMatrix
+from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.problem import Path, Problem, Solution
 from ulmus.solvers.path import Tally, grid_parts
 from ulmus.solvers.rows import Decomposed, Factored, all_reweighted, reweighted

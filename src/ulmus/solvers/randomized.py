@@ -6,8 +6,8 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
-from ulmus.kernel_matrix import HiddenKernel
-from ulmus.lowrank import low_rank
+from ulmus.kernels.kernel_matrix import HiddenKernel
+from ulmus.kernels.lowrank import low_rank
 from ulmus.problem import Problem, Solution
 from ulmus.solvers.auto import solve
 from ulmus.targets import coded

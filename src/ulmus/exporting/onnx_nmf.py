@@ -4,7 +4,11 @@ Its rule for when to stop looks at all rows together, and so does the graph's: a
 differ in the digits beyond ``tol`` by which rows come with it, in both alike.
 """
 
+from typing import Any
+
 import numpy as np
+
+from ulmus.exporting.onnx_graph import Value
 
 __all__ = ["factor_rows"]
 
@@ -13,20 +17,20 @@ _EPSILON = float(np.finfo(np.float32).eps)
 _ROUND = 10
 
 
-def factor_rows(nmf, H):
+def factor_rows(nmf: Any, H: Value) -> Value:
     """The rows of B, by the solver that found W."""
     W = np.asarray(nmf.components_, dtype=float)
     solve = _coordinate_descent if nmf.solver == "cd" else _multiplicative_updates
     return solve(nmf, H, H @ W.T, W)
 
 
-def _coordinate_descent(nmf, H, cross, W):
+def _coordinate_descent(nmf: Any, H: Value, cross: Value, W: np.ndarray) -> Value:
     """One coordinate of every row at a time, until the gradient is ``tol`` of what it was."""
     graph, k, gram = H.graph, len(W), W @ W.T
     curvature = np.diag(gram)
     inverse = np.divide(1.0, curvature, out=np.zeros(k), where=curvature != 0)
 
-    def coordinate(t, B, violation):
+    def coordinate(t: Value, B: Value, violation: Value) -> tuple[Any, ...]:
         own = graph.op("Gather", np.eye(k), t)
         before = (B * own).sum()
         slope = B @ graph.op("Gather", gram, t, axis=1).op("Unsqueeze", np.array([1]))
@@ -37,29 +41,27 @@ def _coordinate_descent(nmf, H, cross, W):
         violation = violation + pull.op("Abs").op("ReduceSum", keepdims=0)
         return True, B + (after - before) * own, violation
 
-    def sweep(step, B, first, _):
+    def sweep(step: Value, B: Value, first: Value, _: Value) -> tuple[Any, ...]:
         B, violation = graph.loop(k, coordinate, B, 0.0)
         first = graph.op("Where", step.op("Equal", 0), violation, first)
         return violation.op("Greater", first * nmf.tol), B, first, violation
 
-    B, _, _ = graph.loop(int(nmf.max_iter), sweep, cross * 0.0, 0.0, 0.0)
-    return B
+    return graph.loop(int(nmf.max_iter), sweep, cross * 0.0, 0.0, 0.0)[0]
 
 
-def _multiplicative_updates(nmf, H, cross, W):
+def _multiplicative_updates(nmf: Any, H: Value, cross: Value, W: np.ndarray) -> Value:
     """All coordinates times a factor, until ten steps gain less than ``tol`` of the first error."""
     graph, k, gram = H.graph, len(W), W @ W.T
 
-    def update(step, B):
+    def update(step: Value, B: Value) -> tuple[Any, ...]:
         norm = B @ gram
-        norm = graph.op("Where", norm.op("Equal", 0.0), _EPSILON, norm)
-        return True, B * cross / norm
+        return True, B * cross / graph.op("Where", norm.op("Equal", 0.0), _EPSILON, norm)
 
-    def error(B):
+    def error(B: Value) -> Value:
         apart = H - B @ W
         return (apart * apart).op("ReduceSum", keepdims=0).op("Sqrt")
 
-    def round_(step, B, last):
+    def round_(step: Value, B: Value, last: Value) -> tuple[Any, ...]:
         left = int(nmf.max_iter) - step * _ROUND
         B = graph.loop(left.op("Min", _ROUND), update, B)
         now = error(B)
@@ -69,5 +71,4 @@ def _multiplicative_updates(nmf, H, cross, W):
     start = cross * 0.0 + (H.op("ReduceMean", keepdims=0) / float(k)).op("Sqrt")
     first = error(start)
     rounds = -(-int(nmf.max_iter) // _ROUND)
-    B, _ = graph.loop(rounds, round_, start, first)
-    return B
+    return graph.loop(rounds, round_, start, first)[0]

@@ -23,7 +23,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.hidden import Hidden, block_rows, row_blocks
 from ulmus.kernels import Kernel
-from ulmus.pairs import Shifted, some_rows
+from ulmus.kernels.pairs import Shifted, some_rows
 from ulmus.typing import Array, DType, Rows
 
 __all__ = ["EvaluatedKernel", "GivenKernel", "HiddenKernel", "KernelMatrix"]

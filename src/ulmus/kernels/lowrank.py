@@ -42,7 +42,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Stored, row_blocks
-from ulmus.kernel_matrix import KernelMatrix
+from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.typing import Array, DType
 
 __all__ = ["METHODS", "LowRank", "low_rank"]

@@ -1,4 +1,4 @@
-"""Which kernel an estimator's arguments name, and the rows it sees."""
+"""Which kernel an estimator's arguments name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,32 +6,13 @@ from typing import Any
 import numpy as np
 
 from ulmus.arguments import check_number, check_whole, is_number
-from ulmus.backends.namespace import (
-    cast,
-    eps,
-    floating,
-    is_sparse,
-    namespace,
-    placed,
-)
+from ulmus.backends.namespace import eps, floating, is_sparse, namespace
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.scaling import Scaling
-from ulmus.kernels import (
-    RBF,
-    Arcsine,
-    Cosine,
-    InfiniteRBF,
-    Kernel,
-    Laplacian,
-    Linear,
-    Pairwise,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
-from ulmus.pairs import Shifted, mean_distance, mean_square, some_rows
-from ulmus.typing import Array, DType, Rows
+from ulmus.kernels.definition import KERNELS, Kernel, parameters_of
+from ulmus.kernels.given import Pairwise
+from ulmus.kernels.pairs import some_rows
+from ulmus.typing import Array, Rows
 
 __all__ = [
     "KernelName",
@@ -41,18 +22,11 @@ __all__ = [
     "has_gamma",
     "is_definite",
     "kernel_of",
-    "landmarks_like",
-    "scaled_for_kernel",
     "scales_inputs",
 ]
 
 KernelName = str | Kernel | Callable[..., Any]
 
-_NAMES = (
-    "rbf", "linear", "poly", "polynomial", "cosine", "sigmoid", "laplacian", "infinite_rbf",
-    "arcsine", "precomputed",
-)  # fmt: skip
-_WITHOUT_GAMMA = ("linear", "cosine", "precomputed")
 # Methods that factor K by its pivots, which all must be positive.
 _BY_PIVOTS = ("rpcholesky", "nystrom")
 # The mean distance is taken over at most this many rows: its error is then far below what any
@@ -71,13 +45,13 @@ def scales_inputs(kernel: KernelName, scaling: str | None) -> bool:
 
 def has_gamma(kernel: KernelName) -> bool:
     """Whether the kernel is given by name and has a γ."""
-    return isinstance(kernel, str) and kernel not in _WITHOUT_GAMMA
+    return isinstance(kernel, str) and "gamma" in parameters_of(KERNELS[kernel])
 
 
 def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> None:
     """Refuse arguments that name no kernel."""
-    if isinstance(kernel, str) and kernel not in _NAMES:
-        known = ", ".join(map(repr, _NAMES))
+    if isinstance(kernel, str) and kernel not in KERNELS:
+        known = ", ".join(map(repr, KERNELS))
         raise InvalidParameterError(
             f"kernel={kernel!r} is unknown; use one of {known}, or a function of two sets of rows."
         )
@@ -103,9 +77,8 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
 
 def is_definite(kernel: KernelName) -> bool:
     """Whether the kernel is an inner product; of a function that is assumed, and checked later."""
-    if isinstance(kernel, Kernel):
-        return kernel.definite
-    return not (isinstance(kernel, str) and kernel == "sigmoid")
+    stated = KERNELS[kernel] if isinstance(kernel, str) else kernel
+    return getattr(stated, "definite", True)
 
 
 def check_method(kernel: KernelName, method: str) -> None:
@@ -131,69 +104,18 @@ def kernel_of(
 
     ``factor`` multiplies a learned γ; a row counts as often as its weight says.
     """
-    if isinstance(kernel, Kernel):
-        return kernel
     if not isinstance(kernel, str):
-        return Pairwise(kernel)
-    if kernel == "precomputed":
-        return Precomputed()
-    if kernel in ("linear", "cosine"):
-        return Linear() if kernel == "linear" else Cosine()
-    n = rows.shape[0]
-    if n > _WIDTH_ROWS:
+        return kernel if isinstance(kernel, Kernel) else Pairwise(kernel)
+    cls, n = KERNELS[kernel], rows.shape[0]
+    own = parameters_of(cls)
+    if own and n > _WIDTH_ROWS:
         sample = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
         rows, weight = some_rows(rows, sample), None if weight is None else weight[sample]
-    g = float(factor) * _typical(kernel, rows, weight) if isinstance(gamma, str) else float(gamma)
-    if kernel == "rbf":
-        return RBF(g)
-    if kernel == "laplacian":
-        return Laplacian(g)
-    if kernel == "sigmoid":
-        return Sigmoid(g, float(coef0))
-    if kernel in ("poly", "polynomial"):
-        return Polynomial(g, float(coef0), int(degree))
-    if kernel == "arcsine":
-        return Arcsine(g, float(coef0))
-    # Centres spread in every direction as far as the rows reach in all.
-    return InfiniteRBF(g, float(np.sqrt(mean_square(rows, weight))))
-
-
-def _typical(kernel: str, rows: Rows, weight: np.ndarray | None) -> float:
-    """γ by the rows' mean distance σ, 1/2σ² or 1/σ, or 1 over their mean squared length."""
-    if kernel == "laplacian":
-        return 1.0 / mean_distance(rows, weight, city=True)
-    if kernel in ("poly", "polynomial", "sigmoid", "arcsine"):
-        return 1.0 / mean_square(rows, weight)
-    return 0.5 / mean_distance(rows, weight) ** 2
-
-
-def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> Any:
-    """The rows as the kernel sees them: scaled, and sparse ones as they are but for the scale."""
-    if not scales:
-        return cast(X, dtype)
-    if is_sparse(X):
-        return Shifted(scaling.sparse(X, dtype), scaling.shift.astype(dtype))
-    rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
-    scaling.dense(X, rows)
-    return rows
-
-
-def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) -> Any:
-    """Landmarks where ``like`` lives, and stated as its rows will be: centred, or only scaled."""
-    if is_sparse(like):
-        if isinstance(landmarks, Shifted):
-            return Shifted(landmarks.rows.astype(dtype), landmarks.shift.astype(dtype))
-        if is_sparse(landmarks):
-            return landmarks.astype(dtype)
-        landmarks = placed(landmarks, like)
-        if shift.any():
-            return Shifted((landmarks + shift).astype(dtype), shift.astype(dtype))
-        return landmarks.astype(dtype)
-    if isinstance(landmarks, Shifted):
-        landmarks = landmarks.rows.toarray() - landmarks.shift
-    if is_sparse(landmarks):
-        landmarks = landmarks.toarray()
-    return cast(placed(landmarks, like), dtype)
+    values = {"degree": int(degree), "coef0": float(coef0)}
+    if "gamma" in own:
+        learned = isinstance(gamma, str)
+        values["gamma"] = factor * cls.typical_gamma(rows, weight) if learned else float(gamma)
+    return cls(**cls.learned(rows, weight), **{key: values[key] for key in values if key in own})
 
 
 def check_precomputed(K: Array) -> None:

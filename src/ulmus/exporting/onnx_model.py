@@ -1,6 +1,8 @@
 """A fitted model as an ONNX model, in memory or as a file."""
 
 import json
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import check_precision
 from ulmus.backends.moving import to_numpy
 from ulmus.exceptions import ExportError
-from ulmus.exporting import scikit  # noqa: F401  (its transformers register themselves)
-from ulmus.exporting.graph import Graph, onnx_module
-from ulmus.exporting.outputs import outputs
+from ulmus.exporting import onnx_scikit  # noqa: F401  (its transformers register themselves)
+from ulmus.exporting.onnx_graph import Graph, Value, onnx_module
+from ulmus.exporting.onnx_outputs import outputs
 from ulmus.exporting.table_columns import encoded_rows, input_names
 from ulmus.files import replacing
 from ulmus.version import __version__
@@ -22,7 +24,7 @@ __all__ = ["save_onnx", "to_onnx"]
 _MOST_BYTES = 2**31 - 1
 
 
-def to_onnx(model, *, dtype=np.float32, encoder=None):
+def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     """A fitted model as an ONNX model, which any ONNX runtime computes without Ulmus.
 
     Needs the extra ``onnx``: ``pip install 'ulmus[onnx]'``.
@@ -85,7 +87,9 @@ def to_onnx(model, *, dtype=np.float32, encoder=None):
     return proto
 
 
-def save_onnx(model, path, *, dtype=np.float32, encoder=None):
+def save_onnx(
+    model: Any, path: str | PathLike[str], *, dtype: Any = np.float32, encoder: Any = None
+) -> None:
     """Write a fitted model as an ONNX file, whole or not at all.
 
     Needs the extra ``onnx``: ``pip install 'ulmus[onnx]'``.
@@ -125,11 +129,11 @@ def save_onnx(model, path, *, dtype=np.float32, encoder=None):
             f"The model is {size / 2**30:.1f} GiB as ONNX, and a file holds 2; fit with fewer "
             "hidden units or landmarks."
         )
-    with replacing(path) as stream:
+    with replacing(Path(path)) as stream:
         stream.write(proto.SerializeToString())
 
 
-def _rows(model, encoder, dtype):
+def _rows(model: Any, encoder: Any, dtype: Any) -> Value:
     """The rows in a new graph, whose inputs are X or a table's columns."""
     if encoder is None:
         return Graph().input("X", dtype, model.n_features_in_).cast(np.float64)
@@ -144,7 +148,7 @@ def _rows(model, encoder, dtype):
     return encoded_rows(Graph(taken=input_names(encoder).values()), encoder, dtype)
 
 
-def _metadata(model, encoder):
+def _metadata(model: Any, encoder: Any) -> dict[str, str]:
     """What the outputs' types do not say, as strings."""
     found: dict[str, Any] = {"estimator": type(model).__name__, "ulmus_version": __version__}
     for key, name in (("classes", "classes_"), ("feature_names", "feature_names_in_")):

@@ -27,10 +27,8 @@ from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegresso
 from ulmus.estimators.sparse import SparseELMClassifier
 from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import ExportError
-from ulmus.exporting.functions import nearest, scaled
-from ulmus.exporting.graph import Value
-from ulmus.exporting.kernels import dense_landmarks, kernel_block
-from ulmus.exporting.maps import linear_outputs, transformed
+from ulmus.exporting.onnx_graph import Value
+from ulmus.exporting.onnx_maps import kernel_block, linear_outputs, transformed
 from ulmus.features.base import FeatureMap
 
 __all__ = ["OUTPUT_NAMES", "Output", "label_table", "no_label", "outputs"]
@@ -47,13 +45,16 @@ class Output:
     columns: int | None = None
 
     @classmethod
-    def numbers(cls, value, dtype, columns=None):
+    def numbers(cls, value: Value, dtype: Any, columns: int | None = None) -> "Output":
         """Numbers in the precision that was asked for."""
         return cls(value.cast(dtype), dtype, columns)
 
 
+Outputs = dict[str, Output]
+
+
 @singledispatch
-def outputs(model, x, dtype):
+def outputs(model: Any, x: Value, dtype: Any) -> Outputs:
     """The graph's outputs by name, for rows x and numbers in ``dtype``: those of a transformer."""
     if not hasattr(model, "transform"):
         raise ExportError(
@@ -67,8 +68,8 @@ def outputs(model, x, dtype):
     return {"transformed": Output.numbers(places, dtype, columns)}
 
 
-@outputs.register
-def _(model: LabelOutputs, x, dtype):
+@outputs.register(LabelOutputs)
+def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, refused = _decided(model, x, dtype)
     return {
         "label": _label(model, _chosen(len(model.classes_), F), refused),
@@ -76,8 +77,8 @@ def _(model: LabelOutputs, x, dtype):
     }
 
 
-@outputs.register
-def _(model: ClassOutputs, x, dtype):
+@outputs.register(ClassOutputs)
+def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, refused = _decided(model, x, dtype)
     codes = _chosen(len(model.classes_), F)
     return {
@@ -89,7 +90,7 @@ def _(model: ClassOutputs, x, dtype):
 
 @outputs.register(ValueLabels)
 @outputs.register(SemiSupervisedELMRegressor)
-def _(model, x, dtype):
+def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, _ = _decided(model, x, dtype)
     if model._flat:
         return {"variable": Output.numbers(F.column(0), dtype)}
@@ -97,7 +98,7 @@ def _(model, x, dtype):
 
 
 @outputs.register
-def _(model: ELMKMeans, x, dtype):
+def _(model: ELMKMeans, x: Value, dtype: Any) -> Outputs:
     D = transformed(model, x)
     refused = _refused(x, D.cast(dtype))
     return {
@@ -107,28 +108,27 @@ def _(model: ELMKMeans, x, dtype):
 
 
 @outputs.register
-def _(model: ELMNMF, x, dtype):
+def _(model: ELMNMF, x: Value, dtype: Any) -> Outputs:
     B = transformed(model, x)
     refused = _refused(x, B.cast(dtype))
     return {
-        "label": _cluster(nearest(B, model.cluster_centers_), refused),
+        "label": _cluster(B.nearest(model.cluster_centers_), refused),
         "transformed": Output.numbers(_blanked(B, refused), dtype, model.n_clusters),
     }
 
 
 @outputs.register
-def _(model: ELMSpectralClustering, x, dtype):
+def _(model: ELMSpectralClustering, x: Value, dtype: Any) -> Outputs:
     if hasattr(model, "beta_"):
         F = linear_outputs(model, x)
         return {"label": _cluster(_chosen(model.n_clusters, F), _refused(x, F.cast(dtype)))}
     E = transformed(model.embedding_, x)
-    return {
-        "label": _cluster(nearest(E, model.kmeans_.cluster_centers_), _refused(x, E.cast(dtype)))
-    }
+    codes = E.nearest(model.kmeans_.cluster_centers_)
+    return {"label": _cluster(codes, _refused(x, E.cast(dtype)))}
 
 
 @outputs.register
-def _(model: Pipeline, x, dtype):
+def _(model: Pipeline, x: Value, dtype: Any) -> Outputs:
     x = transformed(model[:-1], x)
     _, last = model.steps[-1]
     if last in (None, "passthrough"):
@@ -137,17 +137,17 @@ def _(model: Pipeline, x, dtype):
 
 
 @outputs.register
-def _(model: FrozenEstimator, x, dtype):
+def _(model: FrozenEstimator, x: Value, dtype: Any) -> Outputs:
     return outputs(model.estimator, x, dtype)
 
 
 @outputs.register(GridSearchCV)
 @outputs.register(RandomizedSearchCV)
-def _(model, x, dtype):
+def _(model: Any, x: Value, dtype: Any) -> Outputs:
     return outputs(model.best_estimator_, x, dtype)
 
 
-def label_table(classes):
+def label_table(classes: np.ndarray) -> np.ndarray:
     """The classes as a graph holds them: int64, bool, double or strings.
 
     Examples
@@ -172,7 +172,7 @@ def label_table(classes):
     )
 
 
-def no_label(table):
+def no_label(table: np.ndarray) -> Any:
     """What stands for no class beside these; there is nothing beside booleans.
 
     Examples
@@ -190,79 +190,73 @@ def no_label(table):
     return -1 if -1 not in table.tolist() else int(np.iinfo(np.int64).min)
 
 
-def _decided(model, x, dtype):
+def _decided(model: Any, x: Value, dtype: Any) -> tuple[Value, Value]:
     """Decision values, NaN for rows that are refused, and which rows are."""
     F = _decision(model, x)
     refused = _refused(x, F.cast(dtype))
     return _blanked(F, refused), refused
 
 
-def _refused(*values):
+def _refused(*values: Value) -> Value:
     """The rows of which some entry is not finite, as a column."""
     odd = [value.op("IsNaN").op("Or", value.op("IsInf")).cast(float).sum() for value in values]
     return sum(odd[1:], start=odd[0]).op("Greater", 0.0)
 
 
-def _blanked(values, refused):
+def _blanked(values: Value, refused: Value) -> Value:
     return refused.op("Where", np.nan, values)
 
 
 @singledispatch
-def _decision(model, x):
+def _decision(model: Any, x: Value) -> Value:
     """The model's linear outputs, before they become labels."""
     raise ExportError(f"{type(model).__name__} cannot be written as ONNX.")
 
 
 @_decision.register
-def _(model: HiddenOutputs, x):
+def _(model: HiddenOutputs, x: Value) -> Value:
     return linear_outputs(model, x)
 
 
 @_decision.register
-def _(model: KernelELM, x):
-    return _kernel_outputs(model, x, model.landmarks_, model.dual_coef_)
+def _(model: KernelELM, x: Value) -> Value:
+    return kernel_block(model, x, model.landmarks_) @ model.dual_coef_ + model.intercept_
 
 
 @_decision.register
-def _(model: SparseELMClassifier, x):
+def _(model: SparseELMClassifier, x: Value) -> Value:
     if model.kernel is None:
         return linear_outputs(model, x)
     # There are no support vectors where the kernel is precomputed, and that is refused further on.
     support = getattr(model, "support_vectors_", np.empty((0, 0)))
-    return _kernel_outputs(model, x, support, model.dual_coef_.T)
+    return kernel_block(model, x, support) @ model.dual_coef_.T + model.intercept_
 
 
-def _kernel_outputs(model, x, landmarks, coef):
-    x = scaled(x, model.scaling_.center, model.scaling_.factor)
-    K = kernel_block(model.kernel_, x, dense_landmarks(landmarks, model.scaling_))
-    return K @ coef + model.intercept_
-
-
-def _chosen(classes, F):
+def _chosen(classes: int, F: Value) -> Value:
     """The number of the class, of so many, that decision values name."""
     if classes == 2:
         return F.column(0).op("Greater", 0.0).cast(np.int64)
     return F.op("ArgMax", axis=1, keepdims=0)
 
 
-def _label(model, codes, refused):
+def _label(model: Any, codes: Value, refused: Value) -> Output:
     table = label_table(model.classes_)
     codes = refused.column(0).op("Where", np.array(len(table)), codes)
     table = np.append(table, np.array([no_label(table)], dtype=table.dtype))
     return Output(codes.graph.op("Gather", table, codes), table.dtype)
 
 
-def _cluster(codes, refused):
+def _cluster(codes: Value, refused: Value) -> Output:
     return Output(refused.column(0).op("Where", np.array(-1), codes), np.int64)
 
 
-def _scores(model, F, dtype):
+def _scores(model: Any, F: Value, dtype: Any) -> Output:
     if len(model.classes_) == 2:
         return Output.numbers(F.column(0), dtype)
     return Output.numbers(F, dtype, len(model.classes_))
 
 
-def _probabilities(model, F, codes, dtype):
+def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Output:
     """softmax(a F), a the temperature; the largest is the label's even where others round to it."""
     graph, n_classes = F.graph, len(model.classes_)
     F = graph.op("Concat", 0.0 * F, F, axis=1) if n_classes == 2 else F

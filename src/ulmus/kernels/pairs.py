@@ -11,14 +11,16 @@ from ulmus.backends.elementwise import elementwise
 from ulmus.backends.linalg import matmul, zero_diagonal
 from ulmus.backends.namespace import (
     all_finite,
+    cast,
     doubles,
     from_numpy,
     is_numpy,
     is_sparse,
     namespace,
+    placed,
     take,
 )
-from ulmus.typing import Array, Rows
+from ulmus.typing import Array, DType, Rows
 
 __all__ = [
     "Shifted",
@@ -27,12 +29,14 @@ __all__ = [
     "city_blocks",
     "few",
     "into",
+    "landmarks_like",
     "mean_distance",
     "mean_square",
     "ones",
     "products",
     "scaled_squares",
     "some_rows",
+    "squared_distances",
     "squares",
 ]
 
@@ -68,14 +72,9 @@ class Shifted:
 
 def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
     """The mean distance, or city-block distance, between two rows drawn; 1 where all are equal."""
-    X = X.rows if isinstance(X, Shifted) else X
-    n = X.shape[0]
-    if city:
-        D = city_blocks(X, X)
-    else:
-        D = elementwise("sqrt", -at_most_zero(scaled_squares(X, X, -1.0, None)))
-        D = zero_diagonal(D)  # but for rounding it was
-    share = from_numpy(_share(n, weight), D)
+    D = city_blocks(X, X) if city else elementwise("sqrt", squared_distances(X, X))
+    D = zero_diagonal(D)  # but for rounding it was
+    share = from_numpy(_share(X.shape[0], weight), D)
     mean = float(share @ doubles(D) @ share)
     return mean if mean > 0 else 1.0
 
@@ -138,6 +137,11 @@ def affine(
     return P
 
 
+def squared_distances(X: Rows, Z: Rows) -> Array:
+    """‖x − z‖² for every pair, never below zero."""
+    return -at_most_zero(scaled_squares(X, Z, -1.0, None))
+
+
 def scaled_squares(X: Rows, Z: Rows, factor: float, out: Array | None) -> Array:
     """factor · ‖x − z‖² for every pair, but for rounding.
 
@@ -145,6 +149,7 @@ def scaled_squares(X: Rows, Z: Rows, factor: float, out: Array | None) -> Array:
     by: years in float32 would have no distances at all. So dense rows are taken about the mean of
     Z, which changes no distance. Sparse rows stay as they are, for most of their entries are zero.
     """
+    X, Z = _in_place(X), _in_place(Z)
     if not (is_sparse(X) or is_sparse(Z)):
         xp = namespace(Z)
         center = xp.astype(xp.mean(doubles(Z), axis=0), Z.dtype)
@@ -155,12 +160,18 @@ def scaled_squares(X: Rows, Z: Rows, factor: float, out: Array | None) -> Array:
 
 def city_blocks(X: Rows, Z: Rows) -> Array:
     """‖x − z‖₁ for every pair."""
+    X, Z = _in_place(X), _in_place(Z)
     if is_numpy(X):
         X, Z = (_short_indices(A) for A in (X, Z))
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
     xp = namespace(X)
     parts = [xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2) for rows in few(X.shape[0])]
     return xp.concat(parts)
+
+
+def _in_place(X: Rows) -> Rows:
+    """The rows without the shift, which changes no distance."""
+    return X.rows if isinstance(X, Shifted) else X
 
 
 def few(n: int) -> list[slice]:
@@ -197,3 +208,21 @@ def into(out: Array | None, block: Array) -> Array:
         return block
     out[...] = block
     return out
+
+
+def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) -> Any:
+    """Landmarks where ``like`` lives, and stated as its rows will be: centred, or only scaled."""
+    if is_sparse(like):
+        if isinstance(landmarks, Shifted):
+            return Shifted(landmarks.rows.astype(dtype), landmarks.shift.astype(dtype))
+        if is_sparse(landmarks):
+            return landmarks.astype(dtype)
+        landmarks = placed(landmarks, like)
+        if shift.any():
+            return Shifted((landmarks + shift).astype(dtype), shift.astype(dtype))
+        return landmarks.astype(dtype)
+    if isinstance(landmarks, Shifted):
+        landmarks = landmarks.rows.toarray() - landmarks.shift
+    if is_sparse(landmarks):
+        landmarks = landmarks.toarray()
+    return cast(placed(landmarks, like), dtype)

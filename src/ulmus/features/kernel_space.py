@@ -25,23 +25,21 @@ from ulmus.backends.namespace import (
 from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
-from ulmus.features.kernel_choice import (
+from ulmus.features.scaling import Scaling, check_scaling, scaled_for_kernel
+from ulmus.fitted import OnDevice
+from ulmus.hidden import fits
+from ulmus.kernels import Kernel, Precomputed
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
+from ulmus.kernels.lowrank import METHODS, LowRank, low_rank
+from ulmus.kernels.naming import (
     KernelName,
     check_kernel,
     check_method,
     check_precomputed,
     kernel_of,
-    landmarks_like,
-    scaled_for_kernel,
     scales_inputs,
 )
-from ulmus.features.scaling import Scaling, check_scaling
-from ulmus.fitted import OnDevice
-from ulmus.hidden import fits
-from ulmus.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels import Kernel, Precomputed
-from ulmus.lowrank import METHODS, LowRank, low_rank
-from ulmus.pairs import some_rows
+from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.typing import Array, DType, Rows, Seed
 

@@ -1,5 +1,7 @@
 """scikit-learn's own transformers that often stand before or in place of a hidden layer."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
@@ -15,35 +17,38 @@ from sklearn.preprocessing import (
 )
 
 from ulmus.exceptions import ExportError
-from ulmus.exporting.functions import cosine, scaled
-from ulmus.exporting.kernels import kernel_block
-from ulmus.exporting.maps import transformed
-from ulmus.kernels import RBF, Cosine, Laplacian, Linear, Polynomial, Sigmoid
+from ulmus.exporting.onnx_graph import Value
+from ulmus.exporting.onnx_maps import transformed
+from ulmus.kernels import KERNELS, Kernel
+from ulmus.kernels.definition import parameters_of
 
-__all__ = []
+__all__: list[str] = []
+
+# The kernels of a Nystroem map that are here as well, under the same names.
+_SHARED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine", "linear")
 
 
 @transformed.register
-def _(transformer: StandardScaler, x):
+def _(transformer: StandardScaler, x: Value) -> Value:
     center = transformer.mean_ if transformer.with_mean else 0.0
     scale = transformer.scale_ if transformer.with_std else 1.0
-    return scaled(x, center, 1.0 / scale)
+    return x.scaled(center, 1.0 / scale)
 
 
 @transformed.register
-def _(transformer: RobustScaler, x):
+def _(transformer: RobustScaler, x: Value) -> Value:
     center = transformer.center_ if transformer.with_centering else 0.0
     scale = transformer.scale_ if transformer.with_scaling else 1.0
-    return scaled(x, center, 1.0 / scale)
+    return x.scaled(center, 1.0 / scale)
 
 
 @transformed.register
-def _(transformer: MaxAbsScaler, x):
-    return scaled(x, 0.0, 1.0 / transformer.scale_)
+def _(transformer: MaxAbsScaler, x: Value) -> Value:
+    return x.scaled(0.0, 1.0 / transformer.scale_)
 
 
 @transformed.register
-def _(transformer: MinMaxScaler, x):
+def _(transformer: MinMaxScaler, x: Value) -> Value:
     x = x * transformer.scale_ + transformer.min_
     if transformer.clip:
         least, most = map(float, transformer.feature_range)
@@ -52,18 +57,16 @@ def _(transformer: MinMaxScaler, x):
 
 
 @transformed.register
-def _(transformer: Normalizer, x):
+def _(transformer: Normalizer, x: Value) -> Value:
+    if transformer.norm == "l2":
+        return x.unit_rows((x * x).sum().op("Sqrt"))
     size = x.op("Abs")
-    length = {
-        "l1": lambda: size.sum(),
-        "l2": lambda: (x * x).sum().op("Sqrt"),
-        "max": lambda: size.op("ReduceMax", np.array([1]), keepdims=1),
-    }[transformer.norm]()
-    return x / x.graph.op("Where", length.op("Equal", 0.0), 1.0, length)
+    largest = size.op("ReduceMax", np.array([1]), keepdims=1)
+    return x.unit_rows(size.sum() if transformer.norm == "l1" else largest)
 
 
 @transformed.register
-def _(transformer: SimpleImputer, x):
+def _(transformer: SimpleImputer, x: Value) -> Value:
     values = np.asarray(transformer.statistics_)
     plain = values.dtype.kind == "f" and np.isfinite(values).all()
     if not plain or transformer.add_indicator or not np.isnan(transformer.missing_values):
@@ -75,7 +78,7 @@ def _(transformer: SimpleImputer, x):
 
 
 @transformed.register
-def _(transformer: PolynomialFeatures, x):
+def _(transformer: PolynomialFeatures, x: Value) -> Value:
     # Each column is a product of inputs, with one as their last, so that all are equally long.
     powers = transformer.powers_
     longest = int(powers.sum(axis=1).max(initial=0))
@@ -92,7 +95,7 @@ def _(transformer: PolynomialFeatures, x):
 
 
 @transformed.register
-def _(transformer: PCA, x):
+def _(transformer: PCA, x: Value) -> Value:
     x = (x - transformer.mean_) @ transformer.components_.T
     if not transformer.whiten:
         return x
@@ -101,45 +104,37 @@ def _(transformer: PCA, x):
 
 
 @transformed.register
-def _(transformer: TruncatedSVD, x):
+def _(transformer: TruncatedSVD, x: Value) -> Value:
     return x @ transformer.components_.T
 
 
 @transformed.register
-def _(transformer: RBFSampler, x):
+def _(transformer: RBFSampler, x: Value) -> Value:
     z = x @ transformer.random_weights_ + transformer.random_offset_
-    return cosine(z) * np.sqrt(2.0 / transformer.n_components)
+    return z.cosine() * np.sqrt(2.0 / transformer.n_components)
 
 
 @transformed.register
-def _(transformer: Nystroem, x):
+def _(transformer: Nystroem, x: Value) -> Value:
     Z = np.asarray(transformer.components_, dtype=float)
-    return kernel_block(_kernel(transformer), x, Z) @ transformer.normalization_.T
+    return _kernel(transformer).onnx(x, Z) @ transformer.normalization_.T
 
 
-def _kernel(transformer):
-    gamma = 1.0 / transformer.n_features_in_ if transformer.gamma is None else transformer.gamma
-    coef0 = 1.0 if transformer.coef0 is None else transformer.coef0
-    degree = 3 if transformer.degree is None else transformer.degree
-    known = {
-        "rbf": RBF(gamma),
-        "laplacian": Laplacian(gamma),
-        "poly": Polynomial(gamma, coef0, degree),
-        "polynomial": Polynomial(gamma, coef0, degree),
-        "sigmoid": Sigmoid(gamma, coef0),
-        "cosine": Cosine(),
-        "linear": Linear(),
-    }
-    if not isinstance(transformer.kernel, str) or transformer.kernel not in known:
+def _kernel(transformer: Nystroem) -> Kernel:
+    if not isinstance(transformer.kernel, str) or transformer.kernel not in _SHARED:
         raise ExportError(
             f"Nystroem(kernel={transformer.kernel!r}) cannot be written as ONNX; of its kernels "
-            f"these can: {', '.join(map(repr, known))}."
+            f"these can: {', '.join(map(repr, _SHARED))}."
         )
-    return known[transformer.kernel]
+    cls = KERNELS[transformer.kernel]
+    defaults = {"gamma": 1.0 / transformer.n_features_in_, "coef0": 1.0, "degree": 3}
+    given = {name: getattr(transformer, name) for name in defaults}
+    values = {name: defaults[name] if given[name] is None else given[name] for name in defaults}
+    return cls(**{name: value for name, value in values.items() if name in parameters_of(cls)})
 
 
 @transformed.register(SelectKBest)
 @transformed.register(SelectFromModel)
 @transformed.register(VarianceThreshold)
-def _(transformer, x):
+def _(transformer: Any, x: Value) -> Value:
     return x.columns(transformer.get_support(indices=True))
