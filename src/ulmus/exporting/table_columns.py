@@ -36,8 +36,10 @@ def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
     parts = []
     for name, given in input_names(encoder).items():
         column = encoder.column(name)
-        encoded = _number if isinstance(column, Number) else _category
-        parts.append(encoded(column, graph, given))
+        if isinstance(column, Number):
+            parts.append(_number(column, graph, given))
+        else:
+            parts.append(_category(column, graph, given))
     return graph.op("Concat", *parts, axis=1)
 
 
