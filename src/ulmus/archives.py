@@ -62,8 +62,8 @@ class ArrayArchive:
     ----------
     stream : file
         The archive, open for bytes.
-    belongs : callable
-        Takes a member's name, and says whether such an archive has one of that name.
+    belongs : callable, default=None
+        Takes a member's name, and says whether such an archive has one of that name; None is any.
     packed : bool, default=True
         Whether members may be compressed. Without, all of them together are no larger than the
         archive is.
@@ -74,7 +74,7 @@ class ArrayArchive:
     def __init__(
         self,
         stream: IO[bytes],
-        belongs: Callable[[str], object],
+        belongs: Callable[[str], object] | None = None,
         *,
         packed: bool = True,
         most: int | None = None,
@@ -146,7 +146,7 @@ def read_npz(
     `ArrayArchive`'s.
     """
     members = {f"{name}.npy" for name in names}
-    archive = ArrayArchive(stream, lambda name: others or name in members, **rules)
+    archive = ArrayArchive(stream, None if others else members.__contains__, **rules)
     return {name.removesuffix(".npy"): archive.array(name) for name in archive if name in members}
 
 
@@ -199,9 +199,9 @@ def _check_within(indices: np.ndarray, n: int) -> None:
         raise ValueError("a sparse matrix has entries that lie outside of it")
 
 
-def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object], packed: bool) -> None:
+def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object] | None, packed: bool) -> None:
     """Refuse a member that no such archive has."""
-    if not belongs(info.filename):
+    if belongs is not None and not belongs(info.filename):
         raise ValueError(f"it has a member {info.filename[:80]!r}, which does not belong there")
     if info.flag_bits & 1:
         raise ValueError("it is encrypted, and no such file is")

@@ -226,7 +226,7 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
 
     def make() -> Iterator[Any]:
         with Path(path).open("rb") as file, _damage_named(path), ExitStack() as stack:
-            archive = ArrayArchive(file, _any_name)
+            archive = ArrayArchive(file)
             ends, indices, data = (
                 _Stream(stack.enter_context(archive.open(f"{name}.npy")))
                 for name in ("indptr", "indices", "data")
@@ -308,7 +308,7 @@ def _csr_shape(path: Any) -> tuple[tuple[int, int], int]:
         if kind != "csr":
             raise InvalidInputError(f"{path} holds no CSR matrix but {kind}; write it as one.")
         rows, columns = map(operator.index, about["shape"].tolist())
-        (stored,), _ = ArrayArchive(file, _any_name).header("data.npy")
+        (stored,), _ = ArrayArchive(file).header("data.npy")
         return (rows, columns), stored
 
 
@@ -323,11 +323,6 @@ def _damage_named(path: Any) -> Iterator[None]:
         raise InvalidInputError(
             f"{path} is damaged, or was not written by scipy.sparse.save_npz: {error}."
         ) from error
-
-
-def _any_name(name: str) -> bool:
-    """For archives that may have more members than are read."""
-    return True
 
 
 class _Stream:

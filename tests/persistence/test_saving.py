@@ -168,7 +168,7 @@ def test_own_classes_can_be_registered(registered, tmp_path):
         registered(Own())
 
 
-def full(*_):
+def full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -180,7 +180,7 @@ def test_a_full_disk_leaves_the_old_file(where, tmp_path, monkeypatch):
         if where == "fsync":
             patch.setattr(os, "fsync", full)
         else:
-            patch.setattr(archive, "_npy", full)
+            patch.setattr(np.lib.format, "write_array", full)
         with pytest.raises(OSError, match="No space left"):
             save(clone(old).set_params(n_hidden=7).fit(X, Y), tmp_path / "model.ulmus")
     assert [p.name for p in tmp_path.iterdir()] == ["model.ulmus"]

@@ -9,9 +9,8 @@ import io
 import re
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import IO, Any
+from collections.abc import Iterable
+from typing import IO
 
 import numpy as np
 
@@ -25,9 +24,6 @@ _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
 MOST_ARRAYS = 10**6
 _LONGEST_DOCUMENT = 2**28
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
-# One moment for all members, so that the same model gives the same bytes.
-_DATE = (1980, 1, 1, 0, 0, 0)
-
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
@@ -41,31 +37,12 @@ def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> N
             f"{_LONGEST_DOCUMENT}; labels that are Python objects are better an array of strings."
         )
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        _add(archive, _DOCUMENT, document)
+        # Members have no date, so that the same model gives the same bytes.
+        archive.writestr(zipfile.ZipInfo(_DOCUMENT), document)
         for number, array in enumerate(arrays):
-            header, data = _npy(array)
-            _add(archive, f"arrays/{number}.npy", header, data)
-
-
-def _add(archive: zipfile.ZipFile, name: str, *parts: Any) -> None:
-    info = zipfile.ZipInfo(name, _DATE)
-    # Known beforehand, so that zip64 is used where it must be and only there.
-    info.file_size = sum(memoryview(part).nbytes for part in parts)
-    with archive.open(info, "w") as member:
-        for part in parts:
-            member.write(part)
-
-
-def _npy(array: np.ndarray) -> tuple[bytes, Any]:
-    """An array as .npy has it: a header, and the numbers without a copy where they lie in a row."""
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
-        array = np.ascontiguousarray(array)
-    header = io.BytesIO()
-    facts = np.lib.format.header_data_from_array_1_0(array)
-    np.lib.format.write_array_header_1_0(header, facts)
-    by_rows = array.T if facts["fortran_order"] else array
-    data = by_rows.reshape(-1).view(np.uint8) if array.nbytes else b""
-    return header.getvalue(), data
+            # Lengths are not known beforehand, and may need zip64.
+            with archive.open(f"arrays/{number}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 class Archive:
@@ -73,8 +50,7 @@ class Archive:
 
     def __init__(self, stream: IO[bytes]) -> None:
         _check_end(stream, stream.seek(0, io.SEEK_END))
-        with _refused():
-            self._members = ArrayArchive(stream, _MEMBER.fullmatch, packed=False)
+        self._members = ArrayArchive(stream, _MEMBER.fullmatch, packed=False)
         if _DOCUMENT not in self._members:
             raise ModelFileError(f"it has no {_DOCUMENT}")
 
@@ -90,35 +66,21 @@ class Archive:
             raise ModelFileError(
                 f"its {_DOCUMENT} is {size} bytes, and no model's is over {_LONGEST_DOCUMENT}"
             )
-        with _refused():
-            return self._members.read(_DOCUMENT)
+        return self._members.read(_DOCUMENT)
 
     def header(self, number: int) -> tuple[tuple[int, ...], np.dtype]:
         """Shape and type of an array, which is not read."""
-        with _refused():
-            return self._members.header(self._name(number))
+        return self._members.header(self._name(number))
 
     def array(self, number: int, charge: Charge | None = None) -> np.ndarray:
         """An array, once its header agrees with its size; ``charge`` is told of it beforehand."""
-        with _refused():
-            return self._members.array(self._name(number), charge)
+        return self._members.array(self._name(number), charge)
 
     def _name(self, number: int) -> str:
         name = f"arrays/{number}.npy"
         if type(number) is not int or name not in self._members:
             raise ModelFileError(f"it refers to {name[:80]}, which it does not have")
         return name
-
-
-@contextmanager
-def _refused() -> Iterator[None]:
-    """What is wrong with an archive as an error about a model."""
-    try:
-        yield
-    except ModelFileError:
-        raise
-    except ValueError as error:
-        raise ModelFileError(str(error).removesuffix(".")) from error
 
 
 def _check_end(stream: IO[bytes], size: int) -> None:
