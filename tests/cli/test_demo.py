@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ulmus.cli import digits, main
+from ulmus.cli import demo, main
 
 
 def test_memory_is_the_most_that_is_held_at_once():
@@ -15,12 +15,12 @@ def test_memory_is_the_most_that_is_held_at_once():
         for _ in range(2):
             np.ones(2**18)
 
-    assert 2.0 <= digits._megabytes(twice) < 2.5
+    assert 2.0 <= demo._megabytes(twice) < 2.5
 
 
 @pytest.mark.first
 def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(digits, "_megabytes", lambda work: 1.0)  # which would fit all models again
+    monkeypatch.setattr(demo, "_megabytes", lambda work: 1.0)  # which would fit all models again
     assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0
     printed = capsys.readouterr().out
     tables = printed.split("\n\n")

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from ulmus.cli.interrupts import interruptible
+from ulmus.cli import interruptible
 
 
 @pytest.fixture(autouse=True)

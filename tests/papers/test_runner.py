@@ -188,7 +188,7 @@ if __name__ == "__main__":
     from pathlib import Path
     from test_runner import protocol
     from papers.runner import run
-    from ulmus.cli.interrupts import interruptible
+    from ulmus.cli import interruptible
 
     with interruptible():
         run([protocol(repetitions=200)], Path(sys.argv[1]), jobs=2)

@@ -43,11 +43,13 @@ def parquet():
 
 
 def plot():
-    from ulmus.cli.demo import demo
+    from ulmus.cli.parsers import parser
 
     with tempfile.TemporaryDirectory() as folder:
-        demo(Path(folder) / "demo.png")
-        assert (Path(folder) / "demo.png").stat().st_size > 10_000
+        picture = Path(folder) / "demo.png"
+        options = parser().parse_args(["demo", "--picture", str(picture)])
+        assert options.run(options) == 0
+        assert picture.stat().st_size > 10_000
 
 
 def sparse():

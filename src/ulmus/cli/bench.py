@@ -1,14 +1,17 @@
 """``ulmus bench``: how fast this machine fits, beside the least that it could take."""
 
 import time
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
 
-from ulmus.cli.printing import note, print_json, say, table
-from ulmus.cli.watching import watching
+from ulmus.cli.printing import note, print_json, say, table, watching
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.machine import machine
 
@@ -18,19 +21,22 @@ _COLUMNS, _CLASSES = 50, 10
 _RUNS = 3
 
 
-def bench(options):
+def bench(options: Namespace) -> int:
     """Fit and predict invented rows in four ways, and print the seconds of each."""
     n, h = options.rows, options.units
     rng = np.random.default_rng(options.seed)
     X = rng.standard_normal((n, _COLUMNS), dtype=np.float32)
     y = np.argmax(X @ rng.standard_normal((_COLUMNS, _CLASSES), dtype=np.float32), axis=1)
-    contenders = {
+    contenders: dict[str, Any] = {
         "the least: BLAS and one Cholesky": _Floor(h),
         "ELMClassifier, C = 1": ELMClassifier(n_hidden=h, C=1.0, random_state=options.seed),
         "ELMClassifier, C of 25 by leave-one-out": ELMClassifier(
             n_hidden=h, random_state=options.seed
         ),
-        "scikit-learn: Ridge on RBFSampler": _Peer(h, options.seed),
+        "scikit-learn: Ridge on RBFSampler": make_pipeline(
+            RBFSampler(gamma=1 / _COLUMNS, n_components=h, random_state=options.seed),
+            RidgeClassifier(alpha=1.0),
+        ),
     }
     found = {}
     with watching("Timing", options.quiet, steps=len(contenders)) as step:
@@ -48,12 +54,12 @@ def bench(options):
         (name, f"{s['fit']:.2f}", f"{s['predict']:.2f}", f"{sum(s.values()) / floor:.1f}")
         for name, s in found.items()
     ]
-    for line in table((f"{n:,} × {_COLUMNS}, {h} units", "fit s", "predict s", "× least"), rows):
-        say(line)
+    headings = (f"{n:,} × {_COLUMNS}, {h} units", "fit s", "predict s", "× least")
+    say(*table(headings, rows))
     return 0
 
 
-def _least(work, *arguments):
+def _least(work: Callable[..., object], *arguments: np.ndarray) -> float:
     """Seconds of the quickest of a few runs: what slowed the others was something else."""
     seconds = []
     for _ in range(_RUNS):
@@ -66,29 +72,15 @@ def _least(work, *arguments):
 class _Floor:
     """The products that any such model takes, by BLAS, with nothing around them."""
 
-    def __init__(self, units):
+    def __init__(self, units: int) -> None:
         self.units = units
 
-    def fit(self, X, y):
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         self.W = np.ones((X.shape[1], self.units), dtype=X.dtype)
         H = X @ self.W
         gram = blas.ssyrk(1.0, H.T).astype(float) + len(X) * self.units * np.eye(self.units)
         T = np.eye(_CLASSES, dtype=X.dtype)[y]
         self.coef = cho_solve(cho_factor(gram), H.T @ T).astype(X.dtype)
 
-    def predict(self, X):
+    def predict(self, X: np.ndarray) -> np.ndarray:
         return np.argmax(X @ self.W @ self.coef, axis=1)
-
-
-class _Peer:
-    """The same shape of model from scikit-learn's parts."""
-
-    def __init__(self, units, seed):
-        self.features = RBFSampler(gamma=1 / _COLUMNS, n_components=units, random_state=seed)
-        self.ridge = Ridge(alpha=1.0)
-
-    def fit(self, X, y):
-        self.ridge.fit(self.features.fit_transform(X), 2 * np.eye(_CLASSES, dtype=X.dtype)[y] - 1)
-
-    def predict(self, X):
-        return np.argmax(self.ridge.predict(self.features.transform(X)), axis=1)

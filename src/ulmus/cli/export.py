@@ -1,20 +1,22 @@
 """``ulmus export``: a model for programs that have no Python."""
 
+from argparse import Namespace
 from pathlib import Path
 
 from sklearn.pipeline import Pipeline
 
-from ulmus.cli.models import load_model
-from ulmus.cli.places import check_free, stem_of
-from ulmus.cli.printing import facts, print_json, say
-from ulmus.cli.words import size_words
+from ulmus.cli.places import check_free, load_model, stem_of
+from ulmus.cli.printing import facts, print_json, say, size_words
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
+from ulmus.tables import TableEncoder
 
 __all__ = ["export"]
 
+_TAKES = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
 
-def export(options):
+
+def export(options: Namespace) -> int:
     """Write an ONNX file whose inputs are the table's columns."""
     path = options.onnx or f"{stem_of(options.model)}.onnx"
     check_free(path, options.force)
@@ -26,18 +28,15 @@ def export(options):
         print_json({"onnx": path, "bytes": size, "inputs": inputs})
         return 0
     words = ", ".join(f"{name} ({kind})" for name, kind in inputs.items())
-    for line in facts([("inputs", words)]):
-        say(line)
-    say(f"{options.model} as ONNX: {path} ({size_words(size)})")
+    say(*facts([("inputs", words)]), f"{options.model} as ONNX: {path} ({size_words(size)})")
     return 0
 
 
-def _inputs(encoder):
+def _inputs(encoder: TableEncoder) -> dict[str, str]:
     """The graph's inputs, and what each takes."""
     if encoder.width:
         return {"X": f"{encoder.width} numbers a row"}
-    kinds = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
     names = input_names(encoder)
     return {
-        names[name]: kinds[kind] for name, kind in zip(encoder.names, encoder.kinds, strict=True)
+        names[name]: _TAKES[kind] for name, kind in zip(encoder.names, encoder.kinds, strict=True)
     }

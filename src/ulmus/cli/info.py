@@ -1,52 +1,59 @@
 """``ulmus info``: what a model file holds, without loading it."""
 
-from ulmus.cli.printing import facts, print_json, say
-from ulmus.cli.words import chosen_words, score_words, size_words
+from argparse import Namespace
+from typing import Any
+
+from ulmus.cli.printing import (
+    chosen_words,
+    facts,
+    print_json,
+    rows_words,
+    say,
+    score_words,
+    size_words,
+)
 from ulmus.persistence import describe
 
 __all__ = ["info"]
 
-_TABLE_MODEL = "ulmus.tables.TableModel"
 _MOST = 12
 
+Pairs = list[tuple[str, Any]]
 
-def info(options):
+
+def info(options: Namespace) -> int:
     """Print a model's kind, target, columns, choices and versions."""
     found = describe(options.model)
     if options.json:
         print_json(found)
         return 0
-    lines = _of_table(found) if found["class"] == _TABLE_MODEL else _of_estimator(found)
-    size = size_words(found["bytes"])
-    for line in facts([("file", f"{options.model} ({size}, format {found['version']})"), *lines]):
-        say(line)
+    table = found["class"] == "ulmus.tables.TableModel"
+    size = f"{size_words(found['bytes'])}, format {found['version']}"
+    pairs = _of_table(found) if table else _of_estimator(found)
+    say(*facts([("file", f"{options.model} ({size})"), *pairs]))
     return 0
 
 
-def _of_table(found):
+def _of_table(found: dict[str, Any]) -> Pairs:
     parts, summary = found["params"], found["params"]["summary"]
     encoder, classes = parts["encoder"]["params"], parts["estimator"]["fitted"].get("classes_")
     kinds = encoder["kinds"] or ["number"] * len(encoder["names"])
     columns = [f"{name} ({kind})" for name, kind in zip(encoder["names"], kinds, strict=True)]
-    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
-    rows = f"{summary['rows']:,}"
-    if summary["semi_supervised"]:
-        rows += f", {summary['rows_with_target']:,} of them with a target (semi-supervised)"
     return [
         ("task", parts["task"]),
         ("target", parts["target"]),
         ("classes", _some(classes) if isinstance(classes, list) else classes),
         ("columns", f"{len(columns)}: {_some(columns)}"),
         ("left out", _some(list(encoder["dropped"]))),
-        ("rows", rows),
+        ("rows", rows_words(summary)),
         ("chosen", chosen_words(summary["chosen"])),
         ("leave-one-out", score_words(summary)),
         ("fitted", f"{summary['fitted_at']} in {summary['seconds']:.1f} s, seed {summary['seed']}"),
-        ("versions", versions),
+        ("versions", ", ".join(f"{name} {v}" for name, v in summary["versions"].items())),
     ]
 
 
-def _of_estimator(found):
+def _of_estimator(found: dict[str, Any]) -> Pairs:
     """A model of `ulmus.save`, from Python."""
     params = [f"{name}={value!r}" for name, value in found["params"].items() if value is not None]
     return [
@@ -57,6 +64,6 @@ def _of_estimator(found):
     ]
 
 
-def _some(words):
+def _some(words: list[Any]) -> str:
     shown = ", ".join(str(word) for word in words[:_MOST])
     return f"{shown}, …" if len(words) > _MOST else shown

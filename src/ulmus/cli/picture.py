@@ -1,6 +1,7 @@
-"""The demonstration's picture."""
+"""Pictures that commands draw, each written whole or not at all."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -8,35 +9,60 @@ from ulmus.exceptions import MissingExtraError
 from ulmus.files import replacing
 from ulmus.plotting import EmbeddingDisplay, LOOPathDisplay
 
-__all__ = ["draw_digits"]
+__all__ = ["draw_digits", "draw_map"]
 
-INK, ACCENT = "#1b2a1f", "#2f7d4f"
+INK, ACCENT, WRONG = "#1b2a1f", "#2f7d4f", "#b3402a"
 
 
-def draw_digits(model, X, y, few_model, plane, few, truth, path):
-    """The doubtful digits, the curve over C, and the map of all rows; written atomically.
+def draw_map(places: np.ndarray, colour: np.ndarray | None, name: str | None, path: str) -> None:
+    """Rows at their places, in the colours of a column of this name."""
+    figure = _figure(9, 7)
+    display = EmbeddingDisplay.from_predictions(places, colour, ax=figure.subplots())
+    if display.legend_ is not None and name:
+        display.legend_.set_title(name)
+    _write(figure, path, dpi=150)
+
+
+def draw_digits(
+    model: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    few_model: Any,
+    plane: np.ndarray,
+    few: np.ndarray,
+    truth: np.ndarray,
+    path: str,
+) -> None:
+    """The doubtful digits, the curve over C, and the map of all rows.
 
     ``model`` has all labels and is judged on X, y. ``few_model`` knows the labels ``few`` alone,
     and colours the points of ``plane``, whose true labels are ``truth``.
     """
+    figure = _figure(13, 9.6)
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1))
+    left, right = top.subfigures(1, 2, width_ratios=(1.25, 1))
+    _doubtful(left, model, X, y)
+    _curve(right, model)
+    _map(bottom, few_model, plane, few, truth)
+    _write(figure, path, dpi=140)
+
+
+def _figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
             "Drawing needs matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
         ) from error
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
 
-    figure = Figure(figsize=(13, 9.6), layout="constrained", facecolor="white")
-    top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1))
-    left, right = top.subfigures(1, 2, width_ratios=(1.25, 1))
-    _doubtful(left, model, X, y)
-    _curve(right, model)
-    _map(bottom, few_model, plane, few, truth)
+
+def _write(figure: Any, path: str, dpi: int) -> None:
     with replacing(path) as stream:
-        figure.savefig(stream, dpi=140, format=Path(path).suffix.lstrip(".") or "png")
+        figure.savefig(stream, dpi=dpi, format=Path(path).suffix.lstrip(".").lower() or "png")
 
 
-def _map(figure, model, plane, few, truth):
+def _map(figure: Any, model: Any, plane: np.ndarray, few: np.ndarray, truth: np.ndarray) -> None:
     """Every row where the embedding puts it, in the colour of the label it was given."""
     labels = model.transduction_
     wrong, known = labels != truth, few >= 0
@@ -74,7 +100,7 @@ def _map(figure, model, plane, few, truth):
         side.set_visible(False)
 
 
-def _doubtful(figure, model, X, y):
+def _doubtful(figure: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
     """The fifteen digits with the least margin, each with the two classes it hovers between."""
     P = model.predict_proba(X)
     order = np.argsort(P.max(axis=1))[:15]
@@ -87,20 +113,19 @@ def _doubtful(figure, model, X, y):
     for axes, row in zip(figure.subplots(3, 5).flat, order, strict=True):
         axes.imshow(X[row].reshape(8, 8), cmap="Greys", interpolation="nearest")
         first, second = np.argsort(P[row])[::-1][:2]
-        correct = model.classes_[first] == y[row]
+        colour = ACCENT if model.classes_[first] == y[row] else WRONG
         axes.set_title(
             f"{model.classes_[first]} {P[row, first]:.0%} · "
             f"{model.classes_[second]} {P[row, second]:.0%}",
             fontsize=9,
-            color=ACCENT if correct else "#b3402a",
+            color=colour,
         )
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xticks=[], yticks=[])
         for side in axes.spines.values():
-            side.set_color(ACCENT if correct else "#b3402a")
+            side.set_color(colour)
 
 
-def _curve(figure, model):
+def _curve(figure: Any, model: Any) -> None:
     """Error on left-out rows for every C, all from one eigendecomposition."""
     axes = LOOPathDisplay.from_estimator(model, ax=figure.subplots(), color=ACCENT).ax_
     axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=INK)

@@ -1,59 +1,50 @@
 """``ulmus predict``: predictions for the rows of a table, in their order."""
 
 import shlex
-import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from ulmus.cli.models import load_model
-from ulmus.cli.places import check_free, read_data, write_new
-from ulmus.cli.printing import csv_text, harmless, note, print_json, say, write_csv
-from ulmus.cli.watching import watching
+from ulmus.cli.places import check_free, load_model, read_data, write_rows
+from ulmus.cli.printing import harmless, note, print_json, say, watching
 from ulmus.exceptions import InvalidInputError
+from ulmus.tables import Table, TableModel
 from ulmus.tables.target_column import as_text
 
 __all__ = ["predict"]
 
 
-def predict(options):
+def predict(options: Namespace) -> int:
     """Print a prediction a row, and a probability a class if they are wanted."""
-    if options.out:
-        check_free(options.out, options.force)
+    check_free(options.out, options.force)
     model = load_model(options.model)
     if options.proba and model.classes is None:
         raise InvalidInputError(
             f"The model predicts numbers ({model.target!r}), which have no probabilities; leave "
             "--proba out."
         )
-    with watching("Reading", options.quiet):
-        table = read_data(options, model.encoder.image_shape)
+    table = read_data(options, model.encoder.image_shape)
     with watching("Predicting", options.quiet):
         X = model.matrix(table)
-        y = model.estimator.predict(X)
-        P = model.estimator.predict_proba(X) if options.proba else None
+        y = np.asarray(model.estimator.predict(X))
+        P = np.asarray(model.estimator.predict_proba(X)) if options.proba else None
     for sentence in (*table.notes, *model.encoder.met):
         note(sentence, options.quiet)
-    headings = ["prediction", *_headings(model, P)]
-    cells = _cells(y, options)
-    if options.out:
-        write_new(options.out, csv_text(headings, _rows(cells, P)), options.force)
+    classes = [] if P is None or model.classes is None else as_text(model.classes)
+    headings = ["prediction", *(f"probability of {name}" for name in classes)]
+    write_rows(options, headings, _rows(_cells(y, options), P))
     if options.json:
         print_json(_found(model, y, P, options.out))
     elif options.out:
         say(f"{len(y):,} predictions of {model.target!r}: {options.out}")
-    else:
-        write_csv(sys.stdout, headings, _rows(cells, P))
-    sys.stdout.flush()
     if not options.out:
-        _next(len(y), options, table, model)
+        _tell_next(len(y), options, table, model)
     return 0
 
 
-def _headings(model, P):
-    return [] if P is None else [f"probability of {name}" for name in as_text(model.classes)]
-
-
-def _cells(y, options):
+def _cells(y: np.ndarray, options: Namespace) -> list[str]:
     """The predictions as text, none of which is a formula unless they are wanted as they are."""
     cells = as_text(y)
     safe = cells if options.raw else harmless(cells)
@@ -67,24 +58,24 @@ def _cells(y, options):
     return safe
 
 
-def _rows(cells, P):
-    if P is None:
-        return ([text] for text in cells)
-    return ([text, *(f"{p:.6g}" for p in row)] for text, row in zip(cells, P, strict=True))
+def _rows(cells: list[str], P: np.ndarray | None) -> Iterator[list[str]]:
+    for k, text in enumerate(cells):
+        yield [text] if P is None else [text, *(f"{p:.6g}" for p in P[k])]
 
 
-def _found(model, y, P, out):
+def _found(
+    model: TableModel, y: np.ndarray, P: np.ndarray | None, out: str | None
+) -> dict[str, Any]:
     found = {"target": model.target, "rows": len(y)}
     if out:
         return {**found, "out": out}
     if model.classes is not None:
         found["classes"] = model.classes.tolist()
-    found["predictions"] = np.asarray(y).tolist()
-    return found if P is None else {**found, "probabilities": np.asarray(P).tolist()}
+    found["predictions"] = y.tolist()
+    return found if P is None else {**found, "probabilities": P.tolist()}
 
 
-def _next(count, options, table, model):
-    """Say what could be done now."""
+def _tell_next(count: int, options: Namespace, table: Table, model: TableModel) -> None:
     text, command = f"{count:,} predictions of {model.target!r}", None
     if model.target in table.names and options.data != "-":
         text += "; the file has that column, so they can be judged:"

@@ -1,21 +1,26 @@
 """What commands print: results on standard output, everything else on standard error."""
 
 import csv
-import io
 import json
 import os
 import re
 import shutil
 import sys
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from ulmus.progress import Bar
 
 __all__ = [
-    "csv_text",
     "facts",
     "harmless",
     "note",
     "print_json",
     "say",
     "table",
+    "watching",
     "width",
     "wrapped",
     "write_csv",
@@ -26,39 +31,57 @@ _ENDLESS = 10_000
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _GAP = "  "
 
-
-def say(text=""):
-    """A line of a result."""
-    print(text)
+Pairs = Iterable[tuple[str, object]]
 
 
-def note(text, quiet=False, command=None):
+def say(*lines: object) -> None:
+    """Lines of a result, or an empty one."""
+    print(*lines, sep="\n")
+
+
+def note(text: str, quiet: bool = False, command: str | None = None) -> None:
     """A sentence that is no result, and a command that it ends in, whole on a line of its own."""
     if not quiet:
         for part in [*wrapped(text, width(sys.stderr)), *([f"  {command}"] if command else [])]:
             print(part, file=sys.stderr, flush=True)
 
 
-def print_json(found):
+def print_json(found: object) -> None:
     """A result for programs."""
     print(json.dumps(found, indent=2, ensure_ascii=False))
 
 
-def write_csv(stream, headings, rows):
+@contextmanager
+def watching(title: str, quiet: bool, steps: int | None = None) -> Iterator[Callable[[str], None]]:
+    """A line on standard error, on a terminal, that says what is being done.
+
+    It gives a function to call with a few words before each step; ``steps`` is about how many.
+    """
+    with Bar(title) as bar:
+        bar.shown = bar.shown and not quiet
+        done = -1
+
+        def step(words: str) -> None:
+            nonlocal done
+            done += 1
+            bar.words = lambda *_: words
+            bar.due_now()
+            bar.update(min(done, steps) if steps else 0, steps)
+
+        if steps is None:
+            step("…")
+        yield step
+
+
+# ---------------------------------------------------------------------- CSV
+def write_csv(stream: TextIO, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Lines of CSV, each ended by one newline."""
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(headings)
     writer.writerows(rows)
 
 
-def csv_text(headings, rows):
-    """The same as one text."""
-    stream = io.StringIO()
-    write_csv(stream, headings, rows)
-    return stream.getvalue()
-
-
-def harmless(cells):
+def harmless(cells: list[str]) -> list[str]:
     """Cells of text, with an apostrophe before those that a spreadsheet would take for formulas.
 
     Examples
@@ -69,7 +92,7 @@ def harmless(cells):
     return [f"'{cell}" if _FORMULA.match(cell) and not _is_number(cell) else cell for cell in cells]
 
 
-def _is_number(cell):
+def _is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -77,42 +100,48 @@ def _is_number(cell):
     return True
 
 
-def width(stream=None):
-    """Columns there are to print in; a file or a pipe has no end."""
+# ---------------------------------------------------------------------- lines that fit
+def width(stream: TextIO | None = None) -> int:
+    """Columns of the terminal; a file or a pipe has no end."""
     stream = sys.stdout if stream is None else stream
     if "COLUMNS" not in os.environ and not stream.isatty():
         return _ENDLESS
     return max(shutil.get_terminal_size().columns, 20)
 
 
-def wrapped(text, columns):
+def wrapped(text: str, columns: int | None = None) -> list[str]:
     """The lines of a text, broken between words; a longer word stays whole."""
-    lines, line = [], ""
-    for word in text.split(" "):
-        if line and len(line) + 1 + len(word) > columns:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+    lines = textwrap.wrap(
+        text,
+        width() if columns is None else columns,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [""]
 
 
-def facts(pairs, columns=None):
+def facts(pairs: Pairs, columns: int | None = None) -> list[str]:
     """Lines of a name and what there is to say of it, broken under itself."""
     columns = width() if columns is None else columns
-    pairs = [(name, str(value)) for name, value in pairs if value not in (None, "")]
-    indent = max(len(name) for name, _ in pairs) + len(_GAP)
+    filled = [(name, str(value)) for name, value in pairs if value not in (None, "")]
+    indent = max((len(name) for name, _ in filled), default=0) + len(_GAP)
     if columns < 2 * indent:
-        return [line for name, value in pairs for line in wrapped(f"{name}: {value}", columns)]
+        return [line for name, value in filled for line in wrapped(f"{name}: {value}", columns)]
     lines = []
-    for name, value in pairs:
+    for name, value in filled:
         first, *rest = wrapped(value, columns - indent)
-        lines.append(f"{name:<{indent}}{first}")
-        lines += [" " * indent + line for line in rest]
+        lines += [f"{name:<{indent}}{first}", *(" " * indent + line for line in rest)]
     return lines
 
 
-def table(headings, rows, columns=None, right=None):
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    columns: int | None = None,
+    right: Collection[int] | None = None,
+) -> list[str]:
     """Lines of a table; one fact a line where it is too wide for that.
 
     Columns of numbers are set to the right, or those of the numbers in ``right``.
@@ -129,20 +158,56 @@ def table(headings, rows, columns=None, right=None):
             text.rjust(size) if k in right else text.ljust(size)
             for k, (text, size) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
-        for row in [list(headings), *cells]
+        for row in [headings, *cells]
     ]
 
 
-def _stacked(headings, cells, columns):
+def _stacked(headings: Sequence[str], cells: list[list[str]], columns: int) -> list[str]:
     """Each row as a name and a few facts under it."""
     lines = []
     for row in cells:
-        lines += wrapped(row[0], columns)
         pairs = zip(headings[1:], row[1:], strict=True)
-        filled = [(name, text) for name, text in pairs if text]
-        lines += [f"{_GAP}{line}" for line in facts(filled, columns - len(_GAP))] if filled else []
+        lines += wrapped(row[0], columns)
+        lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
     return lines
 
 
-def _numeric(text):
+def _numeric(text: str) -> bool:
     return text.replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
+
+
+# ---------------------------------------------------------------------- words about models
+def size_words(size: int) -> str:
+    """Bytes as a person says them."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+
+
+def chosen_words(chosen: dict[str, Any]) -> str:
+    """The estimator and what it settled on."""
+    parts = [chosen["estimator"]]
+    if "n_hidden" in chosen:
+        parts.append(f"{chosen['n_hidden']} units")
+    if "gamma" in chosen:
+        parts.append(f"RBF kernel, gamma = {chosen['gamma']:.3g}")
+    if chosen["steps"]:
+        parts.append("quantile indicators")
+    parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
+    return ", ".join(parts)
+
+
+def score_words(summary: dict[str, Any]) -> str:
+    """How well left-out rows were predicted."""
+    score = summary["loo_score"]
+    if score is None:
+        return "not known"
+    if summary["loo_measure"] == "accuracy":
+        return f"{score:.1%} of left-out rows right"
+    return f"R² = {score:.3f} on left-out rows"
+
+
+def rows_words(summary: dict[str, Any]) -> str:
+    """How many rows a model was fitted to."""
+    rows = f"{summary['rows']:,}"
+    if summary["semi_supervised"]:
+        rows += f", {summary['rows_with_target']:,} of them with a target"
+    return rows
