@@ -5,9 +5,11 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from html import unescape
 from html.parser import HTMLParser
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
@@ -259,6 +261,14 @@ def test_results_without_orderings_and_without_papers_still_make_a_report():
     results |= {"orderings": [], "tables": [], "papers": {}, "totals": {}}
     assert "Summary" in Document(page(results)).text
     assert "Summary" in markdown(results)
+
+
+def test_without_jinja_the_error_names_the_command_that_installs_it():
+    code = "import sys; sys.modules['jinja2'] = None; import papers.page"
+    root = Path(__file__).parents[2]
+    seen = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert "MissingExtraError" in seen.stderr
+    assert "pip install --editable '.[papers]'" in seen.stderr
 
 
 def test_results_survive_json():
