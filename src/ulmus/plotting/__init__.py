@@ -1,10 +1,10 @@
 """Pictures of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
 
-from ulmus.plotting.confusion import ClusterConfusionDisplay
-from ulmus.plotting.embedding import EmbeddingDisplay
-from ulmus.plotting.path import LOOPathDisplay
-from ulmus.plotting.spectrum import KernelSpectrumDisplay
-from ulmus.plotting.surface import SurfaceDisplay
+from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay
+from ulmus.plotting.error_path import LOOPathDisplay
+from ulmus.plotting.error_surface import SurfaceDisplay
+from ulmus.plotting.kernel_rank import KernelSpectrumDisplay
+from ulmus.plotting.row_map import EmbeddingDisplay
 
 __all__ = [
     "ClusterConfusionDisplay",

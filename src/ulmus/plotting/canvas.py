@@ -4,6 +4,10 @@ The first six colours are those of Okabe and Ito, which colour-blind people can 
 colours say something, a marker's shape or a line's width says it too, so that print keeps it.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -17,14 +21,14 @@ __all__ = [
     "COLOURS",
     "MARKERS",
     "MUTED",
+    "Display",
     "as_written",
-    "axes_on",
     "fitted_step",
-    "ink",
     "legend_beside",
+    "legend_inside",
+    "mark",
     "percent",
     "plain",
-    "ramp",
 ]
 
 COLOURS = (
@@ -38,50 +42,81 @@ MUTED = "#8C8C8C"
 _ENTRY = 13
 
 
-def axes_on(ax=None):
-    """A figure and its axes: those given, or new ones that leave room for what stands beside."""
-    try:
-        if ax is None:
-            from matplotlib.pyplot import subplots
+class Display(ABC):
+    """What can be drawn on matplotlib's axes."""
 
-            _, ax = subplots(layout="constrained")
-    except ImportError as error:
-        raise MissingExtraError(
-            "Plots need matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
-        ) from error
-    return ax.figure, ax
+    figure_: Any
+    ax_: Any
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            For the function of matplotlib that draws it, which the class names.
+
+        Returns
+        -------
+        display : Display
+            This display.
+        """
+        try:
+            if ax is None:
+                from matplotlib.pyplot import subplots
+
+                # It leaves room for what stands beside the axes.
+                _, ax = subplots(layout="constrained")
+        except ImportError as error:
+            raise MissingExtraError(
+                "Plots need matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
+            ) from error
+        self.figure_, self.ax_ = ax.figure, ax
+        self._draw(**kwargs)
+        return self
+
+    @abstractmethod
+    def _draw(self, **kwargs: Any) -> None:
+        """Draw on ``ax_``."""
+
+    @property
+    def _ink(self) -> Any:
+        """The colour of words on these axes, dark or light as their style is."""
+        return self.ax_.xaxis.label.get_color()
 
 
-def ink(ax):
-    """The colour of words on these axes, dark or light as their style is."""
-    return ax.xaxis.label.get_color()
+def mark(ax: Any, x: float, y: float, color: Any, edge: Any, **style: Any) -> Any:
+    """A diamond on what is in use."""
+    style = {"linestyle": "none", "markeredgecolor": edge, "markeredgewidth": 1.5} | style
+    (line,) = ax.plot([x], [y], marker="D", markersize=9, color=color, **style)
+    return line
 
 
-def percent(axis):
+def percent(axis: Any) -> None:
     """Write parts on this axis as per cent."""
     from matplotlib.ticker import PercentFormatter
 
     axis.set_major_formatter(PercentFormatter(1.0))
 
 
-def ramp(count):
-    """So many colours in order, each readable on white and on black."""
-    from matplotlib import colormaps
+def legend_inside(ax: Any) -> None:
+    """A legend where something has a name."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend()
 
-    return colormaps["viridis"](np.linspace(0.2, 0.85, count))
 
-
-def legend_beside(ax, handles, names, title=None):
+def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[str], title: Any = None) -> Any:
     """A legend to the right of the axes, in as many columns as their height asks for."""
     height = ax.bbox.height * 72 / ax.figure.dpi
-    columns = max(1, -(-len(names) * _ENTRY // int(height)))
     legend = ax.legend(
         handles,
         ["name"] * len(names),
         title=title,
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
-        ncols=columns,
+        ncols=max(1, -(-len(names) * _ENTRY // int(height))),
         fontsize="small",
         labelspacing=0.2,
         borderaxespad=0.2,
@@ -94,18 +129,18 @@ def legend_beside(ax, handles, names, title=None):
     return legend
 
 
-def as_written(text):
+def as_written(text: Any) -> None:
     """Show a name as it is, dollar signs included, which would be mathematics."""
     text.set_parse_math(False)
 
 
-def plain(array):
+def plain(array: Any) -> np.ndarray:
     """A NumPy array of what may be on a device or in blocks."""
     (array,) = computed(array)
     return to_numpy(array) if is_array_api_obj(array) else plain_targets(array)
 
 
-def fitted_step(estimator):
+def fitted_step(estimator: Any) -> Any:
     """The estimator that is meant, the last of a pipeline; an error where it is not fitted."""
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]

@@ -1,23 +1,28 @@
 """The error for every C that was tried."""
 
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
 import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
-from ulmus.plotting.canvas import axes_on, fitted_step, ink, legend_beside, percent, ramp
+from ulmus.plotting.canvas import Display, fitted_step, legend_beside, legend_inside, mark, percent
 
-__all__ = ["LOOPathDisplay", "error_words", "metric_of"]
+__all__ = ["WIDE", "LOOPathDisplay", "error_words", "metric_of"]
 
 _PATHS = ("loo_path_", "cv_path_", "validation_path_")
-# Errors that differ by more than this factor are drawn on a logarithmic axis.
-_WIDE = 10.0
+# Squared errors that differ by more than this factor are drawn by their logarithm.
+WIDE = 10.0
 
 
-class LOOPathDisplay:
+@dataclass(eq=False, repr=False)
+class LOOPathDisplay(Display):
     """The error on rows left out, for every C that was tried.
 
     `from_estimator` makes one of a fitted model; with the arrays at hand the class can be called
-    itself.
+    itself. It is drawn by ``ax.plot``.
 
     Parameters
     ----------
@@ -46,10 +51,8 @@ class LOOPathDisplay:
         All curves, by ascending λ.
     chosen_ : matplotlib Line2D or None
         The mark on what is in use.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    figure_ : matplotlib Figure
-        The figure they belong to.
 
     See Also
     --------
@@ -67,31 +70,27 @@ class LOOPathDisplay:
     ('C', 'left-out rows wrong')
     """
 
-    def __init__(
-        self,
-        values,
-        errors,
-        *,
-        chosen=None,
-        lam=None,
-        parameter="C",
-        metric="error_rate",
-        selection="loo",
-        estimator_name=None,
-    ):
-        self.values = values
-        self.errors = errors
-        self.chosen = chosen
-        self.lam = lam
-        self.parameter = parameter
-        self.metric = metric
-        self.selection = selection
-        self.estimator_name = estimator_name
+    values: Any
+    errors: Any
+    _: KW_ONLY
+    chosen: int | None = None
+    lam: Any = None
+    parameter: str = "C"
+    metric: str = "error_rate"
+    selection: str = "loo"
+    estimator_name: str | None = None
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, parameter="C", metric="auto", name=None, ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        *,
+        parameter: str = "C",
+        metric: str = "auto",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw the errors that a fitted model chose by.
 
         Parameters
@@ -104,15 +103,8 @@ class LOOPathDisplay:
             Which error; "auto" is the error rate where there is one.
         name : str or None, default=None
             The curve's name in the legend.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.plot``.
-
-        Returns
-        -------
-        display : LOOPathDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
         check_known("parameter", parameter, ("C", "gamma"))
         model = fitted_step(estimator)
@@ -135,27 +127,13 @@ class LOOPathDisplay:
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.plot``.
-
-        Returns
-        -------
-        display : LOOPathDisplay
-            This display.
-        """
-        self.figure_, self.ax_ = axes_on(ax)
+    def _draw(self, **kwargs: Any) -> None:
         ax, values, errors = self.ax_, np.asarray(self.values), np.asarray(self.errors)
-        order = np.argsort(values, kind="stable")
         style = {"marker": "o", "markersize": 4} | kwargs
-        self.lines_, self.line_, self.chosen_ = [], None, None
-        for rows, words in self._curves(order):
+        self.lines_: list[Any] = []
+        self.line_: Any = None
+        self.chosen_ = None
+        for rows, words in self._curves(np.argsort(values, kind="stable")):
             (line,) = ax.plot(values[rows], errors[rows], **(words | style))
             self.lines_.append(line)
             if self.line_ is None or self.chosen in rows:
@@ -164,51 +142,41 @@ class LOOPathDisplay:
         if self.metric == "error_rate":
             percent(ax.yaxis)
             ax.set_ylim(bottom=0)
-        elif errors.min() > 0 and errors.max() > _WIDE * errors.min():
+        elif errors.min() > 0 and errors.max() > WIDE * errors.min():
             ax.set_yscale("log")
         if self.chosen is not None:
             self._mark(values[self.chosen], errors[self.chosen])
-        if self.lam is not None:
+        if self.lam is None:
+            legend_inside(ax)
+        else:
             legend_beside(ax, self.lines_, [line.get_label() for line in self.lines_], "λ")
-        elif ax.get_legend_handles_labels()[0]:
-            ax.legend()
-        return self
 
-    def _curves(self, order):
+    def _curves(self, order: np.ndarray) -> list[tuple[np.ndarray, dict[str, Any]]]:
         """The points of every curve by ascending value, and what sets it apart."""
         if self.lam is None:
-            words = {} if self.estimator_name is None else {"label": self.estimator_name}
-            return [(order, words)]
-        lam = np.asarray(self.lam)
+            return [(order, {"label": self.estimator_name} if self.estimator_name else {})]
+        from matplotlib import colormaps
+
+        lam, curves = np.asarray(self.lam), []
         strengths = np.unique(lam)
-        curves = []
-        for strength, colour in zip(strengths, ramp(len(strengths)), strict=True):
+        # From end to end the colours would not all be readable on white and on black.
+        colours = colormaps["viridis"](np.linspace(0.2, 0.85, len(strengths)))
+        for strength, colour in zip(strengths, colours, strict=True):
             rows = order[lam[order] == strength]
             heavy = {"linewidth": 2.5, "zorder": 2.5} if self.chosen in rows else {"linewidth": 1}
             curves.append((rows, {"label": f"{strength:.3g}", "color": colour} | heavy))
         return curves
 
-    def _mark(self, value, error):
-        """A diamond, ringed in the colour of the words, on the chosen point."""
-        label = f"chosen: {self.parameter} = {value:.3g}"
+    def _mark(self, value: float, error: float) -> None:
+        words = f"{self.parameter} = {value:.3g}"
         if self.lam is not None:
-            strength = np.asarray(self.lam)[self.chosen]
-            self.ax_.set_title(f"chosen: λ = {strength:.3g}, {self.parameter} = {value:.3g}")
-        (self.chosen_,) = self.ax_.plot(
-            [value],
-            [error],
-            marker="D",
-            markersize=9,
-            linestyle="none",
-            color=self.line_.get_color(),
-            markeredgecolor=ink(self.ax_),
-            markeredgewidth=1.5,
-            zorder=3,
-            label=label,
-        )
+            self.ax_.set_title(f"chosen: λ = {np.asarray(self.lam)[self.chosen]:.3g}, {words}")
+        label = f"chosen: {words}"
+        colour = self.line_.get_color()
+        self.chosen_ = mark(self.ax_, value, error, colour, self._ink, zorder=3, label=label)
 
 
-def _path_of(model, parameter):
+def _path_of(model: Any, parameter: str) -> dict[str, np.ndarray]:
     """The table that the model chose from."""
     name = type(model).__name__
     if parameter == "gamma":
@@ -234,18 +202,18 @@ def _path_of(model, parameter):
     )
 
 
-def metric_of(table, metric):
+def metric_of(table: Mapping[str, Any], metric: str) -> str:
     """The column to draw of a table of errors."""
+    there = "error_rate" if "error_rate" in table else "squared_error"
     if metric == "auto":
-        return "error_rate" if "error_rate" in table else "squared_error"
+        return there
     check_known("metric", metric, ("auto", "error_rate", "squared_error"))
     if metric not in table:
-        there = "error_rate" if "error_rate" in table else "squared_error"
         raise InvalidInputError(f"There is no {metric} to draw here; use metric={there!r}.")
     return metric
 
 
-def error_words(metric, selection):
+def error_words(metric: str, selection: str) -> str:
     """What the axis of an error is called."""
     rows = "left-out rows" if selection.startswith("loo") else "held-out rows"
     return f"{rows} wrong" if metric == "error_rate" else f"squared error, {rows}"

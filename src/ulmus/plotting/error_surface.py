@@ -1,19 +1,22 @@
 """The error for every pair of C and λ."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
 import numpy as np
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.plotting.canvas import axes_on, fitted_step, percent
-from ulmus.plotting.path import error_words, metric_of
+from ulmus.plotting.canvas import Display, fitted_step, mark, percent
+from ulmus.plotting.error_path import WIDE, error_words, metric_of
 
 __all__ = ["SurfaceDisplay"]
 
-# Squared errors that differ by more than this factor have colours by their logarithm.
-_WIDE = 10.0
 
-
-class SurfaceDisplay:
+@dataclass(eq=False, repr=False)
+class SurfaceDisplay(Display):
     """The error for every pair of C and λ, as a map with the chosen pair marked.
+
+    It is drawn by ``ax.pcolormesh``; ``colorbar=False`` leaves out what the colours mean.
 
     Parameters
     ----------
@@ -40,10 +43,8 @@ class SurfaceDisplay:
         The mark on the pair in use.
     colorbar_ : matplotlib Colorbar or None
         What the colours mean.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    figure_ : matplotlib Figure
-        The figure they belong to.
 
     See Also
     --------
@@ -63,27 +64,19 @@ class SurfaceDisplay:
     ('C', 'λ')
     """
 
-    def __init__(
-        self,
-        lam,
-        C,
-        errors,
-        *,
-        chosen=None,
-        metric="error_rate",
-        selection="loo",
-        across="C",
-    ):
-        self.lam = lam
-        self.C = C
-        self.errors = errors
-        self.chosen = chosen
-        self.metric = metric
-        self.selection = selection
-        self.across = across
+    lam: Any
+    C: Any
+    errors: Any
+    _: KW_ONLY
+    chosen: tuple[float, float] | None = None
+    metric: str = "error_rate"
+    selection: str = "loo"
+    across: str = "C"
 
     @classmethod
-    def from_estimator(cls, estimator, *, metric="auto", ax=None, colorbar=True, **kwargs):
+    def from_estimator(
+        cls, estimator: Any, *, metric: str = "auto", ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Draw the errors that a fitted model chose C and λ by.
 
         Parameters
@@ -93,17 +86,8 @@ class SurfaceDisplay:
             C (1 + λ) for all λ, and that goes across then.
         metric : {"auto", "error_rate", "squared_error"}, default="auto"
             Which error; "auto" is the error rate where there is one.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        colorbar : bool, default=True
-            Whether the meaning of the colours is drawn beside.
-        **kwargs : dict
-            For ``ax.pcolormesh``.
-
-        Returns
-        -------
-        display : SurfaceDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
         model = fitted_step(estimator)
         table = _table_of(model)
@@ -126,26 +110,9 @@ class SurfaceDisplay:
             selection=model.selection_,
             across=across,
         )
-        return display.plot(ax, colorbar=colorbar, **kwargs)
+        return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, colorbar=True, **kwargs):
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        colorbar : bool, default=True
-            Whether the meaning of the colours is drawn beside.
-        **kwargs : dict
-            For ``ax.pcolormesh``.
-
-        Returns
-        -------
-        display : SurfaceDisplay
-            This display.
-        """
-        self.figure_, self.ax_ = axes_on(ax)
+    def _draw(self, *, colorbar: bool = True, **kwargs: Any) -> None:
         ax, errors = self.ax_, np.asarray(self.errors)
         lam, C = _on_log_axis(self.lam), _on_log_axis(self.C)
         style = {"cmap": "cividis", "norm": self._norm(errors)}
@@ -155,39 +122,26 @@ class SurfaceDisplay:
             _write_zero(ax.yaxis, lam[0])
         self.chosen_ = self.colorbar_ = None
         if self.chosen is not None:
-            self._mark(lam)
+            strength, at = self.chosen
+            # White with a black edge is seen on every colour.
+            self.chosen_ = mark(ax, at, strength if strength else lam[0], "white", "black")
+            ax.set_title(f"chosen: λ = {strength:.3g}, {self.across} = {at:.3g}")
         if colorbar:
             self.colorbar_ = self.figure_.colorbar(self.im_, ax=ax)
             self.colorbar_.set_label(error_words(self.metric, self.selection))
             if self.metric == "error_rate":
                 percent(self.colorbar_.ax.yaxis)
-        return self
 
-    def _norm(self, errors):
+    def _norm(self, errors: np.ndarray) -> Any:
         """Colours that tell small errors apart, though the worst pairs err on every row."""
         from matplotlib.colors import LogNorm, Normalize, PowerNorm
 
         if self.metric == "error_rate":
             return PowerNorm(0.5)
-        return LogNorm() if 0 < _WIDE * errors.min() < errors.max() else Normalize()
-
-    def _mark(self, positions):
-        """A white diamond with a black edge, to be seen on every colour."""
-        strength, C = self.chosen
-        (self.chosen_,) = self.ax_.plot(
-            [C],
-            [positions[0] if strength == 0 else strength],
-            marker="D",
-            markersize=9,
-            linestyle="none",
-            color="white",
-            markeredgecolor="black",
-            markeredgewidth=1.5,
-        )
-        self.ax_.set_title(f"chosen: λ = {strength:.3g}, {self.across} = {C:.3g}")
+        return LogNorm() if 0 < WIDE * errors.min() < errors.max() else Normalize()
 
 
-def _table_of(model):
+def _table_of(model: Any) -> dict[str, np.ndarray]:
     """The errors, λ down and C across; C is a table too where it differs between the λ."""
     if hasattr(model, "surface_"):
         return model.surface_
@@ -208,7 +162,7 @@ def _table_of(model):
     )
 
 
-def _on_log_axis(values):
+def _on_log_axis(values: Any) -> np.ndarray:
     """The values, with a zero one step below the least of the others."""
     values = np.array(values, dtype=float)
     if len(values) and values[0] == 0:
@@ -217,25 +171,17 @@ def _on_log_axis(values):
     return values
 
 
-def _edges(values):
+def _edges(values: np.ndarray) -> np.ndarray:
     """The ends of the cells around values on a logarithmic axis."""
-    logs = np.log10(values)
-    if len(logs) == 1:
-        return 10.0 ** np.array([logs[0] - 0.5, logs[0] + 0.5])
-    middle = (logs[1:] + logs[:-1]) / 2
-    ends = [2 * logs[0] - middle[0], *middle, 2 * logs[-1] - middle[-1]]
-    return 10.0 ** np.array(ends)
+    if len(values) == 1:
+        return values * np.array([10**-0.5, 10**0.5])
+    middle = np.sqrt(values[1:] * values[:-1])
+    return np.array([values[0] ** 2 / middle[0], *middle, values[-1] ** 2 / middle[-1]])
 
 
-def _write_zero(axis, position):
+def _write_zero(axis: Any, position: float) -> None:
     """Call this place of a logarithmic axis zero."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterSciNotation
-
     low, high = axis.get_view_interval()
     others = [t for t in axis.get_majorticklocs() if max(low, position * 1.5) <= t <= high]
-    formatter = LogFormatterSciNotation()
-    formatter.set_axis(axis)
-    axis.set_major_locator(FixedLocator([position, *others]))
-    axis.set_major_formatter(
-        FuncFormatter(lambda at, i: "0" if np.isclose(at, position) else formatter(at, i))
-    )
+    words = axis.get_major_formatter().format_ticks(others)
+    axis.set_ticks([position, *others], labels=["0", *words])

@@ -1,12 +1,22 @@
 """Rows on a map."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.exceptions import InvalidInputError
 from ulmus.missing import narrowed
-from ulmus.plotting.canvas import COLOURS, MARKERS, MUTED, axes_on, ink, legend_beside, plain
+from ulmus.plotting.canvas import (
+    COLOURS,
+    MARKERS,
+    MUTED,
+    Display,
+    fitted_step,
+    legend_beside,
+    plain,
+)
 from ulmus.targets import codes_of, distinct, known_labels
 
 __all__ = ["EmbeddingDisplay"]
@@ -18,8 +28,11 @@ _ROWS = 500
 _AREA = 36.0
 
 
-class EmbeddingDisplay:
+@dataclass(eq=False, repr=False)
+class EmbeddingDisplay(Display):
     """Rows on a map, each in its class's colour and shape, and hollow where that is uncertain.
+
+    It is drawn by ``ax.scatter``.
 
     Parameters
     ----------
@@ -38,10 +51,8 @@ class EmbeddingDisplay:
         The classes that occur.
     legend_ : matplotlib Legend or None
         The classes' names, beside the map; None past sixty, or without labels.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    figure_ : matplotlib Figure
-        The figure they belong to.
 
     Examples
     --------
@@ -56,15 +67,23 @@ class EmbeddingDisplay:
     ([0, 1, 2], 150)
     """
 
-    def __init__(self, points, labels=None, *, certainty=None):
-        self.points = points
-        self.labels = labels
-        self.certainty = certainty
+    points: Any
+    labels: Any = None
+    _: KW_ONLY
+    certainty: Any = None
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y=None, *, classifier=None, components=(0, 1), ax=None, **kwargs
-    ):
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        classifier: Any = None,
+        components: tuple[int, int] = (0, 1),
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
         """Draw rows where a fitted model puts them.
 
         Parameters
@@ -79,18 +98,10 @@ class EmbeddingDisplay:
             A fitted one with ``predict_proba``, which says how sure it is of each row.
         components : tuple of two int, default=(0, 1)
             Which columns go across and up.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.scatter``.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
-        check_is_fitted(estimator)
-        proba = None
+        last, proba = fitted_step(estimator), None
         if classifier is not None:
             if not hasattr(classifier, "predict_proba"):
                 raise InvalidInputError(
@@ -99,13 +110,15 @@ class EmbeddingDisplay:
                 )
             proba = classifier.predict_proba(X)
             y = classifier.predict(X) if y is None else y
-        elif y is None and _is_clusterer(estimator):
+        elif y is None and hasattr(last, "labels_") and hasattr(last, "predict"):
             y = estimator.predict(X)
         points = _columns(estimator, X, components)
         return cls.from_predictions(points, y, proba=proba, ax=ax, **kwargs)
 
     @classmethod
-    def from_predictions(cls, points, labels=None, *, proba=None, ax=None, **kwargs):
+    def from_predictions(
+        cls, points: Any, labels: Any = None, *, proba: Any = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Draw rows at given places.
 
         Parameters
@@ -117,118 +130,78 @@ class EmbeddingDisplay:
         proba : array-like of shape (n_samples, n_classes) or None, default=None
             Probabilities of each class, such as ``predict_proba`` or ``label_distributions_``
             give; a row's certainty is the largest of its own.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.scatter``.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
         certainty = None if proba is None else plain(proba).max(axis=1)
         labels = None if labels is None else column_or_1d(plain(labels))
         return cls(plain(points), labels, certainty=certainty).plot(ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.scatter``.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
-            This display.
-        """
-        points = np.asarray(self.points)
-        if points.ndim != 2 or points.shape[1] != 2:
+    def __post_init__(self) -> None:
+        shape = np.shape(self.points)
+        if len(shape) != 2 or shape[1] != 2:
             raise InvalidInputError(
-                f"points has shape {points.shape}; a map needs two columns for each row."
+                f"points has shape {shape}; a map needs two columns for each row."
             )
-        check_consistent_length(points, self.labels, self.certainty)
-        self.figure_, self.ax_ = axes_on(ax)
-        codes = self._codes(len(points))
-        self.scatters_ = []
+        check_consistent_length(self.points, self.labels, self.certainty)
+
+    def _draw(self, **kwargs: Any) -> None:
+        codes = self._codes(len(self.points))
+        self.scatters_: list[Any] = []
         if (codes < 0).any():
             name = None if self.labels is None else "no label"
-            self._scatter(points, codes < 0, MUTED, ".", name, kwargs)
+            self._scatter(codes < 0, MUTED, ".", name, {"s": _area(len(codes))} | kwargs)
         style = {"s": _area(int(np.sum(codes >= 0)))} | kwargs
         for code, label in enumerate(self.classes):
             colour, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
-            self._scatter(points, codes == code, colour, marker, str(label), style)
+            self._scatter(codes == code, colour, marker, str(label), style)
         self.ax_.set(xlabel="first coordinate", ylabel="second coordinate", xticks=[], yticks=[])
         self.legend_ = self._legend() if 0 < len(self.classes) <= _MOST_NAMED else None
-        return self
 
-    def _codes(self, n_rows):
+    def _codes(self, n_rows: int) -> np.ndarray:
         """The class of each row by its place in ``classes``, and −1 for none."""
+        codes = np.full(n_rows, -1)
         if self.labels is None:
             self.classes = np.empty(0)
-            return np.full(n_rows, -1)
+            return codes
         labels = plain(self.labels)
         known = known_labels(labels)
         self.classes = distinct(narrowed(labels[known]))
-        codes = np.full(n_rows, -1)
         codes[known] = codes_of(labels[known], self.classes)
         return codes
 
-    def _scatter(self, points, rows, colour, marker, name, style):
+    def _scatter(
+        self, rows: np.ndarray, colour: str, marker: str, name: str | None, style: dict[str, Any]
+    ) -> None:
         """The rows of one class, an edge in its colour around as much of it as is certain."""
         from matplotlib.colors import to_rgba_array
 
-        faces = to_rgba_array([colour] * int(rows.sum()))
-        edges = faces.copy()
+        edges = to_rgba_array([colour] * int(rows.sum()))
+        faces = edges.copy()
         if self.certainty is not None:
             faces[:, 3] = np.clip(np.asarray(self.certainty)[rows], 0.0, 1.0)
-        self.scatters_.append(
-            self.ax_.scatter(
-                *points[rows].T,
-                **(
-                    {
-                        "facecolors": faces,
-                        "edgecolors": edges,
-                        "linewidths": 0.7,
-                        "s": _area(len(points)),
-                        "marker": marker,
-                        "label": name,
-                    }
-                    | style
-                ),
-            )
-        )
+        look = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.7, "marker": marker}
+        points = np.asarray(self.points)[rows]
+        self.scatters_.append(self.ax_.scatter(*points.T, **({"label": name} | look | style)))
 
-    def _legend(self):
+    def _legend(self) -> Any:
         """The classes' names beside the map, where no row is."""
         handles = list(self.scatters_)
         names = [handle.get_label() for handle in handles]
         if self.certainty is not None:
-            colour = ink(self.ax_)
-            for face, name in ((colour, "certain"), ("none", "uncertain")):
+            for face, name in ((self._ink, "certain"), ("none", "uncertain")):
                 # Off the map: it is there for the legend alone.
-                handle = self.ax_.scatter([], [], facecolors=face, edgecolors=colour)
-                handles.append(handle)
+                handles.append(self.ax_.scatter([], [], facecolors=face, edgecolors=self._ink))
                 names.append(name)
         return legend_beside(self.ax_, handles, names)
 
 
-def _area(n_rows):
+def _area(n_rows: int) -> float:
     """How large the markers of so many rows are."""
     return float(np.clip(_AREA * _ROWS / max(n_rows, 1), _AREA / 3, _AREA))
 
 
-def _is_clusterer(estimator):
-    """Whether an estimator, or the last of a pipeline, finds clusters."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    return hasattr(last, "labels_") and hasattr(last, "predict")
-
-
-def _columns(estimator, X, components):
+def _columns(estimator: Any, X: Any, components: tuple[int, int]) -> np.ndarray:
     """Two columns of what the estimator makes of X."""
     embedding = getattr(estimator, "embedding_", estimator)
     embedding = embedding if hasattr(embedding, "transform") else estimator

@@ -1,4 +1,7 @@
-"""How much of a kernel is missing after each column of its factor."""
+"""What a kernel's factor leaves out."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -6,7 +9,7 @@ from scipy.linalg import eigvalsh
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.kernel_space import least_missing
 from ulmus.kernels import Precomputed
-from ulmus.plotting.canvas import axes_on, fitted_step, ink, plain
+from ulmus.plotting.canvas import Display, fitted_step, legend_inside, mark, plain
 
 __all__ = ["KernelSpectrumDisplay"]
 
@@ -14,11 +17,13 @@ __all__ = ["KernelSpectrumDisplay"]
 _MOST_ROWS = 5000
 
 
-class KernelSpectrumDisplay:
+@dataclass(eq=False, repr=False)
+class KernelSpectrumDisplay(Display):
     """The part of a kernel's trace that is missing, against the number of columns.
 
     With eigenvectors for columns it is the spectrum: what is missing after k of them is the sum of
-    all eigenvalues but the first k. For other factors it is what their own columns have left.
+    all eigenvalues but the first k. For other factors it is what their own columns have left. It is
+    drawn by ``ax.plot``.
 
     Parameters
     ----------
@@ -39,10 +44,8 @@ class KernelSpectrumDisplay:
         The mark on the rank in use.
     tol_ : matplotlib Line2D or None
         The line at the tolerance.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    figure_ : matplotlib Figure
-        The figure they belong to.
 
     Examples
     --------
@@ -56,14 +59,16 @@ class KernelSpectrumDisplay:
     True
     """
 
-    def __init__(self, missing, *, rank=None, tol=None, name=None):
-        self.missing = missing
-        self.rank = rank
-        self.tol = tol
-        self.name = name
+    missing: Any
+    _: KW_ONLY
+    rank: int | None = None
+    tol: float | None = None
+    name: str | None = None
 
     @classmethod
-    def from_estimator(cls, estimator, *, name=None, ax=None, **kwargs):
+    def from_estimator(
+        cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
         """Draw what the factor of a fitted model has left out.
 
         Parameters
@@ -73,15 +78,8 @@ class KernelSpectrumDisplay:
             Of an exact one the eigenvalues are worked out here, for at most 5000 rows.
         name : str or None, default=None
             The curve's name in the legend; None is the method's.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.plot``.
-
-        Returns
-        -------
-        display : KernelSpectrumDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
         model = fitted_step(estimator)
         model = model if hasattr(model, "rank_") else getattr(model, "features_", model)
@@ -90,33 +88,18 @@ class KernelSpectrumDisplay:
                 f"{type(model).__name__} has no factor of a kernel to draw; use a kernel ELM or "
                 "KernelFeatures."
             )
-        if not hasattr(model, "approximation_path_"):
+        if hasattr(model, "approximation_path_"):
+            display = cls(
+                plain(model.approximation_path_),
+                rank=model.rank_,
+                tol=least_missing(model.rank, model.tol) or None,
+                name=name or getattr(model, "method_", model.method),
+            )
+        else:
             display = cls(_eigenvalues_left(model), name=name or "exact, by eigenvectors")
-            return display.plot(ax, **kwargs)
-        display = cls(
-            plain(model.approximation_path_),
-            rank=model.rank_,
-            tol=least_missing(model.rank, model.tol) or None,
-            name=name or getattr(model, "method_", model.method),
-        )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, **kwargs):
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.plot``.
-
-        Returns
-        -------
-        display : KernelSpectrumDisplay
-            This display.
-        """
-        self.figure_, self.ax_ = axes_on(ax)
+    def _draw(self, **kwargs: Any) -> None:
         ax, missing = self.ax_, np.concatenate([[1.0], self.missing])
         # Nothing at all has no place on a logarithmic axis.
         missing = np.where(missing > 0, missing, np.nan)
@@ -125,30 +108,17 @@ class KernelSpectrumDisplay:
         self.rank_ = self.tol_ = None
         colour = self.line_.get_color()
         if self.tol:
-            self.tol_ = ax.axhline(
-                self.tol, color=colour, linestyle="--", linewidth=1, label=f"tolerance {self.tol:g}"
-            )
+            label = f"tolerance {self.tol:g}"
+            self.tol_ = ax.axhline(self.tol, color=colour, ls="--", linewidth=1, label=label)
         if self.rank is not None:
-            (self.rank_,) = ax.plot(
-                [self.rank],
-                [missing[self.rank]],
-                marker="D",
-                markersize=9,
-                linestyle="none",
-                color=colour,
-                markeredgecolor=ink(ax),
-                markeredgewidth=1.5,
-                clip_on=False,
-                label=f"in use: {self.rank} columns",
-            )
+            place, label = (self.rank, missing[self.rank]), f"in use: {self.rank} columns"
+            self.rank_ = mark(ax, *place, colour, self._ink, clip_on=False, label=label)
         ax.set(xlabel="columns", ylabel="part of trace missing", yscale="log")
         ax.set_xlim(left=0)
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend()
-        return self
+        legend_inside(ax)
 
 
-def _eigenvalues_left(model):
+def _eigenvalues_left(model: Any) -> np.ndarray:
     """What is missing after each eigenvector of an exact kernel."""
     name = type(model).__name__
     if isinstance(model.kernel_, Precomputed):

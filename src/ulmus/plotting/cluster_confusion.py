@@ -1,12 +1,15 @@
 """Clusters against classes."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
 import numpy as np
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ulmus.metrics import matched
 from ulmus.missing import complete
-from ulmus.plotting.canvas import as_written, axes_on, plain
+from ulmus.plotting.canvas import Display, as_written, plain
 from ulmus.targets import distinct
 
 __all__ = ["ClusterConfusionDisplay"]
@@ -19,12 +22,15 @@ _SMALLEST = 4.5
 _CROWDED = 40
 
 
-class ClusterConfusionDisplay:
+@dataclass(eq=False, repr=False)
+class ClusterConfusionDisplay(Display):
     """How many rows of each class are in each cluster, every class beside its own cluster.
 
     Clusters are matched to classes one to one as `ulmus.metrics.clustering_accuracy` does, so that
     the matched cells lie along the diagonal; clusters that are left over come last. The colour of a
-    cell is the part of its class, the number in it counts rows.
+    cell is the part of its class, the number in it counts rows. It is drawn by
+    ``ax.imshow``; ``include_values=False`` leaves out the numbers, and True writes them where there
+    is little room too.
 
     Parameters
     ----------
@@ -43,10 +49,8 @@ class ClusterConfusionDisplay:
         The cells.
     text_ : ndarray of matplotlib Text or None
         The numbers in them; those of matched cells are bold.
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it is drawn.
-    figure_ : matplotlib Figure
-        The figure they belong to.
 
     Examples
     --------
@@ -59,19 +63,19 @@ class ClusterConfusionDisplay:
     0.75
     """
 
-    def __init__(self, confusion_matrix, *, classes=None, clusters=None):
-        self.confusion_matrix = confusion_matrix
-        self.classes = classes
-        self.clusters = clusters
+    confusion_matrix: Any
+    _: KW_ONLY
+    classes: Any = None
+    clusters: Any = None
 
     @property
-    def accuracy(self):
+    def accuracy(self) -> float:
         """The part of the rows in matched cells."""
         counts = np.asarray(self.confusion_matrix)
         return float(counts[matched(counts)].sum() / counts.sum())
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, include_values=None, ax=None, **kwargs):
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **kwargs: Any) -> Self:
         """Draw the clusters of these rows against their classes.
 
         Parameters
@@ -82,24 +86,15 @@ class ClusterConfusionDisplay:
             The rows.
         y : array-like of shape (n_samples,)
             Their classes.
-        include_values : bool or None, default=None
-            Whether the counts are written; None does where there is room.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
         **kwargs : dict
-            For ``ax.imshow``.
-
-        Returns
-        -------
-        display : ClusterConfusionDisplay
-            What was drawn.
+            As for `from_predictions`, which draws it.
         """
         check_is_fitted(estimator)
         labels = estimator.predict(X) if hasattr(estimator, "predict") else estimator.labels_
-        return cls.from_predictions(y, labels, include_values=include_values, ax=ax, **kwargs)
+        return cls.from_predictions(y, labels, **kwargs)
 
     @classmethod
-    def from_predictions(cls, y_true, labels, *, include_values=None, ax=None, **kwargs):
+    def from_predictions(cls, y_true: Any, labels: Any, *, ax: Any = None, **kwargs: Any) -> Self:
         """Draw clusters against classes.
 
         Parameters
@@ -108,17 +103,8 @@ class ClusterConfusionDisplay:
             The classes.
         labels : array-like of shape (n_samples,)
             The clusters.
-        include_values : bool or None, default=None
-            Whether the counts are written; None does where there is room.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For ``ax.imshow``.
-
-        Returns
-        -------
-        display : ClusterConfusionDisplay
-            What was drawn.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
         """
         y_true = column_or_1d(complete(plain(y_true), "draw the others alone"))
         labels = column_or_1d(plain(labels))
@@ -127,49 +113,25 @@ class ClusterConfusionDisplay:
         _, columns = matched(counts)
         order = [*columns, *np.setdiff1d(np.arange(counts.shape[1]), columns)]
         display = cls(counts[:, order], classes=distinct(y_true), clusters=distinct(labels)[order])
-        return display.plot(ax, include_values=include_values, **kwargs)
+        return display.plot(ax, **kwargs)
 
-    def plot(self, ax=None, *, include_values=None, **kwargs):
-        """Draw the cells.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        include_values : bool or None, default=None
-            Whether the counts are written; None does where there is room.
-        **kwargs : dict
-            For ``ax.imshow``.
-
-        Returns
-        -------
-        display : ClusterConfusionDisplay
-            This display.
-        """
-        self.figure_, self.ax_ = axes_on(ax)
-        counts = np.asarray(self.confusion_matrix)
+    def _draw(self, *, include_values: bool | None = None, **kwargs: Any) -> None:
+        ax, counts = self.ax_, np.asarray(self.confusion_matrix)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         style = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
-        self.im_ = self.ax_.imshow(shares, **(style | kwargs))
+        self.im_ = ax.imshow(shares, **(style | kwargs))
         size = self._text_size(counts)
         if include_values is None:
             include_values = size >= _SMALLEST
         self.text_ = self._write(counts, shares, size) if include_values else None
-        for axis, names, count in (
-            (self.ax_.xaxis, self.clusters, counts.shape[1]),
-            (self.ax_.yaxis, self.classes, counts.shape[0]),
-        ):
-            names = range(count) if names is None else names
-            axis.set_ticks(range(count), labels=[str(name) for name in names])
-            for text in axis.get_ticklabels():
-                as_written(text)
-        longest = max(len(text.get_text()) for text in self.ax_.get_xticklabels())
+        _name(ax.xaxis, self.clusters, counts.shape[1])
+        _name(ax.yaxis, self.classes, counts.shape[0])
+        longest = max(len(text.get_text()) for text in ax.get_xticklabels())
         if longest * counts.shape[1] > _CROWDED:
-            self.ax_.tick_params(axis="x", rotation=90)
-        self.ax_.set(xlabel="cluster", ylabel="class", title=f"accuracy {self.accuracy:.1%}")
-        return self
+            ax.tick_params(axis="x", rotation=90)
+        ax.set(xlabel="cluster", ylabel="class", title=f"accuracy {self.accuracy:.1%}")
 
-    def _text_size(self, counts):
+    def _text_size(self, counts: np.ndarray) -> float:
         """The size in points that lets every count stay in its cell."""
         box = self.ax_.bbox
         cell = min(box.width / counts.shape[1], box.height / counts.shape[0])
@@ -178,20 +140,25 @@ class ClusterConfusionDisplay:
         # A digit is about 0.6 of its height wide.
         return min(10.0, _FILLED * cell, _FILLED * cell / (0.6 * digits))
 
-    def _write(self, counts, shares, size):
+    def _write(self, counts: np.ndarray, shares: np.ndarray, size: float) -> np.ndarray:
         """The count of each cell, in whichever end of the colours it stands out from."""
         light, dark = self.im_.cmap(0.0), self.im_.cmap(1.0)
         own = set(zip(*matched(counts), strict=True))
         text = np.empty(counts.shape, dtype=object)
-        for cell in np.ndindex(counts.shape):
-            text[cell] = self.ax_.text(
-                cell[1],
-                cell[0],
-                f"{counts[cell]:g}",
-                ha="center",
-                va="center",
-                fontsize=size,
-                color=light if self.im_.norm(shares[cell]) > 0.5 else dark,
-                weight="bold" if cell in own else "normal",
-            )
+        for row, column in np.ndindex(counts.shape):
+            style = {
+                "color": light if self.im_.norm(shares[row, column]) > 0.5 else dark,
+                "weight": "bold" if (row, column) in own else "normal",
+                "fontsize": size,
+            }
+            words = f"{counts[row, column]:g}"
+            text[row, column] = self.ax_.text(column, row, words, ha="center", va="center", **style)
         return text
+
+
+def _name(axis: Any, names: Any, count: int) -> None:
+    """Write the names, or numbers in place of them, along an axis."""
+    names = range(count) if names is None else names
+    axis.set_ticks(range(count), labels=[str(name) for name in names])
+    for text in axis.get_ticklabels():
+        as_written(text)
