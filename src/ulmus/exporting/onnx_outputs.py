@@ -21,17 +21,14 @@ from sklearn.pipeline import Pipeline
 from ulmus.estimators.clustering import ELMKMeans
 from ulmus.estimators.factorisation import ELMNMF
 from ulmus.estimators.kernel_ridge import KernelELM
-from ulmus.estimators.labels import ValueLabels
-from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs
-from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
-from ulmus.estimators.sparse import SparseELMClassifier
+from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs, ValueOutputs
 from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_maps import kernel_block, linear_outputs, transformed
 from ulmus.features.base import FeatureMap
 
-__all__ = ["OUTPUT_NAMES", "Output", "label_table", "no_label", "outputs"]
+__all__ = ["OUTPUT_NAMES", "Output", "outputs"]
 
 OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 
@@ -71,25 +68,14 @@ def outputs(model: Any, x: Value, dtype: Any) -> Outputs:
 @outputs.register(LabelOutputs)
 def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, refused = _decided(model, x, dtype)
-    return {
-        "label": _label(model, _chosen(len(model.classes_), F), refused),
-        "scores": _scores(model, F, dtype),
-    }
-
-
-@outputs.register(ClassOutputs)
-def _(model: Any, x: Value, dtype: Any) -> Outputs:
-    F, refused = _decided(model, x, dtype)
     codes = _chosen(len(model.classes_), F)
-    return {
-        "label": _label(model, codes, refused),
-        "probabilities": _probabilities(model, F, codes, dtype),
-        "scores": _scores(model, F, dtype),
-    }
+    found = {"label": _label(model, codes, refused)}
+    if isinstance(model, ClassOutputs):
+        found["probabilities"] = _probabilities(model, F, codes, dtype)
+    return found | {"scores": _scores(model, F, dtype)}
 
 
-@outputs.register(ValueLabels)
-@outputs.register(SemiSupervisedELMRegressor)
+@outputs.register(ValueOutputs)
 def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, _ = _decided(model, x, dtype)
     if model._flat:
@@ -97,23 +83,18 @@ def _(model: Any, x: Value, dtype: Any) -> Outputs:
     return {"variable": Output.numbers(F, dtype, len(model.intercept_))}
 
 
-@outputs.register
-def _(model: ELMKMeans, x: Value, dtype: Any) -> Outputs:
-    D = transformed(model, x)
-    refused = _refused(x, D.cast(dtype))
+@outputs.register(ELMKMeans)
+@outputs.register(ELMNMF)
+def _(model: Any, x: Value, dtype: Any) -> Outputs:
+    E = transformed(model, x)
+    refused = _refused(x, E.cast(dtype))
+    # k-means transforms rows to their distances from the centres.
+    distances = isinstance(model, ELMKMeans)
+    centers = model.cluster_centers_
+    codes = E.op("ArgMin", axis=1, keepdims=0) if distances else E.nearest(centers)
     return {
-        "label": _cluster(D.op("ArgMin", axis=1, keepdims=0), refused),
-        "transformed": Output.numbers(_blanked(D, refused), dtype, model.n_clusters),
-    }
-
-
-@outputs.register
-def _(model: ELMNMF, x: Value, dtype: Any) -> Outputs:
-    B = transformed(model, x)
-    refused = _refused(x, B.cast(dtype))
-    return {
-        "label": _cluster(B.nearest(model.cluster_centers_), refused),
-        "transformed": Output.numbers(_blanked(B, refused), dtype, model.n_clusters),
+        "label": _cluster(codes, refused),
+        "transformed": Output.numbers(_blanked(E, refused), dtype, model.n_clusters),
     }
 
 
@@ -147,15 +128,8 @@ def _(model: Any, x: Value, dtype: Any) -> Outputs:
     return outputs(model.best_estimator_, x, dtype)
 
 
-def label_table(classes: np.ndarray) -> np.ndarray:
-    """The classes as a graph holds them: int64, bool, double or strings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> label_table(np.array([0, 1], dtype=np.uint8)).dtype
-    dtype('int64')
-    """
+def _label_table(classes: np.ndarray) -> np.ndarray:
+    """The classes as a graph holds them: int64, bool, double or strings."""
     kind = classes.dtype.kind
     if kind == "b":
         return classes
@@ -172,15 +146,8 @@ def label_table(classes: np.ndarray) -> np.ndarray:
     )
 
 
-def no_label(table: np.ndarray) -> Any:
-    """What stands for no class beside these; there is nothing beside booleans.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> no_label(np.array([0, 1])), no_label(np.array([-1, 1])) < -1
-    (-1, True)
-    """
+def _no_label(table: np.ndarray) -> Any:
+    """What stands for no class beside these; there is nothing beside booleans."""
     if table.dtype.kind == "b":
         return False
     if table.dtype.kind == "f":
@@ -207,26 +174,12 @@ def _blanked(values: Value, refused: Value) -> Value:
     return refused.op("Where", np.nan, values)
 
 
-@singledispatch
 def _decision(model: Any, x: Value) -> Value:
     """The model's linear outputs, before they become labels."""
-    raise ExportError(f"{type(model).__name__} cannot be written as ONNX.")
-
-
-@_decision.register
-def _(model: HiddenOutputs, x: Value) -> Value:
-    return linear_outputs(model, x)
-
-
-@_decision.register
-def _(model: KernelELM, x: Value) -> Value:
-    return kernel_block(model, x, model.landmarks_) @ model.dual_coef_ + model.intercept_
-
-
-@_decision.register
-def _(model: SparseELMClassifier, x: Value) -> Value:
-    if model.kernel is None:
+    if getattr(model, "kernel", None) is None:
         return linear_outputs(model, x)
+    if isinstance(model, KernelELM):
+        return kernel_block(model, x, model.landmarks_) @ model.dual_coef_ + model.intercept_
     # There are no support vectors where the kernel is precomputed, and that is refused further on.
     support = getattr(model, "support_vectors_", np.empty((0, 0)))
     return kernel_block(model, x, support) @ model.dual_coef_.T + model.intercept_
@@ -240,9 +193,9 @@ def _chosen(classes: int, F: Value) -> Value:
 
 
 def _label(model: Any, codes: Value, refused: Value) -> Output:
-    table = label_table(model.classes_)
+    table = _label_table(model.classes_)
     codes = refused.column(0).op("Where", np.array(len(table)), codes)
-    table = np.append(table, np.array([no_label(table)], dtype=table.dtype))
+    table = np.append(table, np.array([_no_label(table)], dtype=table.dtype))
     return Output(codes.graph.op("Gather", table, codes), table.dtype)
 
 

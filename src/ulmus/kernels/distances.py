@@ -43,13 +43,11 @@ class RBF(Kernel, name="rbf"):
     gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         P = scaled_squares(X, Z, -self.gamma, out)
         P = at_most_zero(P)  # the expanded square may round to just below it
         return into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
-        """One for every row."""
         return ones(X)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
@@ -58,7 +56,6 @@ class RBF(Kernel, name="rbf"):
         return p, -p
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         return (-x.squared_distances(Z, self.gamma)).op("Exp")
 
 
@@ -82,13 +79,11 @@ class LaplacianKernel(Kernel, name="laplacian"):
     gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         P = city_blocks(X, Z)
         P *= -self.gamma
         return into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
-        """One for every row."""
         return ones(X)
 
     @classmethod
@@ -97,7 +92,6 @@ class LaplacianKernel(Kernel, name="laplacian"):
         return 1.0 / mean_distance(rows, weight, city=True)
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         graph, first = x.graph, np.array([1])
 
         def add_column(j: Any, D: Any) -> tuple[bool, Any]:

@@ -44,7 +44,6 @@ class Pairwise(Kernel):
         return getattr(self.function, "__name__", repr(self.function))
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ), checked."""
         try:
             block = self.function(X, Z)
         except (TypeError, ValueError) as error:

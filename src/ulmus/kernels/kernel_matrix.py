@@ -55,12 +55,12 @@ class KernelMatrix(ABC):
         """k(xᵢ, xᵢ) in float64."""
 
     @abstractmethod
-    def block(self, part: slice, chosen: np.ndarray) -> Array:
+    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
         """K[part, chosen], in its own memory."""
 
-    @abstractmethod
     def among(self, chosen: np.ndarray) -> Array:
         """K[chosen, chosen] in float64."""
+        return doubles(self.block(chosen, chosen))
 
     @abstractmethod
     def rows(self) -> Iterator[tuple[slice, Array]]:
@@ -115,34 +115,23 @@ class EvaluatedKernel(KernelMatrix):
 
     @property
     def dtype(self) -> DType:
-        """Precision of the entries."""
         return self.X.dtype
 
     @property
     def definite(self) -> bool:
-        """Whether the kernel says that it is."""
         return getattr(self.kernel, "definite", True)
 
     @property
     def array(self) -> Rows:
-        """The rows."""
         return self.X.rows if isinstance(self.X, Shifted) else self.X
 
     def diagonal(self) -> Array:
-        """k(xᵢ, xᵢ) in float64."""
         return doubles(self.kernel.diagonal(self.X))
 
-    def block(self, part: slice, chosen: np.ndarray) -> Array:
-        """K[part, chosen]."""
+    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
         return self.kernel(some_rows(self.X, part), some_rows(self.X, chosen))
 
-    def among(self, chosen: np.ndarray) -> Array:
-        """K[chosen, chosen] in float64."""
-        Z = some_rows(self.X, chosen)
-        return doubles(self.kernel(Z, Z))
-
     def rows(self) -> Iterator[tuple[slice, Array]]:
-        """K by blocks of rows."""
         host = is_numpy(self.array)
         buffer = np.empty((self._size, len(self)), self.dtype) if host else None
         for part in row_blocks(len(self), self._size):
@@ -150,13 +139,11 @@ class EvaluatedKernel(KernelMatrix):
             yield part, self.kernel(some_rows(self.X, part), self.X, out)
 
     def precise(self) -> "EvaluatedKernel":
-        """The kernel of the same rows in float64."""
         if not is_single(self.dtype):
             return self
         return EvaluatedKernel(self.kernel, cast(self.X, namespace(self.array).float64))
 
     def take(self, chosen: np.ndarray) -> "EvaluatedKernel":
-        """The kernel between some of the rows."""
         return EvaluatedKernel(self.kernel, some_rows(self.X, chosen))
 
 
@@ -171,33 +158,23 @@ class GivenKernel(KernelMatrix):
 
     @property
     def dtype(self) -> DType:
-        """Precision of the entries."""
         return self.K.dtype
 
     @property
     def array(self) -> Rows:
-        """K itself."""
         return self.K
 
     def diagonal(self) -> Array:
-        """k(xᵢ, xᵢ) in float64."""
         return doubles(namespace(self.K).linalg.diagonal(self.K))
 
-    def block(self, part: slice, chosen: np.ndarray) -> Array:
-        """K[part, chosen]."""
+    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
         return contiguous(take(take(self.K, part), chosen, axis=1))
 
-    def among(self, chosen: np.ndarray) -> Array:
-        """K[chosen, chosen] in float64."""
-        return doubles(take(take(self.K, chosen), chosen, axis=1))
-
     def rows(self) -> Iterator[tuple[slice, Array]]:
-        """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
             yield part, take(self.K, part)
 
     def take(self, chosen: np.ndarray) -> "GivenKernel":
-        """The part between some of the rows."""
         return GivenKernel(take(take(self.K, chosen), chosen, axis=1))
 
 
@@ -212,38 +189,31 @@ class HiddenKernel(KernelMatrix):
 
     @property
     def dtype(self) -> DType:
-        """Precision of the entries."""
         return self.H.layer.dtype
 
     @property
     def array(self) -> Rows:
-        """The rows."""
         return self.H.X
 
     def diagonal(self) -> Array:
-        """‖h‖² of every row, in float64."""
         xp = namespace(self.H.X)
         parts = [xp.sum(doubles(h + self.H.offset) ** 2, axis=1) for _, h in self.H.blocks()]
         return xp.concat(parts)
 
-    def block(self, part: slice, chosen: np.ndarray) -> Array:
-        """K[part, chosen]."""
+    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
         these = self.H.layer(take(self.H.X, part)) + self.H.offset
         return matmul(these, self.H.take(chosen).all().T)
 
     def among(self, chosen: np.ndarray) -> Array:
-        """K[chosen, chosen] in float64."""
         rows = doubles(self.H.take(chosen).all())
         return matmul(rows, rows.T)
 
     def rows(self) -> Iterator[tuple[slice, Array]]:
-        """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
             chosen = np.arange(part.start, part.stop)
             yield part, contiguous(self._against(self.H.take(chosen).all()).T)
 
     def take(self, chosen: np.ndarray) -> "HiddenKernel":
-        """The same between some of the rows."""
         return HiddenKernel(self.H.take(chosen))
 
     def times(self, V: Array) -> Array:

@@ -55,12 +55,10 @@ class InfiniteRBF(Kernel, name="infinite_rbf"):
     normalized: bool = parameter(True)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         near, far, level = self._exponent(X.shape[1])
         return into(out, decay(affine(X, Z, near, -(near / 2 + far), level, out)))
 
     def diagonal(self, X: Rows) -> Array:
-        """k(x, x)."""
         _, far, level = self._exponent(X.shape[1])
         P = squares(X)
         P *= -2.0 * far
@@ -79,7 +77,6 @@ class InfiniteRBF(Kernel, name="infinite_rbf"):
         return near * K, -(near + 2.0 * far) * K
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         near, far, level = self._exponent(Z.shape[1])
         square = near / 2 + far
         own = x @ (near * Z.T) - square * (x * x).sum()
@@ -117,7 +114,6 @@ class Arcsine(Kernel, name="arcsine"):
     coef0: float = parameter(1.0, least=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         P = products(X, Z, out)
         P *= 2.0 * self.gamma
         P += 2.0 * self.coef0
@@ -126,13 +122,11 @@ class Arcsine(Kernel, name="arcsine"):
         return _two_over_pi_asin(P)
 
     def diagonal(self, X: Rows) -> Array:
-        """k(x, x)."""
         square = self._length(X) ** 2
         return _two_over_pi_asin((square - 1.0) / square)
 
     @classmethod
     def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        """One over the mean squared length of the rows."""
         return 1.0 / mean_square(rows, weight)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
@@ -143,7 +137,6 @@ class Arcsine(Kernel, name="arcsine"):
         return steep / (x[:, None] * z), -steep * u / (x**2)[:, None]
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         a, b = 2.0 * self.gamma, 1.0 + 2.0 * self.coef0
         own = (a * (x * x).sum() + b).op("Sqrt")
         u = (a * (x @ Z.T) + 2.0 * self.coef0) / own / self._length(Z)

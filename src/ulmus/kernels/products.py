@@ -27,7 +27,6 @@ class Linear(Kernel, name="linear"):
     """
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         return products(X, Z, out)
 
     def diagonal(self, X: Rows) -> Array:
@@ -39,7 +38,6 @@ class Linear(Kernel, name="linear"):
         return np.ones((X.shape[0], Z.shape[0])), None
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         return x @ Z.T
 
 
@@ -50,16 +48,13 @@ class _OfProducts(Kernel):
     coef0: float
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         return self._of(self._affine(products(X, Z, out)))
 
     def diagonal(self, X: Rows) -> Array:
-        """k(x, x)."""
         return self._of(self._affine(squares(X)))
 
     @classmethod
     def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        """One over the mean squared length of the rows."""
         return 1.0 / mean_square(rows, weight)
 
     def _affine(self, P: Array) -> Array:
@@ -109,7 +104,6 @@ class Polynomial(_OfProducts, name="poly", alias="polynomial"):
         return self.degree * self.gamma * inner ** (self.degree - 1), None
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         return (self.gamma * (x @ Z.T) + self.coef0).op("Pow", float(self.degree))
 
 
@@ -147,7 +141,6 @@ class Sigmoid(_OfProducts, name="sigmoid"):
         return self.gamma * (1.0 - self(X, Z) ** 2), None
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         return (self.gamma * (x @ Z.T) + self.coef0).op("Tanh")
 
 
@@ -164,7 +157,6 @@ class Cosine(Kernel, name="cosine"):
     """
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        """The block k(xᵢ, zⱼ)."""
         P = products(X, Z, out)
         P /= _length(X)[:, None]
         P /= _length(Z)[None, :]
@@ -183,7 +175,6 @@ class Cosine(Kernel, name="cosine"):
         return p, -inverse[:, None] * self(X, Z)
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        """The same as nodes of a graph."""
         # A row of zeros has products of zero, whatever they are divided by.
         tiny = np.finfo(float).tiny
         own = (x * x).sum().op("Sqrt").op("Max", tiny)
