@@ -114,7 +114,8 @@ def kernel_of(
     values = {"degree": int(degree), "coef0": float(coef0)}
     if "gamma" in own:
         learned = isinstance(gamma, str)
-        values["gamma"] = factor * cls.typical_gamma(rows, weight) if learned else float(gamma)
+        found = factor * cls.typical_gamma(rows, weight) if learned else gamma
+        values["gamma"] = float(found)
     return cls(**cls.learned(rows, weight), **{key: values[key] for key in values if key in own})
 
 
