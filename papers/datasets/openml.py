@@ -6,7 +6,6 @@ name, the shape, the classes and the range of values that are known beforehand.
 
 import hashlib
 from http.client import HTTPException
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -41,11 +40,9 @@ def from_openml(facts: Facts) -> dict[str, Any]:
 def _answer(place: OpenML, where: str) -> Bunch:
     """What scikit-learn reads of a data set, if it is a dense table of this name."""
     try:
-        # A folder that is removed: what is read from it is kept by its own hash.
-        with TemporaryDirectory(prefix="ulmus-") as folder:
-            told = fetch_openml(
-                data_id=place.id, data_home=folder, as_frame=False, parser="liac-arff"
-            )
+        # scikit-learn's cache would write wherever the path of the file's address leads. Without
+        # it the file is fetched twice, once to compare its hash and once to be read.
+        told = fetch_openml(data_id=place.id, cache=False, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
         raise MissingDatasetError(f"{where} could not be fetched: {error}.") from error
     except Exception as error:  # the reader's errors have no class in common

@@ -10,7 +10,7 @@ from papers.datasets import fetch, load, openml
 from papers.errors import CorruptFileError, MissingDatasetError
 
 # scikit-learn asks for a file that is wrong a second time, and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:Invalid cache, redownloading")
+pytestmark = pytest.mark.filterwarnings("ignore:Downloaded file could have been corrupted")
 
 
 def test_a_data_set_comes_from_openml_and_then_from_the_cache(tiny, published):
@@ -60,6 +60,16 @@ def test_something_else_than_was_meant(published, tmp_path, description, facts, 
     with pytest.raises(CorruptFileError, match=complaint):
         load("tiny")
     assert not (tmp_path / "cache").exists()
+
+
+def test_no_file_is_written_where_a_description_points(published, tmp_path):
+    outside = tmp_path / "outside"
+    place = f"/..{'/..' * 20}{outside}/rows"
+    description = {"url": f"https://www.openml.org{place}"}
+    answers = published(description=description)
+    answers[place] = answers["/files/tiny.arff"]
+    assert load("tiny").source == "network"
+    assert not outside.exists()
 
 
 HEAD = b"@relation r\n@attribute 'col 0' numeric\n@attribute 'col 1' numeric\n"
