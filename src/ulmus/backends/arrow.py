@@ -22,6 +22,8 @@ __all__ = [
 
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
+_GROUPED = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]*)?$"
+_COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
 
 
 # ---------------------------------------------------------------------- delimited text
@@ -100,8 +102,8 @@ def _stream(pyarrow: Any, source: Path | bytes) -> Any:
     return pyarrow.input_stream(str(source), compression=packing)
 
 
-def column_values(column: Any, missing: list[str]) -> np.ndarray:
-    """A column as float64 if all its filled cells are plain numbers, NaN where blank, else as text.
+def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.ndarray:
+    """A column as float64 if all its filled cells are numbers, with NaN where blank, else as text.
 
     Cells of text are str, or None where blank: where they are one of ``missing`` in small letters.
     """
@@ -110,6 +112,8 @@ def column_values(column: Any, missing: list[str]) -> np.ndarray:
     if numbers is None:
         distinct = _plain_text(distinct, missing)
         numbers = _numbers(distinct)
+    if numbers is None:
+        numbers = _numbers(_ungrouped(distinct, decimal_comma))
     if numbers is None:
         return np.array(distinct.to_pylist(), dtype=object)[codes]
     values: np.ndarray = numbers.to_numpy(zero_copy_only=False).astype(float)[codes]
@@ -141,6 +145,15 @@ def _numbers(text: Any) -> Any:
         return None
     codes = pyarrow.compute.any(pyarrow.compute.match_substring_regex(text, _CODE)).as_py()
     return None if codes else numbers
+
+
+def _ungrouped(text: Any, decimal_comma: bool) -> Any:
+    """Numbers such as 1,234.5, or where there is a decimal comma 1.234,5, in the plain form."""
+    compute = _arrow("cli", "compute").compute
+    pattern, grouping = (_COMMA, ".") if decimal_comma else (_GROUPED, ",")
+    if compute.all(compute.match_substring_regex(text, pattern)).as_py() is False:
+        return text
+    return compute.replace_substring(compute.replace_substring(text, grouping, ""), ",", ".")
 
 
 # ---------------------------------------------------------------------- Parquet

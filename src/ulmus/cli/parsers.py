@@ -16,7 +16,9 @@ three commands, from a file to a picture:
   ulmus embed flowers.csv --plot --color kind
 """
 
+# argparse's add_argument, and what calls it for some arguments.
 Add = Callable[..., Any]
+Arguments = Callable[[Add], None]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -29,8 +31,8 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"ulmus {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (words, arguments) in _COMMANDS.items():
-        _command(commands, name, f"{name}.{name}", words, arguments)
+    for name, (words, *arguments) in _COMMANDS.items():
+        _command(commands, name, f"{name}.{name}", words, *arguments)
     data = commands.add_parser("data", help="list the papers' data sets, or fetch their files")
     actions = data.add_subparsers(dest="action", required=True, metavar="ACTION")
     words = "list every data set, and where it would come from now"
@@ -38,17 +40,15 @@ def parser() -> argparse.ArgumentParser:
     words = "put files into the cache, and print where they are"
     _command(actions, "fetch", "papers.fetch_files", words, _fetch)
     words = "run the papers' tables and figures that the folder lacks, and write a report"
-    _command(commands, "reproduce", "papers.reproduce", words, _reproduce)
+    _command(commands, "reproduce", "papers.reproduce", words, _reproduce, _SEED)
     return top
 
 
-def _command(
-    commands: Any, name: str, place: str, words: str, arguments: Callable[[Add], None] | None = None
-) -> None:
+def _command(commands: Any, name: str, place: str, words: str, *arguments: Arguments) -> None:
     """A command that is run by the function at ``place``, module and name below `ulmus.cli`."""
     command = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
-    if arguments:
-        arguments(command.add_argument)
+    for some in arguments:
+        some(command.add_argument)
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.add_argument("--quiet", action="store_true", help="neither notes nor progress")
     command.set_defaults(run=lambda options: _run(place, options))
@@ -56,17 +56,14 @@ def _command(
 
 def _run(place: str, options: argparse.Namespace) -> int:
     module, function = place.split(".")
-    command: Callable[[argparse.Namespace], int] = getattr(
-        import_module(f"ulmus.cli.{module}"), function
-    )
+    command = getattr(import_module(f"ulmus.cli.{module}"), function)
     # Now that the libraries are loaded whose threads are limited.
     with import_module("ulmus.backends.threads").held_threads():
-        return command(options)
+        return int(command(options))
 
 
 # ---------------------------------------------------------------------- each command's own
 def _fit(add: Add) -> None:
-    _data(add)
     add("--target", metavar="NAME", help="the column to learn; npz, svmlight and images have one")
     add("--model", metavar="FILE", help="where the model goes (default: DATA's name, .ulmus)")
     tasks = ("auto", "classification", "regression")
@@ -74,67 +71,42 @@ def _fit(add: Add) -> None:
     add("--task", choices=tasks, default="auto", help=words)
     words = "learn from rows with a blank target too, even if they are few"
     add("--unlabelled-blank", action="store_true", help=words)
-    _seed(add)
-    _force(add)
 
 
 def _predict(add: Add) -> None:
-    _model(add)
-    _data(add)
     add("--proba", action="store_true", help="a probability for each class too")
     words = "write text that a spreadsheet would take for a formula as it is"
     add("--raw", action="store_true", help=words)
-    _out(add)
-    _force(add)
-
-
-def _evaluate(add: Add) -> None:
-    _model(add)
-    _data(add)
 
 
 def _cluster(add: Add) -> None:
-    _data(add)
     add("-k", "--clusters", type=_positive, required=True, metavar="K", help="how many clusters")
     methods = ("auto", "spectral", "kmeans")
     words = "auto: spectral up to 10,000 rows, else k-means"
     add("--method", choices=methods, default="auto", help=words)
     add("--compare", metavar="NAME", help="a column to leave out, and to compare the clusters with")
-    _without(add)
-    _out(add)
-    _seed(add)
-    _force(add)
 
 
 def _embed(add: Add) -> None:
-    _data(add)
     add("--dims", type=_positive, default=2, metavar="N", help="dimensions (default: 2)")
     words = "draw the map (default: DATA's name, -map.png)"
     add("--plot", nargs="?", const="", metavar="PICTURE", help=words)
     add("--color", metavar="NAME", help="a column to leave out, and to colour the picture by")
-    _without(add)
-    _out(add)
-    _seed(add)
-    _force(add)
 
 
 def _export(add: Add) -> None:
-    _model(add)
     words = "as ONNX (default: MODEL's name, .onnx)"
     add("--onnx", nargs="?", const="", required=True, metavar="FILE", help=words)
-    _force(add)
 
 
 def _bench(add: Add) -> None:
     add("--rows", type=_positive, default=10_000, help="(default: %(default)s)")
     add("--units", type=_positive, default=1000, help="(default: %(default)s)")
-    _seed(add)
 
 
 def _demo(add: Add) -> None:
     words = "where the picture goes (default: %(default)s)"
     add("--picture", default="ulmus-demo.png", help=words)
-    _force(add)
 
 
 def _fetch(add: Add) -> None:
@@ -147,21 +119,7 @@ def _reproduce(add: Add) -> None:
     add("--quick", action="store_true", help="few repetitions, ten minutes in place of a day")
     add("--out", default="ulmus-report", metavar="DIR", help="where (default: %(default)s)")
     add("--jobs", type=_positive, metavar="N", help="processes (default: cores)")
-    _seed(add)
     add("--minutes", type=float, metavar="M", help="start nothing after so long, and report")
-
-
-_COMMANDS: dict[str, tuple[str, Callable[[Add], None]]] = {
-    "fit": ("learn a column of a table, and write a model", _fit),
-    "predict": ("predict the rows of a table, as CSV", _predict),
-    "evaluate": ("compare predictions with a table that has the target", _evaluate),
-    "cluster": ("put the rows of a table into clusters, as CSV", _cluster),
-    "embed": ("put the rows of a table on a map, as CSV or a picture", _embed),
-    "export": ("write a model for other programs", _export),
-    "info": ("say what a model file holds", lambda add: _model(add)),
-    "bench": ("time this machine, a few seconds", _bench),
-    "demo": ("fit digits, print three tables, draw one picture", _demo),
-}
 
 
 # ---------------------------------------------------------------------- shared by several
@@ -174,25 +132,8 @@ def _data(add: Add) -> None:
     add("--delimiter", metavar="CHAR", help="separates the fields of DATA (default: found)")
 
 
-def _model(add: Add) -> None:
-    add("model", metavar="MODEL", help="a file that `ulmus fit` wrote")
-
-
-def _without(add: Add) -> None:
-    words = "a column to leave out; may be given several times"
-    add("--without", action="append", default=[], metavar="NAME", help=words)
-
-
-def _out(add: Add) -> None:
-    add("--out", metavar="FILE", help="write the CSV here, not to standard output")
-
-
-def _force(add: Add) -> None:
-    add("--force", action="store_true", help="replace files that are there")
-
-
-def _seed(add: Add) -> None:
-    add("--seed", type=_seed_number, default=0, help="of all that is random (default: 0)")
+def _option(*names: str, **how: Any) -> Arguments:
+    return lambda add: add(*names, **how)
 
 
 def _positive(text: str) -> int:
@@ -202,8 +143,40 @@ def _positive(text: str) -> int:
     return number
 
 
-def _seed_number(text: str) -> int:
+def _seed(text: str) -> int:
     number = int(text)
     if not 0 <= number < 2**32:
         raise argparse.ArgumentTypeError("must be from 0 to 4294967295")
     return number
+
+
+_MODEL = _option("model", metavar="MODEL", help="a file that `ulmus fit` wrote")
+_OUT = _option("--out", metavar="FILE", help="write the CSV here, not to standard output")
+_FORCE = _option("--force", action="store_true", help="replace files that are there")
+_SEED = _option("--seed", type=_seed, default=0, help="of all that is random (default: 0)")
+_WITHOUT = _option(
+    "--without",
+    action="append",
+    default=[],
+    metavar="NAME",
+    help="a column to leave out; repeatable",
+)
+
+# What each command does, and its arguments.
+_COMMANDS: dict[str, tuple[Any, ...]] = {
+    "fit": ("learn a column of a table, and write a model", _data, _fit, _SEED, _FORCE),
+    "predict": ("predict the rows of a table, as CSV", _MODEL, _data, _predict, _OUT, _FORCE),
+    "evaluate": ("compare predictions with a table that has the target", _MODEL, _data),
+    "cluster": (
+        "put the rows of a table into clusters, as CSV",
+        _data, _cluster, _WITHOUT, _OUT, _SEED, _FORCE,
+    ),
+    "embed": (
+        "put the rows of a table on a map, as CSV or a picture",
+        _data, _embed, _WITHOUT, _OUT, _SEED, _FORCE,
+    ),
+    "export": ("write a model for other programs", _MODEL, _export, _FORCE),
+    "info": ("say what a model file holds", _MODEL),
+    "bench": ("time this machine, a few seconds", _bench, _SEED),
+    "demo": ("fit digits, print three tables, draw one picture", _demo, _FORCE),
+}  # fmt: skip

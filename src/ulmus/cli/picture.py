@@ -62,73 +62,37 @@ def _write(figure: Any, path: str, dpi: int) -> None:
         figure.savefig(stream, dpi=dpi, format=Path(path).suffix.lstrip(".").lower() or "png")
 
 
-def _map(figure: Any, model: Any, plane: np.ndarray, few: np.ndarray, truth: np.ndarray) -> None:
-    """Every row where the embedding puts it, in the colour of the label it was given."""
-    labels = model.transduction_
-    wrong, known = labels != truth, few >= 0
-    axes = figure.subplots()
-    EmbeddingDisplay.from_predictions(plane, labels, proba=model.label_distributions_, ax=axes)
-    for digit in np.unique(truth):
-        spot = np.median(plane[truth == digit], axis=0)
-        axes.annotate(
-            str(digit),
-            spot,
-            fontsize=15,
-            weight="bold",
-            color=INK,
-            ha="center",
-            va="center",
-            bbox={"boxstyle": "circle,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},
-        )
-    marks = [
-        axes.scatter(*plane[wrong].T, s=22, marker="x", color=INK, linewidths=0.9, label="wrong"),
-        axes.scatter(
-            *plane[known].T, s=46, facecolors="none", edgecolors=INK, linewidths=1, label="labelled"
-        ),
-    ]
-    right = np.mean(~wrong[~known])
-    axes.set_title(
-        f"All {len(truth)} digits, mapped without labels; colours from {known.sum()} labels "
-        f"({right:.1%} of the others are right)",
-        fontsize=11,
-        color=INK,
-    )
-    # The digits are named where they are, so that only the marks need a legend.
-    axes.legend(handles=marks, frameon=False, fontsize=9)
-    axes.set(xlabel="", ylabel="")
-    for side in axes.spines.values():
-        side.set_visible(False)
-
-
 def _doubtful(figure: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    """The fifteen digits with the least margin, each with the two classes it hovers between."""
-    P = model.predict_proba(X)
+    """The fifteen digits with the least probability, each with its two likeliest classes."""
+    P, right = model.predict_proba(X), np.mean(model.predict(X) == y)
     order = np.argsort(P.max(axis=1))[:15]
-    right = np.mean(model.predict(X) == y)
-    figure.suptitle(
-        f"The {len(order)} digits the ELM is least sure of ({right:.1%} of all are right)",
-        fontsize=11,
-        color=INK,
-    )
+    title = f"The {len(order)} digits the ELM is least sure of ({right:.1%} of all are right)"
+    figure.suptitle(title, fontsize=11, color=INK)
     for axes, row in zip(figure.subplots(3, 5).flat, order, strict=True):
         axes.imshow(X[row].reshape(8, 8), cmap="Greys", interpolation="nearest")
-        first, second = np.argsort(P[row])[::-1][:2]
-        colour = ACCENT if model.classes_[first] == y[row] else WRONG
-        axes.set_title(
-            f"{model.classes_[first]} {P[row, first]:.0%} · "
-            f"{model.classes_[second]} {P[row, second]:.0%}",
-            fontsize=9,
-            color=colour,
-        )
+        best = np.argsort(P[row])[::-1][:2]
+        colour = ACCENT if model.classes_[best[0]] == y[row] else WRONG
+        title = " · ".join(f"{model.classes_[k]} {P[row, k]:.0%}" for k in best)
+        axes.set_title(title, fontsize=9, color=colour)
         axes.set(xticks=[], yticks=[])
-        for side in axes.spines.values():
-            side.set_color(colour)
 
 
 def _curve(figure: Any, model: Any) -> None:
     """Error on left-out rows for every C, all from one eigendecomposition."""
     axes = LOOPathDisplay.from_estimator(model, ax=figure.subplots(), color=ACCENT).ax_
     axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=INK)
-    axes.grid(alpha=0.2)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+
+
+def _map(figure: Any, model: Any, plane: np.ndarray, few: np.ndarray, truth: np.ndarray) -> None:
+    """Every row where the embedding puts it, in the colour of the label that it was given."""
+    labels, known = model.transduction_, few >= 0
+    wrong = labels != truth
+    display = EmbeddingDisplay.from_predictions(
+        plane, labels, proba=model.label_distributions_, ax=figure.subplots()
+    )
+    display.ax_.scatter(*plane[wrong].T, s=22, marker="x", color=INK, linewidths=0.9)
+    title = (
+        f"All {len(truth)} digits, mapped without labels; colours from {known.sum()} labels "
+        f"({np.mean(~wrong[~known]):.1%} of the others are right, a cross marks the wrong ones)"
+    )
+    display.ax_.set_title(title, fontsize=11, color=INK)

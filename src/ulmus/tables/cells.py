@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-__all__ = ["DATE_LAYOUTS", "Reader", "numbers_in", "read_cells", "reader", "words"]
+__all__ = ["DATE_LAYOUTS", "Reader", "read_cells", "reader", "words"]
 
 Reader = Callable[[str], float | None]
 
@@ -45,17 +45,6 @@ def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]
     x = np.array([numbers.get(cell, np.nan) for cell in cells], dtype=float)
     bad = np.array([cell is not None and found[cell] is None for cell in cells], dtype=bool)
     return x, bad
-
-
-def numbers_in(cells: np.ndarray, decimal_comma: bool) -> np.ndarray | None:
-    """Cells as numbers, NaN where blank; None where some of them are words."""
-    if cells.dtype != object:
-        return np.asarray(cells, dtype=float)
-    distinct = set(cells) - {None}
-    read = reader("number", "", distinct, decimal_comma)
-    if any(read(cell) is None for cell in distinct):
-        return None
-    return read_cells(cells, read)[0]
 
 
 def words(values: np.ndarray) -> np.ndarray:

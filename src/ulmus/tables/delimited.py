@@ -9,16 +9,12 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from ulmus.backends.arrow import OddRows, column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.cells import numbers_in
 from ulmus.tables.table import Table
 from ulmus.tables.wording import counted, listed, quoted
 
@@ -35,13 +31,12 @@ _ROWS = 20
 _DELIMITERS = (",", ";", "\t", "|")
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _OPEN_QUOTE = 'a quote " is opened and never closed'
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+# Byte order marks; those of UTF-32 begin as those of UTF-16 do, and so come first.
+_MARKS = {
+    "utf-8": (codecs.BOM_UTF8,),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _IMAGE = "an image; name a folder of images to read them"
 # What files of other kinds begin with.
 _MAGIC = (
@@ -86,20 +81,14 @@ def read_delimited(
         raise TableError(f"{path} has a row of names and no rows below it.")
     comma = delimiter == ";"
     columns = {
-        name: _values(column.slice(above), comma) for name, column in zip(names, cells, strict=True)
+        name: column_values(column.slice(above), MISSING, comma)
+        for name, column in zip(names, cells, strict=True)
     }
     return Table(names, columns, notes=file.notes + notes, decimal_comma=comma)
 
 
-def _values(column: Any, decimal_comma: bool) -> np.ndarray:
-    values = column_values(column, MISSING)
-    numbers = numbers_in(values, decimal_comma)
-    return values if numbers is None else numbers
-
-
 # ---------------------------------------------------------------------- the text
-@dataclass(frozen=True)
-class TextFile:
+class TextFile(NamedTuple):
     """What was found out about a text file.
 
     ``head`` is its beginning, the first line and more, ``last`` the last character that is no end
@@ -124,7 +113,7 @@ def look_at(path: Path, encoding: str | None) -> TextFile:
     for magic, what in _MAGIC:
         if start.startswith(magic):
             raise TableError(f"{path} is no text but {what}.")
-    marked = next((name for mark, name in _MARKS if start.startswith(mark)), None)
+    marked = next((name for name, marks in _MARKS.items() if start.startswith(marks)), None)
     given = _codec(encoding) if encoding else marked
     try:
         return _scan(path, given or "utf-8")
@@ -145,7 +134,7 @@ def look_at(path: Path, encoding: str | None) -> TextFile:
         f"{path.name} is not in UTF-8 and was read as Windows-1252; if letters with accents look "
         "wrong, give its encoding."
     )
-    return replace(found, notes=(note,))
+    return found._replace(notes=(note,))
 
 
 def _scan(path: Path, encoding: str) -> TextFile:

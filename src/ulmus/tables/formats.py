@@ -12,21 +12,15 @@ from ulmus.tables.table import Table
 
 __all__ = ["read_table"]
 
-_KINDS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".txt": "txt",
-    ".data": "txt",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".npz": "npz",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".svm": "svmlight",
+_ENDINGS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "txt": (".txt", ".data"),
+    "parquet": (".parquet", ".pq"),
+    "npz": (".npz",),
+    "svmlight": (".svmlight", ".libsvm", ".svm"),
 }
 _MATRICES = {"npz": read_npz, "svmlight": read_svmlight}
-_PACKED = (".gz", ".bz2")
 
 
 def read_table(
@@ -76,7 +70,7 @@ def read_table(
     if not path.is_dir() and not path.is_file():
         raise TableError(f"There is no file {path}.")
     kind = _kind(path) if kind is None else kind
-    check_known("kind", kind, sorted({*_KINDS.values(), "images"}))
+    check_known("kind", kind, sorted([*_ENDINGS, "images"]))
     if path.is_dir() != (kind == "images"):
         raise TableError(f"{path} is a {'folder' if path.is_dir() else 'file'} and no {kind}.")
     try:
@@ -105,15 +99,14 @@ def _read_file(
 def _kind(path: Path) -> str:
     if path.is_dir():
         return "images"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _PACKED:
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
-    if suffix in (".xlsx", ".xls", ".ods"):
+    name = path.name.lower().removesuffix(".gz").removesuffix(".bz2")
+    for kind, endings in _ENDINGS.items():
+        if name.endswith(endings):
+            return kind
+    if name.endswith((".xlsx", ".xls", ".ods")):
         raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
-    if suffix not in _KINDS:
-        raise TableError(
-            f"{path} has a name that does not say what it is; let it end in one of "
-            f"{', '.join(_KINDS)}, or say its kind."
-        )
-    return _KINDS[suffix]
+    known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
+    raise TableError(
+        f"{path} has a name that does not say what it is; let it end in one of {known}, or say "
+        "its kind."
+    )

@@ -59,34 +59,15 @@ class TableModel:
         return getattr(self.estimator, "classes_", None)
 
     def predict(self, table: Table) -> np.ndarray:
-        """Predictions for the rows of a table, in their order.
+        """Labels or numbers for the rows of a table, in their order.
 
-        Parameters
-        ----------
-        table : Table
-            The columns that the model was fitted to, in any order; others are ignored.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Labels or numbers.
+        It must have the columns that the model was fitted to, in any order; others are ignored.
         """
         found: np.ndarray = self.estimator.predict(self.matrix(table))
         return found
 
     def predict_proba(self, table: Table) -> np.ndarray:
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        table : Table
-            As in `predict`.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            A column for each of ``classes``.
-        """
+        """Probabilities of the classes, a column for each of ``classes``."""
         if self.classes is None:
             raise InvalidInputError(
                 f"The model predicts numbers ({self.target!r}), which have no probabilities."
@@ -95,18 +76,7 @@ class TableModel:
         return found
 
     def matrix(self, table: Table) -> Rows:
-        """The rows as the estimator takes them.
-
-        Parameters
-        ----------
-        table : Table
-            As in `predict`.
-
-        Returns
-        -------
-        X : ndarray or CSR array of shape (n_samples, n_features)
-            Encoded columns, and steps if there are any.
-        """
+        """The rows as the estimator takes them: encoded columns, and steps if there are any."""
         if self.target in table.names and self.target not in self.encoder.names:
             table = table.without(self.target)
         if not len(table):

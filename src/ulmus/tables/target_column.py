@@ -7,7 +7,7 @@ import numpy as np
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
 from ulmus.missing import missing
-from ulmus.tables.cells import numbers_in, reader
+from ulmus.tables.cells import read_cells, reader
 from ulmus.tables.squashing import unusable, usable
 from ulmus.tables.table import Table
 
@@ -57,13 +57,17 @@ def read_target(
     ``varied`` says whether there must be two values at least, as there must to learn it.
     """
     check_known("task", task, ("auto", "classification", "regression"))
-    numbers = numbers_in(cells, decimal_comma)
+    numbers = _numbers(cells, decimal_comma)
     known = ~missing(cells) if numbers is None else usable(numbers)
     if not known.any():
         raise InvalidInputError(
             f"The target {name!r} is blank in every row; fill it in for some rows at least."
         )
-    notes = [] if numbers is None else _no_measurements(numbers, name)
+    notes = []
+    odd = np.zeros(0) if numbers is None else numbers[~known & ~np.isnan(numbers)]
+    if len(odd):
+        verb = "counts" if len(odd) == 1 else "count"
+        notes.append(f"{name!r}: {unusable(odd)} {verb} as blank.")
     if task == "auto":
         task, guess = _guessed(numbers, known, name)
         notes += guess
@@ -104,11 +108,12 @@ def as_text(values: np.ndarray) -> list[str]:
     return [str(value) for value in values]
 
 
-def _no_measurements(numbers: np.ndarray, name: str) -> list[str]:
-    """A note about numbers that are infinite or too large, and so count as blank."""
-    odd = numbers[~usable(numbers) & ~missing(numbers)]
-    verb = "counts" if len(odd) == 1 else "count"
-    return [f"{name!r}: {unusable(odd)} {verb} as blank."] if len(odd) else []
+def _numbers(cells: np.ndarray, decimal_comma: bool) -> np.ndarray | None:
+    """The cells as numbers, NaN where blank; None where some of them are words."""
+    if cells.dtype != object:
+        return cells.astype(float)
+    values, bad = read_cells(cells, reader("number", "", cells, decimal_comma))
+    return None if bad.any() else values
 
 
 def _guessed(numbers: np.ndarray | None, known: np.ndarray, name: str) -> tuple[str, list[str]]:
