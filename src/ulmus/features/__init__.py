@@ -1,7 +1,7 @@
 """Stage one: maps from X to the hidden layer's output H."""
 
 from ulmus.features.kernel_space import KernelFeatures
-from ulmus.features.random import RandomFeatures
+from ulmus.features.random_units import RandomFeatures
 from ulmus.features.rbf import RBFFeatures
 
 __all__ = ["KernelFeatures", "RBFFeatures", "RandomFeatures"]
