@@ -26,7 +26,7 @@ def prepare(folder):
     """Write the hidden rows once for all contenders, and the optimum to compare with."""
     from benchmarks.data import mixture
     from ulmus import RandomFeatures
-    from ulmus.solvers.hinge import Hinge, hinge
+    from ulmus.methods.hinge import Hinge, hinge
 
     for problem, C in PROBLEMS.items():
         spread, per_class = (0.9, 4) if problem == "easy" else (0.35, 8)
@@ -51,7 +51,7 @@ def _excess(H, t, w, problem, dual):
 
 
 def _ulmus(folder, problem, dtype):
-    from ulmus.solvers.hinge import Hinge, hinge
+    from ulmus.methods.hinge import Hinge, hinge
 
     H, t, dual = _load(folder, problem)
     rows = np.ascontiguousarray(H.astype(dtype))

@@ -18,7 +18,6 @@ CONTENDERS = [
     "tight_2000",
     "labelled_alone",
     "beta_targets",
-    "a_spring",
 ]
 _DRAWS = 10
 _GIVEN = 60_000
@@ -141,11 +140,6 @@ def auto_10000(folder):
 
 def tight_2000(folder):
     return _one(folder, coupling="tight")
-
-
-def a_spring(folder):
-    """μ = 1, C and λ about what the others choose."""
-    return _one(folder, coupling=1.0, C=100.0, lam=10.0, max_iter=500)
 
 
 def labelled_alone(folder):

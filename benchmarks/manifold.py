@@ -38,7 +38,7 @@ def prepare(folder):
     """Everything but the contenders' own work, once."""
     from ulmus import RandomFeatures
     from ulmus.hidden import Hidden
-    from ulmus.solvers.manifold import manifold_gram
+    from ulmus.methods.manifold_basis import manifold_gram
 
     X, _, few, laplacian = _world(ROWS, dtype=float)
     H = Hidden(RandomFeatures(HIDDEN, random_state=0).fit(X).layer(X), X)
@@ -60,8 +60,8 @@ def _grid(folder):
 
 def grid_from_one_eigendecomposition(folder):
     from ulmus.backends.linalg import eigh
-    from ulmus.solvers.manifold import ManifoldBasis
-    from ulmus.solvers.surface import Labelled, surface
+    from ulmus.methods.manifold_basis import ManifoldBasis
+    from ulmus.methods.manifold_path import Labelled, surface
     from ulmus.targets import ClassTargets
 
     M, rows, codes = _grid(folder)
@@ -79,7 +79,7 @@ def grid_from_one_eigendecomposition(folder):
 
 def _farthest(labelled, M, rows, codes):
     """The largest relative difference between β and a solve of its own, over some points."""
-    from ulmus.solvers.surface import point
+    from ulmus.methods.manifold_path import point
 
     far = 0.0
     for C, lam in [(1.0, 1.0), (100.0, 0.01), (0.01, 100.0), (1e4, 1e2)]:
@@ -118,7 +118,7 @@ def _pencil(folder):
 
 
 def _lanczos(folder, k):
-    from ulmus.solvers.embedding import smoothest
+    from ulmus.methods.unsupervised import smoothest
 
     A, B = _pencil(folder)
 

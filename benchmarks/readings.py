@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from papers.protocol import cases, load
-from ulmus.solvers.surface import Surface
+from ulmus.methods.manifold_path import Surface
 
 
 def graphs():

@@ -2,36 +2,66 @@
 A variant of your own
 =====================
 
-A robust regressor in one method. Huber's loss is a ridge whose rows are weighted by how far off
-they are: fit, look at the residuals, trust far-off rows less, fit again. In the table that all
-variants share it changes one letter, the weights c, so nothing but the solve has to be written:
-input checks, the hidden layer, the choice of C by leave-one-out and prediction are inherited.
+A robust regressor. Huber's loss is a ridge whose rows are weighted by how far off they are: fit,
+look at the residuals, trust far-off rows less, fit again. So its method is a value that asks for
+the rows and solves a ridge several times. Input checks, the hidden layer, the choice of C by
+leave-one-out, streams and prediction are inherited.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from ulmus import ELMRegressor
+from ulmus.methods.ridge import Ridge
+from ulmus.sources.source import AtHand
 
 
-class RobustELMRegressor(ELMRegressor):
-    """ELM whose far-off rows count less: Huber's loss by a few weighted solves."""
+@dataclass(frozen=True)
+class Robust:
+    """Ridge whose far-off rows count less: Huber's loss by a few weighted solves."""
 
-    def _solve(self, problem, grid):
+    ridge: Ridge
+    parameters: ClassVar = ("C",)
+    needs_rows: ClassVar = True  # weights follow residuals, so sums of rows are not enough
+
+    @property
+    def chooses(self):
+        """Whether leave-one-out chooses C."""
+        return self.ridge.chooses
+
+    def at(self, **values):
+        """The same at a C that was chosen before."""
+        return replace(self, ridge=self.ridge.at(**values))
+
+    def compared(self):
+        """The same with a left-out error even for one C."""
+        return replace(self, ridge=self.ridge.compared())
+
+    def fit(self, source):
+        """Solve, look how far off each row is, and solve again."""
+        problem = source.rows()  # an error where they are gone
         own = np.ones(len(problem.H)) if problem.weight is None else problem.weight
         unit = problem.unit_weight(slice(None))
         H, T = problem.H.all(), problem.targets.block(slice(None), float)
-        solution = super()._solve(problem, grid)
+        solution = self.ridge.fit(AtHand(problem))
         for _ in range(10):
             residual = np.abs(T - H @ solution.coef - solution.intercept).max(axis=1)
             usual = np.quantile(residual, 0.5, weights=own, method="inverted_cdf")
             bound = max(2.0 * usual, 1e-9 * np.ptp(T), np.finfo(float).tiny)
             trust = bound / np.maximum(residual, bound)
             weighted = replace(problem, weight=own * trust, unit=unit * trust)
-            solution = super()._solve(weighted, grid)
+            solution = self.ridge.fit(AtHand(weighted))
         return solution
+
+
+class RobustELMRegressor(ELMRegressor):
+    """ELM for data in which some rows are wrong."""
+
+    def _method(self):
+        return Robust(super()._method())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -48,7 +48,7 @@ SINGLE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THRE
 SERVER = multiprocessing.get_context("forkserver")
 
 SOLVE = ["laws/test_solvers.py", "laws/test_balanced.py", "laws/test_kernel_elm.py"]
-HINGE = ["solvers/test_box.py", "laws/test_hinge.py", "estimators/test_sparse.py"]
+HINGE = ["methods/test_box.py", "laws/test_hinge.py", "estimators/test_sparse.py"]
 SMOOTH = ["laws/test_manifold.py", "estimators/test_semi_supervised.py"]
 EVERY = ["contract/test_frozen.py"]
 # The tests that concern a module, those that tell most in least time first.
@@ -59,37 +59,37 @@ TESTS = {
     "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
-    "solvers/auto.py": [
-        "solvers/test_auto.py",
-        "laws/test_solvers.py",
-        "estimators/test_regressor.py",
-    ],
-    "solvers/balanced.py": ["solvers/test_balanced.py", "laws/test_balanced.py"],
-    "solvers/box.py": HINGE,
-    "solvers/coupled.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
-    "solvers/decomposition.py": HINGE,
-    "solvers/discriminant.py": [
-        "solvers/test_discriminant.py",
+    "class_sums.py": ["methods/test_balanced.py", "laws/test_balanced.py"],
+    "sources/source.py": ["sources/test_source.py", "distributed/test_ridge.py"],
+    "methods/method.py": ["contract/test_variant.py"],
+    "methods/ridge.py": ["methods/test_ridge.py", *SOLVE, "estimators/test_regressor.py"],
+    "methods/balanced.py": ["methods/test_balanced.py", "laws/test_balanced.py"],
+    "methods/box.py": HINGE,
+    "methods/hinge_kernel.py": HINGE,
+    "methods/discriminant.py": [
+        "methods/test_discriminant.py",
         "laws/test_discriminant.py",
         "estimators/test_discriminative.py",
     ],
-    "solvers/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
-    "solvers/embedding.py": ["estimators/test_embedding.py", "laws/test_manifold.py"],
-    "solvers/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
-    "solvers/graph_spectrum.py": ["laws/test_graph_spectrum.py", "estimators/test_coupling.py"],
-    "solvers/hinge.py": HINGE,
-    "solvers/iterative.py": ["solvers/test_iterative.py", *SMOOTH],
-    "solvers/manifold.py": SMOOTH,
-    "solvers/path.py": SOLVE,
-    "solvers/primal.py": ["solvers/test_primal.py", *SOLVE],
-    "solvers/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
-    "solvers/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
-    "solvers/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],
-    "solvers/rows.py": ["laws/test_balanced.py"],
-    "solvers/spectral.py": SOLVE,
-    "solvers/spectrum.py": ["laws/test_solvers.py", "laws/test_precision.py"],
-    "solvers/surface.py": SMOOTH,
-    "solvers/within.py": ["solvers/test_primal.py", "laws/test_within.py", "laws/test_balanced.py"],
+    "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
+    "methods/unsupervised.py": ["estimators/test_embedding.py", "laws/test_manifold.py"],
+    "methods/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
+    "methods/laplacian_eigenmaps.py": [
+        "laws/test_graph_spectrum.py",
+        "estimators/test_coupling.py",
+    ],
+    "methods/hinge.py": HINGE,
+    "methods/iterative.py": ["methods/test_iterative.py", *SMOOTH],
+    "methods/manifold_basis.py": SMOOTH,
+    "methods/leave_one_out.py": SOLVE,
+    "methods/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
+    "methods/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
+    "methods/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],
+    "methods/leaving_rows.py": ["laws/test_balanced.py"],
+    "methods/ridge_eigenbasis.py": ["laws/test_solvers.py", "laws/test_precision.py"],
+    "methods/manifold_path.py": SMOOTH,
+    "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_within.py"],
+    "methods/class_scatter_path.py": ["laws/test_within.py", "laws/test_balanced.py"],
 }
 
 
@@ -118,7 +118,7 @@ def changed(code: str, operator: str, occurrence: int) -> str:
 
 def modules() -> list[str]:
     """The modules of ``TESTS``, with an error where a solver has none."""
-    solvers = {f"solvers/{path.name}" for path in (ROOT / SOURCE / "solvers").glob("[!_]*.py")}
+    solvers = {f"methods/{path.name}" for path in (ROOT / SOURCE / "methods").glob("[!_]*.py")}
     if missing := solvers - TESTS.keys():
         sys.exit(f"tools/mutants.py names no tests for {', '.join(sorted(missing))}.")
     return list(TESTS)

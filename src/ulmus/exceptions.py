@@ -4,6 +4,7 @@
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
     │   ├── EntryTypeError (TypeError)       an entry of X is of a type that is no number
+    │   ├── RowsGoneError                    a method needs rows of which only sums are kept
     │   ├── BatchError                       one batch or block does not fit the others
     │   ├── GraphError                       a graph does not tell what is asked of it
     │   ├── CheckpointError                  a file of sums is no use to this fit
@@ -39,6 +40,7 @@ __all__ = [
     "LowRankWarning",
     "MissingExtraError",
     "ModelFileError",
+    "RowsGoneError",
     "TableError",
     "UlmusError",
     "UlmusWarning",
@@ -61,6 +63,10 @@ class InvalidParameterError(InvalidInputError):
 
 class EntryTypeError(InvalidInputError, TypeError):
     """An entry of X is of a type that is no number, a dict for instance."""
+
+
+class RowsGoneError(InvalidInputError):
+    """A method needs all rows at once, and of these only sums are kept."""
 
 
 class BatchError(InvalidInputError):

@@ -47,8 +47,9 @@ def declared(kind: type[Any]) -> dict[str, frozenset[Mark]]:
     found: dict[str, frozenset[Mark]] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in get_annotations(base).items():
-            if get_origin(annotation) is not ClassVar and annotation is not ClassVar:
-                marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+            origin: Any = get_origin(annotation)
+            if origin is not ClassVar and annotation is not ClassVar:
+                marks = get_args(annotation)[1:] if origin is Annotated else ()
                 found[name] = frozenset(mark for mark in marks if isinstance(mark, Mark))
     return found
 

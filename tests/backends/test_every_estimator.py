@@ -93,7 +93,6 @@ for width in (40, 200):
         f"balanced, {width}": SemiSupervisedELMClassifier(class_weight="balanced", **one),
         f"cg, {width}": SemiSupervisedELMClassifier(solver="cg", tol=1e-9, **one),
         f"free, {width}": SemiSupervisedELMClassifier(coupling="free", **few),
-        f"spring, {width}": SemiSupervisedELMClassifier(coupling=1.0, tol=1e-9, **one),
         f"power, {width}": SemiSupervisedELMClassifier(graph=KNNGraph(power=2), **one),
     }
 

@@ -65,7 +65,6 @@ MODELS = {
     "kernel, numbers": KernelELMRegressor(rank=10),
     "few labels, tight": SemiSupervisedELMClassifier(n_hidden=10, coupling="tight", **GRID),
     "few labels, free": SemiSupervisedELMClassifier(n_hidden=10, coupling="free"),
-    "few labels, spring": SemiSupervisedELMClassifier(n_hidden=10, coupling=1.0, C=1.0, lam=0.1),
     "few values, tight": SemiSupervisedELMRegressor(n_hidden=10, coupling="tight", **GRID),
     "few values, free": SemiSupervisedELMRegressor(n_hidden=10, coupling="free"),
     "embedding": ELMEmbedding(n_hidden=10, coupling="tight"),

@@ -6,10 +6,10 @@ import pkgutil
 
 import pytest
 
-import ulmus.solvers
+import ulmus.methods
 
-MODULES = ["calibration", "graphs", "hidden", "lowrank", "problem", "reservoir", "targets"]
-MODULES += [f"solvers.{part.name}" for part in pkgutil.iter_modules(ulmus.solvers.__path__)]
+MODULES = ["calibration", "graphs", "hidden", "kernels.lowrank", "problem", "reservoir", "targets"]
+MODULES += [f"methods.{part.name}" for part in pkgutil.iter_modules(ulmus.methods.__path__)]
 # Where an iteration is, which changes with every step.
 UNDER_WAY = {"_Column", "_Point"}
 

@@ -76,7 +76,6 @@ FEW_LABELS = {
     "cg": SemiSupervisedELMClassifier(solver="cg", **ONE, **NARROW),
     "free": SemiSupervisedELMClassifier(coupling="free", **NARROW),
     "free, more units than rows": SemiSupervisedELMClassifier(coupling="free", **WIDE),
-    "spring": SemiSupervisedELMClassifier(coupling=1.0, **ONE, **NARROW),
 }
 FEW_VALUES = {
     "values": SemiSupervisedELMRegressor(coupling="tight", **NARROW),

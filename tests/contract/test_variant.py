@@ -4,11 +4,15 @@ import sys
 import types
 from pathlib import Path
 
+import dask.array as da
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ulmus import ELMRegressor
+from ulmus import ELMRegressor, reservoir
+from ulmus.exceptions import RowsGoneError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_add_variant.py"
 # All but the picture, as a module: pickles of the checks must find the class again.
@@ -31,3 +35,52 @@ def test_rows_that_are_far_off_move_it_less():
         for cls in (ELMRegressor, module.RobustELMRegressor)
     ]
     assert off[1] < 0.2 * off[0], off
+
+
+@pytest.fixture
+def outliers():
+    """Rows of a line of which one in ten is far off; the truth beside them."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 1))
+    return X, np.where(rng.random(1500) < 0.1, X[:, 0] + 5.0, X[:, 0]), X[:, 0]
+
+
+def off(model, X, truth):
+    return np.abs(model.predict(X) - truth).mean()
+
+
+def test_every_way_in_gives_the_same_answer_while_rows_are_kept(outliers):
+    X, y, truth = outliers
+    model = module.RobustELMRegressor(n_hidden=50, random_state=0)
+    whole = off(clone(model).fit(X, y), X, truth)
+    parts = np.array_split(np.arange(1500), 7)
+    stream = clone(model)
+    for rows in parts:
+        stream.partial_fit(X[rows], y[rows])
+    assert_allclose(off(stream, X, truth), whole, rtol=1e-6)
+    # Between two choices of C the rows are still those that are kept.
+    some = clone(model).partial_fit(X[:1495], y[:1495]).partial_fit(X[1495:], y[1495:])
+    assert_allclose(off(some, X, truth), whole, rtol=0.05)
+    batches = clone(model).fit((X[rows], y[rows]) for rows in parts)
+    assert_allclose(off(batches, X, truth), whole, rtol=1e-6)
+    few = clone(model).fit(X[:900], y[:900])
+    blocks = clone(model).fit(da.from_array(X[:900], (300, 1)), da.from_array(y[:900], 300))
+    assert_allclose(blocks.predict(X), few.predict(X), rtol=1e-6)
+
+
+def test_rows_that_are_gone_are_an_error_and_the_model_stays(outliers, monkeypatch):
+    X, y, _ = outliers
+    monkeypatch.setattr(reservoir, "_LEAST", 400)
+    monkeypatch.setattr(reservoir, "_BYTES", 0)
+    model = module.RobustELMRegressor(n_hidden=50, random_state=0)
+    with pytest.raises(RowsGoneError, match="Robust needs all rows"):
+        clone(model).fit(da.from_array(X, (300, 1)), da.from_array(y, 300))
+    with pytest.raises(RowsGoneError, match="Robust needs all rows"):
+        clone(model).fit(lambda: ((X[i : i + 100], y[i : i + 100]) for i in range(0, 1500, 100)))
+    with pytest.raises(RowsGoneError, match="Robust needs all rows"):
+        clone(model).fit((X[i : i + 100], y[i : i + 100]) for i in range(0, 1500, 100))
+    model.partial_fit(X[:300], y[:300])
+    before = model.predict(X)
+    with pytest.raises(RowsGoneError, match="Robust needs all rows"):
+        model.partial_fit(X[300:], y[300:])
+    np.testing.assert_array_equal(model.predict(X), before)

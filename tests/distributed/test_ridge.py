@@ -134,9 +134,9 @@ def test_class_sums_that_do_not_fit_leave_the_weights_as_they_were_and_say_so():
 
 
 def test_more_rows_than_are_left_out(monkeypatch):
-    monkeypatch.setattr("ulmus.solvers.auto._LOO_ALL", 200)
-    monkeypatch.setattr("ulmus.solvers.auto._LOO_SAMPLE", 100)
-    monkeypatch.setattr("ulmus.solvers.auto._CALIBRATION", 50)
+    monkeypatch.setattr("ulmus.sources.source._LOO_ALL", 200)
+    monkeypatch.setattr("ulmus.sources.source._LOO_SAMPLE", 100)
+    monkeypatch.setattr("ulmus.sources.source._CALIBRATION", 50)
     a = ELMClassifier(n_hidden=40, C=[0.1, 10.0], random_state=0).fit(X, LABELS)
     b = ELMClassifier(n_hidden=40, C=[0.1, 10.0], random_state=0).fit(blocks(X), blocks(LABELS))
     assert a.selection_ == "loo-sample"

@@ -17,8 +17,8 @@ from ulmus.estimators import shape
 from ulmus.estimators.stage import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.fitted import without_rows
+from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.metrics import clustering_accuracy
-from ulmus.solvers.graph_spectrum import graph_spectrum
 
 X, y = load_digits(return_X_y=True)
 OLD, NEW, TRUE_OLD, TRUE_NEW = X[:1200], X[1200:], y[:1200], y[1200:]

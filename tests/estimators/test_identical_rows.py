@@ -44,9 +44,6 @@ MODELS = {
     "more clusters, free": ELMSpectralClustering(5, n_hidden=30, coupling="free", random_state=0),
     "SS-ELM": SemiSupervisedELMClassifier(n_hidden=30, random_state=0),
     "SS-ELM, free": SemiSupervisedELMClassifier(n_hidden=30, coupling="free", random_state=0),
-    "SS-ELM, tied": SemiSupervisedELMClassifier(
-        n_hidden=30, coupling=1.0, C=1.0, lam=1.0, random_state=0
-    ),
     "SS-ELM of values": SemiSupervisedELMRegressor(n_hidden=30, random_state=0),
     "SS-ELM of values, free": SemiSupervisedELMRegressor(
         n_hidden=30, coupling="free", random_state=0

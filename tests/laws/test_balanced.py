@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 
 import oracles
 from conditioning import Conditioning, assert_within
-from laws.problems import make_problem, make_rows
+from laws.problems import make_problem, make_rows, primal, scatter
 from ulmus import (
     ELMClassifier,
     GraphELMClassifier,
@@ -21,15 +21,14 @@ from ulmus import (
 from ulmus.balance import leavings
 from ulmus.hidden import Stored
 from ulmus.kernels.kernel_matrix import GivenKernel
+from ulmus.methods import leave_one_out as path_module
+from ulmus.methods.class_scatter import Points
+from ulmus.methods.discriminant import Geometry
+from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
+from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.methods.ridge import manifold_primal
 from ulmus.problem import Problem
-from ulmus.solvers import path as path_module
-from ulmus.solvers.discriminant import Geometry
-from ulmus.solvers.dual import dual, dual_path
-from ulmus.solvers.manifold import manifold_basis, manifold_gram
-from ulmus.solvers.path import primal_path
-from ulmus.solvers.primal import manifold_primal, primal
-from ulmus.solvers.surface import Labelled, point, surface
-from ulmus.solvers.within import Points, within
 from ulmus.targets import ClassTargets, coded
 
 seeds = integers(0, 10**6)
@@ -128,7 +127,7 @@ def test_every_row_left_out_at_one_C_is_a_refit(seed, n, h, classes, kind, lonel
 def test_the_error_of_every_C_is_that_of_refits(seed, n, h, classes, kind, lonely):
     p, count = make_balanced(seed, n, h, classes, kind, lonely)
     F = [refits(p, count, C) for C in GRID]
-    for solution in (primal_path(p, GRID, None, np.arange(n)), dual_path(p, GRID)):
+    for solution in (primal(p, GRID, np.arange(n), None), dual_path(p, GRID)):
         for C, error, expected in zip(GRID, solution.path.squared_error, F, strict=True):
             assert_mean_square(p, C, error, expected)
         assert_left_out(p, solution.C, solution.loo, F[list(GRID).index(solution.C)])
@@ -140,7 +139,7 @@ def test_classes_with_few_rows_and_with_many_are_left_out_alike(monkeypatch, kin
     monkeypatch.setattr(path_module, "_EIGEN", 1e9 if few else 0.0)
     p, count = make_balanced(5, 60, 12, 3, kind)
     rows = np.arange(0, 60, 7)
-    solution = primal_path(p, GRID, rows, rows)
+    solution = primal(p, GRID, rows, rows)
     F = [refits(p, count, C)[rows] for C in GRID]
     squared = [
         np.average(np.sum((T_of(p)[rows] - f) ** 2, axis=1), weights=p.weight[rows]) for f in F
@@ -236,13 +235,13 @@ def test_class_scatter_is_left_out_as_refits_are(seed, n, h, classes, kind, lam)
         return oracles.balanced_left_out(refit, codes, count)
 
     Cs = np.array([0.1, 10.0])
-    found = within(p, Points(np.full(2, lam), Cs), 0)
+    found = scatter(p, Points(np.full(2, lam), Cs))
     F = [left_out(C) for C in Cs]
     penalty = lam * H.T @ oracles.same_class_laplacian(codes, p.weight) @ H
     for C, error, expected in zip(Cs, found.path.squared_error, F, strict=True):
         assert_mean_square(p, C, error, expected, penalty)
     assert_left_out(p, found.C, found.loo, F[list(Cs).index(found.C)], penalty)
-    one = within(p, Points(np.array([lam]), Cs[:1], chosen=False), 0)
+    one = scatter(p, Points(np.array([lam]), Cs[:1], chosen=False))
     assert_left_out(p, Cs[0], one.loo, F[0], penalty)
 
 
@@ -358,13 +357,13 @@ def test_labels_spread_over_a_graph_are_left_out_as_refits_are():
 def test_weights_as_they_were_give_other_errors():
     p, _ = make_balanced(3, 20, 6, 3, "once")
     kept = Problem(p.H, ClassTargets(p.targets.codes, 3), p.weight, p.unit)
-    a, b = (primal_path(q, GRID, None, np.arange(20)).path.squared_error for q in (p, kept))
+    a, b = (primal(q, GRID, np.arange(20), None).path.squared_error for q in (p, kept))
     assert np.max(np.abs(a / b - 1.0)) > 0.01
 
 
 def test_stored_rows_are_left_out_alike():
     p, count = make_balanced(3, 20, 6, 3, "once")
     stored = Problem(Stored([p.H.all().T.copy()]), p.targets, p.weight, p.unit)
-    found = primal_path(stored, GRID, None, np.arange(20))
+    found = primal(stored, GRID, np.arange(20), None)
     squared = [mean_square(p, refits(p, count, C)) for C in GRID]
     assert_allclose(found.path.squared_error, squared, rtol=1e-6)

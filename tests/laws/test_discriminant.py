@@ -16,9 +16,9 @@ from ulmus import RandomFeatures
 from ulmus.exceptions import IndefiniteWarning
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
-from ulmus.solvers import discriminant as module
-from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds, penalty
-from ulmus.solvers.within import Points
+from ulmus.methods import discriminant as module
+from ulmus.methods.class_scatter import Points
+from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds, penalty
 from ulmus.targets import ClassTargets, coded
 
 laws = settings(max_examples=25, deadline=None)

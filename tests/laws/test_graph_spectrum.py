@@ -8,8 +8,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 from ulmus.exceptions import GraphError
 from ulmus.graphs import KNNGraph, Laplacian, laplacian
-from ulmus.solvers import graph_spectrum as module
-from ulmus.solvers.graph_spectrum import graph_spectrum, smallest_eigenpairs
+from ulmus.methods import laplacian_eigenmaps as module
+from ulmus.methods.laplacian_eigenmaps import graph_spectrum, smallest_eigenpairs
 
 
 def swiss(n):

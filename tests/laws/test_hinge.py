@@ -16,11 +16,11 @@ from conditioning import EPS, STEPS, assert_within
 from ulmus.backends.loops import loops
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
-from ulmus.solvers import decomposition
-from ulmus.solvers import hinge as explicit
-from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
-from ulmus.solvers.decomposition import RowCache, hinge_kernel
-from ulmus.solvers.hinge import Hinge, hinge
+from ulmus.methods import hinge as explicit
+from ulmus.methods import hinge_kernel as decomposition
+from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
+from ulmus.methods.hinge import Hinge, hinge
+from ulmus.methods.hinge_kernel import RowCache, hinge_kernel
 
 seeds = integers(0, 10**6)
 sizes = integers(2, 60)

@@ -15,16 +15,16 @@ from laws.problems import make_rows
 from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 from ulmus.graphs import KNNGraph, laplacian
 from ulmus.hidden import Hidden
-from ulmus.problem import Problem
-from ulmus.solvers.embedding import embedding, smoothest
-from ulmus.solvers.iterative import (
+from ulmus.methods.iterative import (
     conjugate_gradients,
     manifold_operator,
     nystrom_preconditioner,
 )
-from ulmus.solvers.manifold import manifold_basis, manifold_gram
-from ulmus.solvers.primal import manifold_primal
-from ulmus.solvers.surface import Labelled, Surface, point, surface
+from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
+from ulmus.methods.manifold_path import Labelled, Surface, point, surface
+from ulmus.methods.ridge import manifold_primal
+from ulmus.methods.unsupervised import embedding, smoothest
+from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 laws = settings(max_examples=25, deadline=None)

@@ -11,12 +11,8 @@ from sklearn.semi_supervised import LabelSpreading
 from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
 from ulmus.estimators.free import spread_labels
-from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
-from ulmus.hidden import Hidden
-from ulmus.solvers.coupled import coupled
-from ulmus.solvers.manifold import manifold_gram
-from ulmus.solvers.propagation import kernel_blocks, spread
+from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 RNG = np.random.default_rng(0)
@@ -165,51 +161,8 @@ def test_neighbours_by_products_are_the_nearest(monkeypatch, dtype, rows):
     assert G.shape == (700, 700)
 
 
-@pytest.fixture
-def layer():
-    features = RandomFeatures(12, random_state=0).fit(X)
-    return Hidden(features.layer(X), X)
-
-
-@pytest.mark.parametrize("mu", [0.1, 1.0, 30.0])
-def test_a_spring_between_outputs_and_hidden_layer(layer, mu):
-    c = np.zeros(150)
-    c[::10] = 2.0
-    T = np.where(c[:, None] > 0, RNG.normal(size=(150, 2)), 0.0)
-    lam, H = 0.7, layer.all()
-    found = coupled(layer, GRAPH, c, T, lam, mu, 1e-10, 2000)
-    top = np.hstack([np.diag(c) + lam * DENSE + mu * np.eye(150), -mu * H])
-    low = np.hstack([-mu * H.T, np.eye(12) + mu * H.T @ H])
-    exact = np.linalg.solve(np.vstack([top, low]), np.vstack([c[:, None] * T, np.zeros((12, 2))]))
-    assert_allclose(found.outputs, exact[:150], atol=1e-7)
-    assert_allclose(found.coef, exact[150:], atol=1e-7)
-
-
-def test_a_strong_spring_is_the_published_form(layer):
-    c = np.zeros(150)
-    c[::10] = 2.0
-    T = np.where(c[:, None] > 0, RNG.normal(size=(150, 2)), 0.0)
-    H, lam = layer.all(), 0.7
-    tight = np.linalg.solve(
-        np.eye(12) + H.T @ (c[:, None] * H) + lam * manifold_gram(layer, GRAPH),
-        H.T @ (c[:, None] * T),
-    )
-    found = coupled(layer, GRAPH, c, T, lam, 1e5, 1e-10, 20_000)
-    assert_allclose(found.coef, tight, rtol=1e-2, atol=1e-3)
-
-
 def test_a_graph_of_a_laplacian_not_normalised_is_spread_over_too():
     matrix = laplacian(KNNGraph(6).affinity(X), normalized=False)
     Y = RNG.normal(size=(150, 2))
     found = spread(matrix, Y, 9.0, tol=1e-12)
     assert_allclose(found.values, kernel(9.0, matrix.matrix.toarray()) @ Y, atol=1e-9)
-
-
-def test_weights_of_every_size_take_hardly_more_steps(layer):
-    # Every row is scaled by the root of its share, so that a heavy one is as soon right as another.
-    T, some = np.ones((150, 1)), np.arange(150) % 4 == 0
-    steps = [
-        coupled(layer, GRAPH, np.where(some, c, 0.0), T, 0.3, 1.0, 1e-8, 500).steps
-        for c in (np.ones(150), np.logspace(0, 8, 150))
-    ]
-    assert steps[1] <= steps[0] + 5

@@ -7,13 +7,11 @@ from numpy.testing import assert_allclose
 
 import oracles
 from conditioning import EPS, STEPS, Conditioning, assert_within, with_ones
-from laws.problems import make_problem
+from laws.problems import make_problem, primal
 from ulmus.hidden import Stored
+from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.ridge import solve
 from ulmus.problem import Problem
-from ulmus.solvers.auto import solve
-from ulmus.solvers.dual import dual, dual_path
-from ulmus.solvers.path import primal_path
-from ulmus.solvers.primal import primal
 from ulmus.targets import ValueTargets, coded
 
 seeds = integers(0, 10**6)
@@ -128,7 +126,7 @@ def test_the_path_holds_the_leave_one_out_error_of_every_C(
     squared = [np.average(np.sum((T - f) ** 2, axis=1), weights=c) for f in F]
     parts = zip((conditioning(p, C) for C in GRID), F, strict=True)
     apart = [rounding.squared_error(H, T - f, unit_of(p), c) for (rounding, H), f in parts]
-    for solution in (primal_path(p, GRID, None, everything(p)), dual_path(p, GRID)):
+    for solution in (primal(p, GRID), dual_path(p, GRID)):
         assert solution.path.rows == n
         assert_within(solution.path.squared_error, squared, apart)
         assert GRID[solution.path.best] == solution.C
@@ -250,7 +248,7 @@ def test_small_columns_keep_their_say_in_float32():
     errors = []
     for dtype in (np.float64, np.float32):
         p = Problem(Stored([H.T.astype(dtype)]), ValueTargets(T))
-        path = primal_path(p, np.array([1e6]), None, np.arange(0)).path
+        path = primal(p, np.array([1e6]), np.arange(0)).path
         errors.append(path.squared_error[0])
     assert errors[0] < 1e-3 * np.mean(T**2)
     assert errors[1] < 3 * errors[0]

@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 
 import oracles
 from conditioning import EPS, Conditioning, assert_within
-from laws.problems import make_problem
+from laws.problems import make_problem, scatter, scatter_of_sums
 from ulmus.hidden import Stored
+from ulmus.methods.class_scatter import Points
+from ulmus.methods.ridge import solve
 from ulmus.problem import Problem
-from ulmus.solvers.auto import solve
-from ulmus.solvers.within import Points, within, within_sums
 from ulmus.targets import ClassTargets, coded
 
 laws = settings(max_examples=25, deadline=None)
@@ -64,8 +64,8 @@ def test_class_sums_are_the_graph_of_all_pairs(seed, n, h, classes, weighted, la
     problem, H, codes, T = world(seed, n, h, classes, weighted)
     expected = oracles.graph_elm(H, codes, T, lam, C, problem.weight)
     point = Points(np.array([lam]), np.array([C]), chosen=False)
-    found = [within(problem, point, 0), within(problem, Points(point.lam, point.C), 0)]
-    found.append(within_sums(problem.moments(), problem, point, None, np.arange(n)))
+    found = [scatter(problem, point), scatter(problem, Points(point.lam, point.C))]
+    found.append(scatter_of_sums(problem.moments(), problem, point, None, np.arange(n)))
     rounding = conditioning(H, codes, T, lam, C, problem.weight)
     for solution in found:
         assert_within(H @ solution.coef, H @ expected, rounding.outputs)
@@ -82,7 +82,7 @@ def test_class_sums_are_the_graph_of_all_pairs(seed, n, h, classes, weighted, la
 )
 def test_leaving_out_is_n_refits_class_means_and_all(seed, n, h, classes, weighted):
     problem, H, codes, T = world(seed, n, h, classes, weighted)
-    path = within(problem, GRID, 0).path
+    path = scatter(problem, GRID).path
     c = np.ones(n) if problem.weight is None else problem.weight
     for k, (lam, C) in enumerate(zip(GRID.lam, GRID.C, strict=True)):
         F = oracles.graph_elm_left_out(H, codes, T, lam, C, problem.weight)
@@ -91,7 +91,7 @@ def test_leaving_out_is_n_refits_class_means_and_all(seed, n, h, classes, weight
         expected = c @ np.sum((T - F) ** 2, axis=1) / c.sum()
         squared = c @ np.sum((2 * np.abs(T - F) + apart) * apart, axis=1) / c.sum()
         assert_within(path.squared_error[k], expected, squared)
-        one = within(problem, Points(np.array([lam]), np.array([C]), chosen=False), 0)
+        one = scatter(problem, Points(np.array([lam]), np.array([C]), chosen=False))
         assert_within(one.loo, F[one.loo_rows], apart[one.loo_rows])
 
 
@@ -101,7 +101,7 @@ def test_a_row_of_weight_two_is_two_rows_when_one_leaves():
     twice = np.repeat(np.arange(20), weight.astype(int))
     expected = oracles.graph_elm_left_out(H[twice], codes[twice], T[twice], 2.0, 5.0)
     weighted = replace(problem, weight=weight, unit=np.ones(20))
-    found = within(weighted, Points(np.array([2.0]), np.array([5.0]), chosen=False), 0)
+    found = scatter(weighted, Points(np.array([2.0]), np.array([5.0]), chosen=False))
     _, first = np.unique(twice, return_index=True)
     assert_allclose(found.loo, expected[first], rtol=1e-6)
 
@@ -111,7 +111,7 @@ def test_a_row_of_weight_two_is_two_rows_when_one_leaves():
 def test_without_scatter_it_is_plain_ridge(seed, n, h, weighted):
     problem, H, codes, T = world(seed, n, h, 3, weighted)
     plain = solve(problem, CS, 0)
-    found = within(problem, Points(np.zeros(3), CS), 0)
+    found = scatter(problem, Points(np.zeros(3), CS))
     assert found.C == plain.C
     c = np.ones(n) if weighted is False else problem.weight
     for k, C in enumerate(CS):
@@ -126,14 +126,14 @@ def test_without_scatter_it_is_plain_ridge(seed, n, h, weighted):
 def test_from_sums_some_rows_are_left_out_as_from_all_rows():
     problem, *_ = world(1, 200, 10, 3, True)
     rows = np.arange(0, 200, 7)
-    left_out = within(problem, GRID, 0)
-    summed = within_sums(problem.moments(), problem, GRID, None, np.arange(5))
+    left_out = scatter(problem, GRID)
+    summed = scatter_of_sums(problem.moments(), problem, GRID, None, np.arange(5))
     assert_allclose(summed.path.squared_error, left_out.path.squared_error, rtol=1e-9)
     some = replace(problem, H=problem.H.take(rows), weight=problem.weight[rows])
     some = replace(some, targets=ClassTargets(problem.targets.codes[rows], 3))
-    sampled = within_sums(problem.moments(), some, GRID, None, np.arange(5)).path
+    sampled = scatter_of_sums(problem.moments(), some, GRID, None, np.arange(5)).path
     assert sampled.kind == "loo"
-    chosen = within_sums(problem.moments(), problem, GRID, rows, np.arange(5)).path
+    chosen = scatter_of_sums(problem.moments(), problem, GRID, rows, np.arange(5)).path
     assert_allclose(sampled.squared_error, chosen.squared_error, rtol=1e-9)
 
 
@@ -143,7 +143,7 @@ def test_a_class_of_one_row_has_no_scatter(h):
     codes[:], codes[1::2], codes[4] = 0, 1, 2
     T = coded(problem.targets, slice(0, 24), float)
     for lam in (0.0, 3.0):
-        found = within(problem, Points(np.array([lam]), np.array([2.0]), chosen=False), 0)
+        found = scatter(problem, Points(np.array([lam]), np.array([2.0]), chosen=False))
         assert_allclose(found.coef, oracles.graph_elm(H, codes, T, lam, 2.0), rtol=1e-4, atol=1e-6)
         expected = oracles.graph_elm_left_out(H, codes, T, lam, 2.0)
         assert_allclose(found.loo, expected, rtol=1e-5, atol=1e-6)
@@ -159,6 +159,6 @@ def test_small_columns_keep_their_say_in_float32(lam):
     errors = []
     for dtype in (np.float64, np.float32):
         p = Problem(Stored([(H * scale).T.astype(dtype)]), ClassTargets(codes, 2))
-        path = within(p, Points(np.array([lam]), np.array([1e6])), 0).path
+        path = scatter(p, Points(np.array([lam]), np.array([1e6]))).path
         errors.append(path.squared_error[0])
     assert_allclose(errors[1], errors[0], rtol=1e-4)

@@ -120,7 +120,6 @@ CASES = {
     "SS-ELM, names": (SemiSupervisedELMClassifier(**point), X, FEW_NAMES),
     "SS-ELM, cg": (SemiSupervisedELMClassifier(solver="cg", tol=1e-6, **point), X, FEW),
     "SS-ELM, free": (SemiSupervisedELMClassifier(coupling="free", **few), X, FEW),
-    "SS-ELM, spring": (SemiSupervisedELMClassifier(coupling=1.0, **point), X, FEW),
     "SS-ELM, graph": (SemiSupervisedELMClassifier(graph=KNNGraph(3, power=2), **point), X, FEW),
     "SS-ELM, affinity": (SemiSupervisedELMClassifier(graph=NEIGHBOURS, **point), X, FEW),
     "SS-ELM, neighbours": (

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.namespace import is_sparse
-from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError
+from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError, RowsGoneError
 
 __all__ = ["Blocks", "computed", "is_collection", "joined", "named"]
 
@@ -137,6 +137,8 @@ def named(place: str) -> Any:
     """Say which block or batch an error came from."""
     try:
         yield
+    except RowsGoneError:  # which is of all batches
+        raise
     except ValueError as error:
         raise BatchError(f"{place} cannot be used. {error}") from error
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.arguments import check_known, is_number
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, placed, take, to_numpy
 from ulmus.calibration import probabilities
@@ -22,11 +22,10 @@ from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.fitted import ForUpdate, OnDevice
 from ulmus.hidden import Hidden
+from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Moments, Problem
-from ulmus.solvers.auto import solve
-from ulmus.solvers.coupled import coupled
-from ulmus.solvers.primal import solve_moments
-from ulmus.targets import ClassTargets, coded
+from ulmus.sources.source import Sample, Summed
+from ulmus.targets import ClassTargets
 from ulmus.typing import Array
 
 __all__ = ["FreeCoupling"]
@@ -35,7 +34,6 @@ __all__ = ["FreeCoupling"]
 _CHANGED = 0.25
 # Far from its label a row hears little, and that little names its class.
 _TOL = 1e-5
-_SPRING_TOL = 1e-3
 
 
 class FreeCoupling:
@@ -52,8 +50,6 @@ class FreeCoupling:
 
     def _coupled(self, H, validation):
         """Which coupling the shape asks for, and why."""
-        if is_number(self.coupling, -np.inf, np.inf):
-            return self._sprung(validation)
         check_known("coupling", self.coupling, COUPLINGS)
         if self.coupling == "free" and validation is not None:
             raise InvalidParameterError(
@@ -66,36 +62,6 @@ class FreeCoupling:
             return "tight", "lam, solver or validation was given"
         return coupling_for(H)
 
-    def _sprung(self, validation):
-        """A coupling of finite strength."""
-        if not 0 < self.coupling < np.inf:
-            raise InvalidParameterError(
-                f"coupling={self.coupling!r} must be 'auto', 'tight', 'free' or a positive number."
-            )
-        if validation is not None or isinstance(self.C, str) or isinstance(self.lam, str):
-            raise InvalidParameterError(
-                f"coupling={self.coupling!r} solves for one C and one lam, with nothing to choose; "
-                "give both as numbers and no validation, or use coupling='auto'."
-            )
-        return float(self.coupling), "asked for"
-
-    def _fit_sprung(self, H, y, C, lam):
-        """F and β at once, tied by a spring."""
-        known, targets, weight = self._labels(y)
-        rows = np.flatnonzero(known)
-        c, T = np.zeros(len(H)), np.zeros((len(H), targets.outputs))
-        c[rows] = C * weight
-        T[rows] = coded(targets, slice(0, len(targets)), np.dtype(float))
-        tol, steps = min(self.tol, _SPRING_TOL), self.max_iter
-        mu = self.coupling_
-        found = coupled(H, self._laplacian, placed(c, H.X), placed(T, H.X), lam, mu, tol, steps)
-        self.C_, self.lam_, self.selection_ = C, lam, "fixed"
-        self._graph_labels = self._sums = None
-        fitted = take(found.outputs, rows)
-        self._accept(y, targets, weight, found.coef, fitted, np.arange(len(targets)), found.steps)
-        self._graph_outputs = found.outputs + self.intercept_
-        return self
-
     def _fit_free(self, H, y):
         """Spread the labels, and fit β to what comes of it."""
         known, targets, weight = self._labels(y)
@@ -104,10 +70,10 @@ class FreeCoupling:
         if self.coupling == "auto" and said.error is not None:
             alone = self._labelled_alone(H, known, targets, weight)
             if alone.path is not None and said.error > _error(alone.path):
-                return self._fit_wary(H, y, targets, weight, said, alone)
+                return self._fit_unless_graph_hurts(H, y, targets, weight, said, alone)
         return self._follow(y, H, known, targets, weight, said)
 
-    def _fit_wary(self, H, y, targets, weight, said, alone):
+    def _fit_unless_graph_hurts(self, H, y, targets, weight, said, alone):
         """Where the graph alone does worse than the labelled rows alone: a little of it, or none.
 
         The tight form's λ may be as small as leaving rows out says.
@@ -196,8 +162,6 @@ class FreeCoupling:
     def _relabel_free(self, y):
         """One warm-started solve on the graph, and sums over the rows whose class changed."""
         H = Hidden(layer_of(self.features_, self._rows, self.dtype), self._rows)
-        if isinstance(self.coupling_, float):
-            return self._fit_sprung(H, y, self.C_, self.lam_)
         known, targets, weight = self._labels(y)
         if self._graph_labels is None:
             alone = self._labelled_alone(H, known, targets, weight)
@@ -215,7 +179,7 @@ class FreeCoupling:
         if len(changed):
             self._sums = _retargeted(self._sums, H, changed, old, pseudo)
         problem = Problem(H, pseudo.placed(H.X))
-        solution = solve_moments(self._sums, problem, self.C_, changed[:0])
+        solution = Ridge(self.C_).fit(Summed(self._sums, Sample(problem, None, changed[:0])))
         return self._adopt(y, H, known, targets, weight, said, pseudo, solution.coef)
 
     def _score_of_error(self, error, targets, weight):

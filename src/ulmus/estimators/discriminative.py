@@ -18,9 +18,9 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import ForUpdate, forget_fit
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden, KeptRows
+from ulmus.methods.class_scatter import Points
+from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.problem import Problem
-from ulmus.solvers.discriminant import FORMS, Geometry, discriminant, folds
-from ulmus.solvers.within import Points
 from ulmus.summary import Summary, log_facts
 
 __all__ = ["ManifoldELMClassifier"]

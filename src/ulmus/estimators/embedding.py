@@ -25,7 +25,7 @@ from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.solvers.embedding import embedding, embedding_of, hidden_gram
+from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram
 from ulmus.summary import Summary
 from ulmus.validation import valid_rows
 

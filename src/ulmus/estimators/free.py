@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.random import sample_rows
 from ulmus.graphs import Laplacian
+from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.problem import Problem
-from ulmus.solvers.propagation import kernel_blocks, spread
 from ulmus.targets import ClassTargets, ValueTargets, chosen, coded, wrong
 
 __all__ = ["GraphLabels", "graph_lams", "spread_labels"]

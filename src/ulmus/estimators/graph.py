@@ -5,8 +5,8 @@ import numpy as np
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.manifold import grid_of
 from ulmus.estimators.ridge import ridge_grid
-from ulmus.solvers.auto import DEFAULT_GRID
-from ulmus.solvers.within import Points, within, within_sums
+from ulmus.methods.class_scatter import ClassScatter, Points
+from ulmus.methods.ridge import DEFAULT_GRID
 
 __all__ = ["GraphELMClassifier"]
 
@@ -115,25 +115,11 @@ class GraphELMClassifier(ELMClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _grid(self, compare=False):
+    def _method(self):
         lams, Cs = grid_of("lam", self.lam, zero=True, default=_STRENGTHS), ridge_grid(self.C)
         lam, C = (A.ravel() for A in np.meshgrid(lams, np.atleast_1d(Cs), indexing="ij"))
         if Cs is DEFAULT_GRID:
             # All that λ shares with another λ is the ridge at the same C(1 + λ).
             C = C / (1.0 + lam)
         one = np.ndim(self.C) == 0 and np.ndim(self.lam) == 0 and len(C) == 1
-        return Points(lam, C, chosen=compare or not one)
-
-    def _solve(self, problem, grid):
-        return within(problem, grid, self._seed())
-
-    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None, asked=True):
-        return within_sums(moments, problem, grid, rows, calibration, classes, asked)
-
-    def _settled(self, grid):
-        point = Points(np.array([self.lam_]), np.array([self.C_]), chosen=False)
-        return point if grid.chosen else None
-
-    def _accept(self, problem, solution, n_rows=None, settled=False):
-        self.lam_ = solution.lam
-        super()._accept(problem, solution, n_rows, settled)
+        return ClassScatter(Points(lam, C, chosen=not one))

@@ -14,9 +14,9 @@ from ulmus.backends.neighbors import mean_of_copies
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.fitted import OfRows, OnDevice
+from ulmus.methods.laplacian_eigenmaps import graph_spectrum
+from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
-from ulmus.solvers.auto import DEFAULT_GRID, solve
-from ulmus.solvers.graph_spectrum import graph_spectrum
 from ulmus.targets import ValueTargets
 from ulmus.typing import Array
 

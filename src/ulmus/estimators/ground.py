@@ -8,8 +8,8 @@ import numpy as np
 from ulmus.backends.linalg import matmul
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernels import Kernel, Precomputed
-from ulmus.solvers.decomposition import hinge_kernel
-from ulmus.solvers.hinge import hinge
+from ulmus.methods.hinge import hinge
+from ulmus.methods.hinge_kernel import hinge_kernel
 
 __all__ = ["ExplicitGround", "KernelGround", "kernel_values"]
 

@@ -10,15 +10,14 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
+from ulmus.class_sums import ClassMoments
 from ulmus.estimators.labels import record
-from ulmus.estimators.ridge_blocks import Sample, balances, surveyed, with_classes
+from ulmus.estimators.ridge_blocks import Wanted, balances, surveyed
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden
+from ulmus.methods.ridge import Ridge
 from ulmus.problem import Problem
-from ulmus.solvers.balanced import ClassMoments
-from ulmus.solvers.path import primal_path
-from ulmus.solvers.primal import solve_moments
 from ulmus.targets import is_balanced
 
 __all__ = ["fit_blocks"]
@@ -38,18 +37,16 @@ def fit_blocks(estimator, grid, X, y, sample_weight, client):
         return estimator._fit(np.arange(n), *rows.take(slice(None)))
     estimator._settle_scaling(rows, columns)
     features, seed = _space(estimator, rows, grid)
-    sample = Sample.of(n, grid, seed)
+    method = Ridge(grid)
+    wanted = Wanted.of(n, method.chooses, seed)
     summed = _class_moments if balances(estimator, features.weights_.shape[1]) else _moments
-    sums, parts = rows.compute(rows.total(summed, features), rows.chosen(sample.rows))
+    sums, parts = rows.compute(rows.total(summed, features), rows.chosen(wanted.rows))
     problem = _problem(*rows.gathered(parts), estimator, features)
-    problem, moments, classes = with_classes(estimator, problem, sums)
-    if isinstance(grid, float):
-        solution = solve_moments(moments, problem, grid, sample.calibration, classes)
-    else:
-        solution = primal_path(problem, grid, sample.left, sample.calibration, moments, classes)
+    source = wanted.source(estimator, problem, sums)
+    solution = method.fit(source)
     estimator.dual_coef_ = matmul(features.weights_, solution.coef)
     estimator.intercept_ = solution.intercept
-    record(estimator, problem, solution, n)
+    record(estimator, source.sample().problem, solution, n)
     return estimator
 
 

@@ -33,19 +33,19 @@ from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel_space import check_rank, least_missing, most_columns, rank_warning
+from ulmus.features.kernel_space import check_rank, least_missing, rank_warning
 from ulmus.finite import finite_outputs
 from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
-from ulmus.kernels.lowrank import METHODS, low_rank
+from ulmus.kernels.lowrank import METHODS, low_rank, most_columns
 from ulmus.kernels.naming import check_method, has_gamma, is_definite
 from ulmus.kernels.pairs import landmarks_like, some_rows
+from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.randomized import residual_coef
+from ulmus.methods.ridge import solve
 from ulmus.problem import Problem
 from ulmus.progress import columns
-from ulmus.solvers.auto import solve
-from ulmus.solvers.dual import dual, dual_path
-from ulmus.solvers.randomized import residual_coef
 from ulmus.summary import Summary
 from ulmus.typing import Array
 from ulmus.validation import valid_rows
@@ -204,7 +204,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
             _LOG.info("gamma is chosen on %d of %d rows.", _WIDTH_ROWS, n)
             rows, problem = some_rows(rows, chosen), problem.among(chosen)
             count = None if count is None else count[chosen]
-        kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS]
+        kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS.tolist()]
         problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
         paths = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
         scores = [path.score for path in paths]

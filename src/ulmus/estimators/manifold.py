@@ -33,17 +33,17 @@ from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden, fits
-from ulmus.missing import plain
-from ulmus.problem import Problem
-from ulmus.progress import units
-from ulmus.solvers.iterative import (
+from ulmus.methods.iterative import (
     conjugate_gradients,
     manifold_operator,
     nystrom_preconditioner,
 )
-from ulmus.solvers.manifold import ManifoldBasis, basis_of, manifold_basis, manifold_gram
-from ulmus.solvers.primal import manifold_primal
-from ulmus.solvers.surface import Labelled, point, surface
+from ulmus.methods.manifold_basis import ManifoldBasis, basis_of, manifold_basis, manifold_gram
+from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.methods.ridge import manifold_primal
+from ulmus.missing import plain
+from ulmus.problem import Problem
+from ulmus.progress import units
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded
 from ulmus.typing import Array, Rows
@@ -179,9 +179,6 @@ class SemiSupervisedELM(
         graph = GRAPHS["tight" if tight else "free"] if self.graph is None else self.graph
         compared = (scaled_rows if tight else comparable_rows)(self.features_, X)
         self._laplacian = as_laplacian(graph, compared)
-        if not tight and self.coupling_ != "free":
-            self.solver_, self.solver_reason_ = "cg", "a coupling of finite strength"
-            return self._fit_sprung(H, y, float(Cs[0]), float(lams[0]))
         if self.coupling_ == "free":
             self.solver_, self.solver_reason_ = "graph", "labels are spread before β is solved for"
             return self._fit_free(H, y)

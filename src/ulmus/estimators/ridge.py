@@ -23,15 +23,14 @@ from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.kernel_space import check_rank, most_columns
+from ulmus.features.kernel_space import check_rank
 from ulmus.fitted import ForUpdate, OnDevice, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.methods.randomized import RandomizedRidge
+from ulmus.methods.ridge import DEFAULT_GRID, Ridge
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept
-from ulmus.solvers.auto import DEFAULT_GRID, solve
-from ulmus.solvers.path import primal_path
-from ulmus.solvers.primal import solve_moments
-from ulmus.solvers.randomized import randomized
+from ulmus.sources.source import AtHand
 from ulmus.summary import Summary
 
 __all__ = ["RidgeELM", "ridge_grid"]
@@ -76,31 +75,12 @@ class RidgeELM(
         """Forget what y alone had of all targets, ``left`` being those that stay; True if so."""
         return False
 
-    def _grid(self, compare=False):
-        """What to choose from; ``compare`` asks for an error even where there is no choice."""
-        grid = ridge_grid(self.C)
-        return np.atleast_1d(grid) if compare else grid
-
-    def _solve(self, problem, grid):
-        """β from rows that are all at hand, by the solver that was asked for."""
-        if self.solver != "halko":
-            return solve(problem, grid, self._seed(), self.solver)
-        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
-        return randomized(problem, grid, rank, self._seed())
-
-    def _solve_sample(self, moments, problem, grid, rows, calibration, classes=None, asked=True):
-        """β from the sums; ``problem`` is a sample of their rows, and ``rows`` are left out.
-
-        ``classes`` are the sums of every class, where the problem's weights follow them; ``asked``
-        is as in `solve_moments`.
-        """
-        if not isinstance(grid, np.ndarray):
-            return solve_moments(moments, problem, grid, calibration, classes, asked)
-        return primal_path(problem, grid, rows, calibration, moments, classes)
-
-    def _settled(self, grid):
-        """The point in use of those to choose from, or None where there is no choice."""
-        return float(self.C_) if isinstance(grid, np.ndarray) else None
+    def _method(self):
+        """What finds the output weights: a value that sees rows and sums, and never this object."""
+        C = ridge_grid(self.C)
+        if self.solver == "halko":
+            return RandomizedRidge(C, self.rank, self._seed())
+        return Ridge(C, self.solver)
 
     # ------------------------------------------------------------------ fitting
     @with_callbacks
@@ -206,31 +186,35 @@ class RidgeELM(
 
     def _solve_rows(self, X, y, weight, encoded):
         """Fit the map and the output weights; give how many of the rows are to be kept."""
-        # One C has an error too, to compare widths by.
-        grid = self._grid(compare=self.n_hidden == "loo")
         if not self._map_stays():
             self.features_ = fitted_map(self, X, y, weight, random_state=self._kept.seed)
         capacity = most_kept(layer_of(self.features_, X, self.dtype).width, X)
 
-        def attempt(features):
-            with watched(self, "Fit") as update:
-                H = Hidden(layer_of(features, X, self.dtype), X, update)
-                problem = self._problem(H, *encoded)
-                return problem, self._solve(problem, grid)
+        def source(features, update):
+            H = Hidden(layer_of(features, X, self.dtype), X, update)
+            return AtHand(self._problem(H, *encoded), self._seed())
 
-        problem, solution = self._best(attempt)
+        problem, solution = self._solve(source)
         self._keep_sums(problem, solution, capacity)
-        self._accept(problem, solution)
         return capacity
 
-    def _best(self, attempt):
-        """Problem and solution that ``attempt`` finds with the map; of its widths, at the best."""
-        best = None
+    def _solve(self, source, n_rows=None):
+        """Fit the method to the source that the map gives; of several widths, keep the best.
+
+        ``n_rows`` is how many rows were fitted, where the source's sample is some of them.
+        """
+        method, best = self._method(), None
+        if self.n_hidden == "loo":
+            method = method.compared()
         for features in self._widths():
-            problem, solution = attempt(features)
+            with watched(self, "Fit") as update:
+                data = source(features, update)
+                solution = method.fit(data)
             if best is None or solution.path.score < best[2].path.score:
-                best = features, problem, solution
-        self.features_, problem, solution = best
+                best = features, data, solution
+        self.features_, data, solution = best
+        problem = data.sample().problem
+        self._accept(method, problem, solution, n_rows)
         return problem, solution
 
     def _keep_sums(self, problem, solution, capacity):
@@ -294,11 +278,13 @@ class RidgeELM(
                 "for_update=False. Fit it again with solver='auto'."
             )
 
-    def _accept(self, problem, solution, n_rows=None, settled=False):
+    def _accept(self, method, problem, solution, n_rows=None, settled=False):
         """Turn a solution into fitted attributes.
 
         ``n_rows`` is for a problem that is a sample, ``settled`` for a C that stays as it is.
         """
+        for name in method.parameters:
+            setattr(self, f"{name}_", getattr(solution, name))
         self.beta_, self.intercept_ = solution.coef, solution.intercept
         self.n_hidden_ = solution.coef.shape[0]
         record(self, problem, solution, n_rows, settled)

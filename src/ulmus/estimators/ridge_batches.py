@@ -6,6 +6,8 @@ the first rows settle the map. Either way rows are kept at first, as many as are
 are all there are, they are fitted as rows at hand are.
 """
 
+import numpy as np
+
 from ulmus.atomic import atomic
 from ulmus.distributed.blocks import named
 from ulmus.estimators.batches import SourceError, cut_short, numbered, rewinds
@@ -14,8 +16,9 @@ from ulmus.estimators.stage import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
+from ulmus.methods.method import refuse_sums
 from ulmus.reservoir import Reservoir, most_collected, most_kept
-from ulmus.solvers.auto import calibration_rows
+from ulmus.sources.source import Sample, Summed, calibration_rows
 
 __all__ = ["fit_batches"]
 
@@ -71,6 +74,7 @@ def _survey(estimator, batches):
 
 def _settle_on_sample(estimator, columns):
     """Settle the map by the statistics of all rows and a sample; the rows are to come again."""
+    refuse_sums(estimator._method())
     X, y, _ = estimator._kept.rows()
     seed = estimator._kept.seed
     estimator.features_ = map_of_sample(estimator, X, y, columns, seed)
@@ -128,6 +132,7 @@ def _collected(estimator, limit):
     capacity = _capacity(estimator, X)
     if len(kept) <= capacity:
         return capacity, None
+    refuse_sums(estimator._method())
     estimator._kept = kept.limited(capacity)
     return capacity, (X, y, weight)
 
@@ -152,16 +157,12 @@ def _finish(estimator):
 
 def _solve_widths(estimator):
     """Solve from the sums, for every width that there is to choose from."""
-    # One C has an error too, to compare widths by.
-    grid = estimator._grid(compare=estimator.n_hidden == "loo")
-    calibration = calibration_rows(len(estimator._kept), estimator._seed())
+    sums, kept = estimator._moments, estimator._kept
+    calibration = calibration_rows(len(kept), estimator._seed())
 
-    def attempt(features):
-        problem = sample_problem(estimator, features, estimator._kept)
-        sums = estimator._moments.first(problem.H.width)
-        return problem, estimator._solve_sample(sums, problem, grid, None, calibration)
+    def source(features, update):
+        problem = sample_problem(estimator, features, kept)
+        return Summed(sums.first(problem.H.width), Sample(problem, None, calibration))
 
-    problem, solution = estimator._best(attempt)
-    estimator._moments = solution.moments
-    estimator._accept(problem, solution, float("inf"))
-    estimator._kept = estimator._kept.refitted()
+    _, solution = estimator._solve(source, n_rows=np.inf)
+    estimator._moments, estimator._kept = solution.moments, kept.refitted()

@@ -9,22 +9,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ulmus.class_sums import ClassMoments, ClassSums
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.ridge_stream import posed
 from ulmus.estimators.stage import layer_of, map_over_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
+from ulmus.methods.method import refuse_sums
 from ulmus.problem import Moments
 from ulmus.reservoir import most_kept
-from ulmus.solvers.auto import calibration_rows, left_out_rows
-from ulmus.solvers.balanced import ClassMoments, ClassSums
+from ulmus.sources.source import Sample, Summed, calibration_rows, left_out_rows
 from ulmus.targets import is_balanced
 
-__all__ = ["Sample", "balances", "fit_blocks", "surveyed", "with_classes"]
+__all__ = ["Wanted", "balances", "fit_blocks", "surveyed"]
 
 
 @dataclass(frozen=True)
-class Sample:
+class Wanted:
     """The rows to bring home, and which of these are left out (None: all) and calibrate."""
 
     rows: np.ndarray
@@ -32,21 +33,28 @@ class Sample:
     calibration: np.ndarray
 
     @classmethod
-    def of(cls, n, grid, seed):
-        """As a fit in memory would take them; none to leave out where there is but one C."""
+    def of(cls, n, chooses, seed):
+        """As a fit in memory would take them; none to leave out where there is no choice."""
         calibration = calibration_rows(n, seed)
-        left = calibration[:0] if isinstance(grid, float) else left_out_rows(n, seed)
+        left = left_out_rows(n, seed) if chooses else calibration[:0]
         if left is None:
             return cls(np.arange(n), None, calibration)
         rows = np.union1d(left, calibration)
         return cls(rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration))
 
+    def source(self, estimator, problem, sums):
+        """Sums of all rows, and these rows; their weights follow the classes where sums do."""
+        if isinstance(sums, Moments):
+            return Summed(sums, Sample(problem, self.left, self.calibration))
+        targets = replace(problem.targets, totals=estimator._totals)
+        problem = replace(problem, targets=targets)
+        classes = ClassSums(problem, sums)
+        return Summed(sums.total(), Sample(problem, self.left, self.calibration, classes))
+
 
 def fit_blocks(estimator, X, y, sample_weight, client):
     """Fit a `RidgeELM`."""
     estimator._refuse_sketch("a Dask collection")
-    # One C has an error too, to compare widths by.
-    grid = estimator._grid(compare=estimator.n_hidden == "loo")
     rows, columns = surveyed(estimator, X, y, sample_weight, client)
     estimator.features_ = map_over_blocks(estimator, rows, columns)
     n = len(rows)
@@ -55,23 +63,22 @@ def fit_blocks(estimator, X, y, sample_weight, client):
     if n <= max(capacity, width - 1):
         # So few rows would be kept, and the dual may be the smaller problem, which needs them.
         return estimator._fit_checked(*rows.take(slice(None)))
-    sample = Sample.of(n, grid, estimator._seed())
+    method = estimator._method()
+    refuse_sums(method)
+    chooses = method.chooses or estimator.n_hidden == "loo"
+    wanted = Wanted.of(n, chooses, estimator._seed())
     sums, parts = rows.compute(
         rows.total(_class_moments if balances(estimator, width) else _moments),
-        rows.chosen(sample.rows),
+        rows.chosen(wanted.rows),
     )
     home = rows.gathered(parts)
 
-    def attempt(features):
+    def source(features, update):
         problem = posed(estimator, features, *home)
-        problem, moments, classes = with_classes(estimator, problem, sums.first(problem.H.width))
-        return problem, estimator._solve_sample(
-            moments, problem, grid, sample.left, sample.calibration, classes
-        )
+        return wanted.source(estimator, problem, sums.first(problem.H.width))
 
-    problem, solution = estimator._best(attempt)
+    _, solution = estimator._solve(source, n_rows=n)
     estimator._moments = solution.moments
-    estimator._accept(problem, solution, n)
     estimator._kept = estimator._kept.limited(capacity).add(*home, n).refitted()
     return estimator
 
@@ -106,18 +113,6 @@ def balances(estimator, width):
     """Whether sums of every class are wanted, and within the memory that is allowed."""
     weighed = is_balanced(getattr(estimator, "class_weight", None))
     return weighed and ClassMoments.fit(len(estimator.classes_), width)
-
-
-def with_classes(estimator, problem, sums):
-    """The problem, sums of all rows, and where they are known those of every class.
-
-    The problem's weights then follow the rows that are left out.
-    """
-    if isinstance(sums, Moments):
-        return problem, sums, None
-    targets = replace(problem.targets, totals=estimator._totals)
-    problem = replace(problem, targets=targets)
-    return problem, sums.total(), ClassSums(problem, sums)
 
 
 def _moments(X, y, weight, estimator):

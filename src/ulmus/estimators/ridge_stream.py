@@ -17,9 +17,10 @@ from ulmus.backends.namespace import all_finite, gathered, namespace
 from ulmus.estimators.stage import layer_of, scale_moves
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
+from ulmus.methods.forgetting import remaining
+from ulmus.methods.method import refuse_sums
 from ulmus.reservoir import most_kept, most_refitted
-from ulmus.solvers.auto import calibration_rows
-from ulmus.solvers.forgetting import remaining
+from ulmus.sources.source import Sample, Summed, calibration_rows
 
 __all__ = [
     "add_sums",
@@ -108,6 +109,8 @@ def refit(estimator, kept):
     X, y, weight = kept.rows()
     capacity = estimator._solve_rows(X, y, weight, estimator._encode_known(y, weight))
     many = len(kept) > most_refitted(capacity, X)
+    if many:
+        refuse_sums(estimator._method())
     estimator._kept = (kept.limited(capacity) if many else kept).refitted()
 
 
@@ -129,18 +132,22 @@ def add_sums(estimator, problem):
 
 def solve_sums(estimator, choose):
     """Solve from the sums; ``choose`` looks for C anew, by the rows that are kept."""
-    kept, grid = estimator._kept, estimator._grid()
+    kept, method = estimator._kept, estimator._method()
     sample = kept.limited(most_kept(estimator.n_hidden_, kept.X))
     choose = choose and len(sample) > 0
-    point = None if choose else estimator._settled(grid)
-    grid = grid if point is None else point
+    settled = method.chooses and not choose
+    if settled:
+        method = method.at(**{name: getattr(estimator, f"{name}_") for name in method.parameters})
     calibration = calibration_rows(len(sample) if choose else 0, estimator._seed())
     problem = sample_problem(estimator, estimator.features_, sample)
-    asked = point is None
-    solution = estimator._solve_sample(
-        estimator._moments, problem, grid, None, calibration, asked=asked
+
+    def whole():
+        return posed(estimator, estimator.features_, *kept.rows())
+
+    source = Summed(
+        estimator._moments, Sample(problem, None, calibration), whole if kept.complete else None
     )
-    estimator._accept(problem, solution, np.inf, settled=not asked)
+    estimator._accept(method, problem, method.fit(source), np.inf, settled)
     if choose:
         estimator._kept = kept.judged()
 

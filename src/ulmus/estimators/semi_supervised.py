@@ -44,14 +44,13 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         the coupling is free. A sparse matrix is an affinity, or distances in scikit-learn's
         format. Rows are compared as the map scales them; where the coupling is free and the
         columns share a unit, as pixels do, in that unit.
-    coupling : {"auto", "tight", "free"} or float, default="auto"
+    coupling : {"auto", "tight", "free"}, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
         come of it, which serves where rows are many more than units. "auto" is tight below 10 000
         rows or five rows a unit. Past that it is free, unless leaving out labelled rows goes
         better without the graph; then it is tight, or ``coupling_`` is "none" and β is fitted to
-        the labelled rows alone, whichever goes better. A number μ ties outputs F to Hβ by
-        (μ/2)‖F − Hβ‖², for one C and one lam.
+        the labelled rows alone, whichever goes better.
     C : "loo", float or array-like, default="loo"
         How far to trust the labels against ‖β‖².
     lam : "loo", float or array-like, default="loo"

@@ -29,7 +29,7 @@ class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
-    coupling : {"auto", "tight", "free"} or float, default="auto"
+    coupling : {"auto", "tight", "free"}, default="auto"
         Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
         How far to trust the values against ‖β‖².

@@ -25,7 +25,7 @@ from ulmus.fitted import ForUpdate, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.naming import is_definite
 from ulmus.kernels.pairs import landmarks_like
-from ulmus.solvers.hinge import Hinge
+from ulmus.methods.hinge import Hinge
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded, wrong
 from ulmus.validation import on_host_alone, valid_rows

@@ -19,8 +19,8 @@ from ulmus.estimators.stage import dense, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.fitted import OfRows, OnDevice, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
-from ulmus.solvers.auto import DEFAULT_GRID, solve
 from ulmus.summary import Summary
 from ulmus.targets import ClassTargets, chosen
 from ulmus.typing import Array

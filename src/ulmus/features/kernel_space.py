@@ -30,7 +30,7 @@ from ulmus.fitted import OnDevice
 from ulmus.hidden import fits
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels.lowrank import METHODS, LowRank, low_rank
+from ulmus.kernels.lowrank import METHODS, LowRank, low_rank, most_columns
 from ulmus.kernels.naming import (
     KernelName,
     check_kernel,
@@ -49,7 +49,6 @@ __all__ = [
     "candidates",
     "check_rank",
     "least_missing",
-    "most_columns",
     "rank_warning",
 ]
 
@@ -336,15 +335,6 @@ def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0)
             f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
             "missing."
         )
-
-
-def most_columns(rank: Any, tol: Any, n: int, default: int) -> int:
-    """``rank`` as a number of columns."""
-    if rank is None:
-        return n if tol is not None else min(default, n)
-    if isinstance(rank, Integral):
-        return min(int(rank), n)
-    return max(1, min(round(float(rank) * n), n))
 
 
 def least_missing(rank: Any, tol: Any) -> float:

@@ -16,6 +16,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +47,7 @@ from ulmus.hidden import Stored, row_blocks
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.typing import Array, DType
 
-__all__ = ["METHODS", "LowRank", "low_rank"]
+__all__ = ["METHODS", "LowRank", "low_rank", "most_columns"]
 
 _LOG = logging.getLogger(__name__)
 Watch = Callable[[float, float | None], None] | None
@@ -368,3 +370,12 @@ def _indefinite(why: str) -> InvalidInputError:
         f"The kernel is not positive semi-definite: {why}. Use a kernel that is, or clip the "
         "negative eigenvalues of a precomputed one."
     )
+
+
+def most_columns(rank: Any, tol: Any, n: int, default: int) -> int:
+    """``rank`` as a number of columns."""
+    if rank is None:
+        return n if tol is not None else min(default, n)
+    if isinstance(rank, Integral):
+        return min(int(rank), n)
+    return max(1, min(round(float(rank) * n), n))

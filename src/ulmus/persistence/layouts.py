@@ -306,7 +306,7 @@ LAYOUTS: dict[str, Layout] = {
         },
         more=_counted,
     ),
-    "ulmus.solvers.manifold.ManifoldBasis": Layout(
+    "ulmus.methods.manifold_basis.ManifoldBasis": Layout(
         {"basis": floats("h", "r"), "values": floats("r")}
     ),
     "ulmus.targets.ClassTargets": Layout(

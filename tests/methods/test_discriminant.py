@@ -2,7 +2,7 @@
 
 import pytest
 
-from ulmus.solvers.discriminant import _calibration
+from ulmus.methods.discriminant import _calibration
 
 
 @pytest.mark.parametrize(

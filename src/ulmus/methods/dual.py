@@ -27,10 +27,10 @@ from ulmus.backends.namespace import (
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks, rows_at_once
 from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.methods.leave_one_out import Tally, grid_parts
+from ulmus.methods.leaving_rows import Decomposed, Factored, all_reweighted, reweighted
+from ulmus.methods.ridge_eigenbasis import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.problem import Path, Problem, Solution
-from ulmus.solvers.path import Tally, grid_parts
-from ulmus.solvers.rows import Decomposed, Factored, all_reweighted, reweighted
-from ulmus.solvers.spectrum import ridge, sound, sound_factor, warn_of_rounding
 from ulmus.targets import coded
 from ulmus.typing import Array
 

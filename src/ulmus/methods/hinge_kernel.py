@@ -19,8 +19,8 @@ from ulmus.backends.linalg import low_rank_factor, matmul
 from ulmus.backends.loops import loops
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
-from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, pull
-from ulmus.solvers.hinge import Hinge, HingeSolution
+from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
+from ulmus.methods.hinge import Hinge, HingeSolution
 from ulmus.typing import Array
 
 __all__ = ["KernelRows", "RowCache", "hinge_kernel"]

@@ -13,8 +13,8 @@ import numpy as np
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import from_numpy, namespace, put_rows, take, to_numpy, zeros
+from ulmus.methods.ridge_eigenbasis import ridge
 from ulmus.problem import Problem
-from ulmus.solvers.spectrum import ridge
 from ulmus.typing import Array
 
 __all__ = ["Decomposed", "Factored", "all_reweighted", "reweighted"]

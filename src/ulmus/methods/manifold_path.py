@@ -14,11 +14,11 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.hidden import Hidden, ScaledColumns, row_blocks, rows_at_once
+from ulmus.methods.leaving_rows import Decomposed, reweighted
+from ulmus.methods.manifold_basis import ManifoldBasis
+from ulmus.methods.ridge import solve
+from ulmus.methods.ridge_eigenbasis import ridge
 from ulmus.problem import Problem
-from ulmus.solvers.auto import solve
-from ulmus.solvers.manifold import ManifoldBasis
-from ulmus.solvers.rows import Decomposed, reweighted
-from ulmus.solvers.spectrum import ridge
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array, Targets
 

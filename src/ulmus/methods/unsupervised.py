@@ -24,7 +24,7 @@ from ulmus.backends.namespace import contiguous, from_numpy, namespace, to_numpy
 from ulmus.exceptions import InvalidInputError
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
-from ulmus.solvers.manifold import manifold_gram, reduced_basis
+from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
 from ulmus.typing import Array
 
 __all__ = ["Embedding", "embedding", "embedding_of", "hidden_gram", "largest", "smoothest"]

@@ -16,7 +16,7 @@ import numpy as np
 from ulmus.backends.linalg import matmul
 from ulmus.backends.loops import loops
 from ulmus.hidden import fits
-from ulmus.solvers.box import (
+from ulmus.methods.box import (
     Box,
     Curvature,
     DenseCurvature,

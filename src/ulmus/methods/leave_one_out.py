@@ -10,44 +10,20 @@ from array_api_compat import device as device_of
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, eps, from_numpy, namespace, take, to_numpy, zeros
 from ulmus.balance import Leaving
+from ulmus.class_sums import ClassSums
 from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.solvers.balanced import ClassSums, residuals_of_few
-from ulmus.solvers.spectral import spectral
-from ulmus.solvers.spectrum import Spectrum, spectrum
+from ulmus.methods.balanced import residuals_of_few
+from ulmus.methods.ridge_eigenbasis import Spectrum, spectrum
+from ulmus.problem import Moments, Path, Problem
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Tally", "grid_parts", "loo_path", "primal_path"]
+__all__ = ["Tally", "grid_parts", "loo_path"]
 
 # An eigendecomposition of h × h costs as much as so many h³ of products.
 _EIGEN = 8.0
 # Columns of a product over outputs and C: more of them make it no faster.
 _COLUMNS = 4096
-
-
-def primal_path(
-    problem: Problem,
-    grid: np.ndarray,
-    rows: np.ndarray | None,
-    calibration: np.ndarray,
-    moments: Moments | None = None,
-    sums: ClassSums | None = None,
-) -> Solution:
-    """The best C of the grid by leaving out ``rows`` (None: all) one at a time.
-
-    One eigendecomposition serves every C. A second pass takes each left-out
-    row to the eigenbasis, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where weights balance
-    the classes there is an eigendecomposition for each class, for its weights are its own.
-    ``moments`` may hold more rows than ``problem``, and ``sums`` those of every class; None is
-    those of ``problem``.
-    """
-    moments = problem.moments() if moments is None else moments
-    basis = spectrum(moments, problem)
-    if problem.reweighs and sums is None:
-        sums = ClassSums(problem)
-    path = loo_path(basis, moments, problem, grid, rows, sums)
-    return spectral(basis, moments, problem, float(grid[path.best]), calibration, path, sums)
 
 
 def loo_path(

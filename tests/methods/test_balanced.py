@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from laws.problems import make_problem
-from ulmus.solvers.balanced import ClassMoments, ClassSums
+from ulmus.class_sums import ClassMoments, ClassSums
 
 SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus.backends.loops import loops
-from ulmus.solvers.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, signed_rows
+from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, signed_rows
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ from ulmus.backends.namespace import (
 from ulmus.exceptions import IndefiniteWarning
 from ulmus.graphs import laplacian
 from ulmus.hidden import Hidden, KeptRows
+from ulmus.methods.class_scatter import Points
+from ulmus.methods.leave_one_out import Tally
+from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
+from ulmus.methods.ridge_eigenbasis import ridge, rounding_of
 from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.solvers.manifold import manifold_gram, reduced_basis
-from ulmus.solvers.path import Tally
-from ulmus.solvers.spectrum import ridge, rounding_of
-from ulmus.solvers.within import Points
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import from_numpy, namespace, take
-from ulmus.solvers.spectrum import ridge
+from ulmus.methods.ridge_eigenbasis import ridge
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 

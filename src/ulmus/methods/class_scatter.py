@@ -4,9 +4,8 @@
 a system of their own (see ``balance``).
 """
 
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,14 +20,12 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.balance import Leaving
-from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.solvers.auto import calibration_rows, left_out_rows
-from ulmus.solvers.balanced import ClassSums, Root, ridge_root
-from ulmus.solvers.dual import RowSpace, row_space
-from ulmus.solvers.path import Tally
-from ulmus.solvers.recoding import Classes, ClassSpectrum, Points, Recoding
-from ulmus.solvers.spectrum import (
+from ulmus.class_sums import ClassSums
+from ulmus.methods.balanced import Root, ridge_root
+from ulmus.methods.class_scatter_path import PointTally, View, codes_of_rows, combined
+from ulmus.methods.dual import RowSpace, row_space
+from ulmus.methods.recoding import Classes, ClassSpectrum, Points, Recoding
+from ulmus.methods.ridge_eigenbasis import (
     SpectralRoot,
     ridge,
     rounding_of,
@@ -36,46 +33,57 @@ from ulmus.solvers.spectrum import (
     sound_factor,
     warn_of_rounding,
 )
-from ulmus.targets import ClassTargets, coded
+from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.sources.source import Source
+from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["Points", "within", "within_sums"]
+__all__ = ["ClassScatter", "Points"]
 
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
-# Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
-_RESIDUALS = 2**18
 
 
-def within(problem: Problem, points: Points, seed: int) -> Solution:
-    """β at the best of the points by leave-one-out, or at the only one."""
-    n = len(problem.H)
-    if n < problem.H.width:
-        return _few(problem, points)
-    moments, calibration = problem.moments(), calibration_rows(n, seed)
-    return within_sums(moments, problem, points, left_out_rows(n, seed), calibration)
+@dataclass(frozen=True)
+class ClassScatter:
+    """Pairs of λ and C to choose from, or one; ``asked`` is as in `Ridge`."""
 
+    points: Points
+    asked: bool = True
+    parameters: ClassVar[tuple[str, ...]] = ("C", "lam")
 
-def within_sums(
-    moments: Moments,
-    problem: Problem,
-    points: Points,
-    rows: np.ndarray | None,
-    calibration: np.ndarray,
-    sums: ClassSums | None = None,
-    asked: bool = True,
-) -> Solution:
-    """The same from moments that may hold more rows than ``problem``, whose rows they include.
+    @property
+    def chooses(self) -> bool:
+        """Whether there are several pairs."""
+        return self.points.chosen
 
-    ``rows`` of the problem are left out one at a time; None is all of them. ``sums`` are those of
-    every class, as ``moments`` are of all, and ``asked`` is as in `solve_moments`.
-    """
-    if not points.chosen:
-        return _one(moments, problem, points, calibration, sums, asked)
-    spectrum, V = _spectrum(moments, problem)
-    if problem.reweighs and sums is None:
-        sums = ClassSums(problem)
-    path = _path(spectrum, V, moments, problem, points, rows, sums)
-    return _spectral(spectrum, V, moments, problem, points, calibration, path, sums)
+    @property
+    def needs_rows(self) -> bool:
+        """Class sums are all it needs."""
+        return False
+
+    def at(self, **values: float) -> Self:
+        """At the pair that was chosen."""
+        lam, C = (np.array([values[name]]) for name in ("lam", "C"))
+        return replace(self, points=Points(lam, C, chosen=False), asked=False)
+
+    def compared(self) -> Self:
+        """With an error even for one pair."""
+        return replace(self, points=replace(self.points, chosen=True))
+
+    def fit(self, source: Source) -> Solution:
+        """β at the best of the points by leave-one-out, or at the only one."""
+        if source.at_hand and len(source.rows().H) < source.rows().H.width:
+            return _few(source.rows(), self.points)
+        moments, sample = source.moments(), source.sample()
+        problem, sums = sample.problem, sample.classes
+        if not self.points.chosen:
+            return _one(moments, problem, self.points, sample.calibration, sums, self.asked)
+        spectrum, V = _spectrum(moments, problem)
+        if problem.reweighs and sums is None:
+            sums = ClassSums(problem)
+        path = _path(spectrum, V, moments, problem, self.points, sample.left, sums)
+        rows = sample.calibration
+        return _spectral(spectrum, V, moments, problem, self.points, rows, path, sums)
 
 
 def _one(
@@ -138,7 +146,7 @@ def _residual(
     """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
     at, H = _recoding(moments, problem, root), doubles(problem.H.take(rows).all())
     kappa = namespace(H).sum(root.whiten(column_major(H.T)) ** 2, axis=0)
-    codes, unit = _codes(problem, rows), b * problem.unit_weight(rows)
+    codes, unit = codes_of_rows(problem, rows), b * problem.unit_weight(rows)
     return at.left_out(matmul(H, at.weights), kappa, codes, unit, lam)[:, 0, :]
 
 
@@ -175,10 +183,10 @@ def _few(problem: Problem, points: Points) -> Solution:
     if problem.reweighs:
         views = [(_row_views(problem, each, points), each.rows) for each in problem.leavings()]
     else:
-        views = [([_View(whole.spectrum, points, whole.p)], every)]
+        views = [([View(whole.spectrum, points, whole.p)], every)]
     path, best = None, 0
     if points.chosen:
-        tally = _Tally(problem, points)
+        tally = PointTally(problem, points)
         for parts, rows in views:
             tally.add(rows, parts)
         path = tally.path()
@@ -194,22 +202,22 @@ def _few(problem: Problem, points: Points) -> Solution:
     return _solution(coef, "spectral", problem, points, best, every, residual, path, None)
 
 
-def _row_views(problem: Problem, leaving: Leaving, points: Points) -> list["_View"]:
+def _row_views(problem: Problem, leaving: Leaving, points: Points) -> list[View]:
     """Every node of a class, seen from its rows: an n × n eigendecomposition for each."""
     found = []
     for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
         own = _RowSpectrum.of(problem.heavier(leaving.code, b))
-        found.append(_View(own.spectrum, points, take(own.p, leaving.rows), a, b, share))
+        found.append(View(own.spectrum, points, take(own.p, leaving.rows), a, b, share))
     return found
 
 
 def _view_residual(
-    problem: Problem, points: Points, k: int, rows: np.ndarray, views: list["_View"]
+    problem: Problem, points: Points, k: int, rows: np.ndarray, views: list[View]
 ) -> Array:
     """Residuals at one point."""
     group = next(g for g, (_, where) in enumerate(points.shared()) if k in where)
-    codes, unit = _codes(problem, rows), problem.unit_weight(rows)
-    return _combined(views, group, codes, unit, points.lam[[k]], slice(0, len(rows)))[:, 0, :]
+    codes, unit = codes_of_rows(problem, rows), problem.unit_weight(rows)
+    return combined(views, group, codes, unit, points.lam[[k]], slice(0, len(rows)))[:, 0, :]
 
 
 def _spectrum(moments: Moments, problem: Problem) -> tuple[ClassSpectrum, Array]:
@@ -230,26 +238,26 @@ def _path(
     sums: ClassSums | None,
 ) -> Path:
     """The leave-one-out error of every point on ``rows`` (None: all)."""
-    tally = _Tally(problem, points)
+    tally = PointTally(problem, points)
     if sums is None:
-        _add_rows(tally, problem, rows, [_View(spectrum, points)], [V])
+        _add_rows(tally, problem, rows, [View(spectrum, points)], [V])
         return tally.path()
     for leaving in problem.leavings(rows):
         views, bases = [], []
         for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
             heavier = sums.heavier(moments, leaving.code, b)
             own, basis = (spectrum, V) if heavier is moments else _spectrum(heavier, problem)
-            views.append(_View(own, points, None, a, b, share))
+            views.append(View(own, points, None, a, b, share))
             bases.append(basis)
         _add_rows(tally, problem, leaving.rows, views, bases)
     return tally.path()
 
 
 def _add_rows(
-    tally: "_Tally",
+    tally: "PointTally",
     problem: Problem,
     rows: np.ndarray | None,
-    views: list["_View"],
+    views: list[View],
     bases: list[Array],
 ) -> None:
     """Count rows (None: all) by what the views, each with its eigenbasis, say of them."""
@@ -262,99 +270,6 @@ def _add_rows(
             for view, (V, shift) in zip(views, narrow, strict=True)
         ]
         tally.add(here, parts)
-
-
-class _View:
-    """A spectrum at every C(1 + λ), C being a times as large and units b times.
-
-    ``p`` are rows in its basis, ``share`` is how much counts of what it says of each.
-    """
-
-    def __init__(
-        self,
-        spectrum: ClassSpectrum,
-        points: Points,
-        p: Array | None = None,
-        a: float = 1.0,
-        b: float = 1.0,
-        share: np.ndarray | None = None,
-    ) -> None:
-        self._spectrum, self._b, self._share = spectrum, b, share
-        self._values = [a * shared for shared, _ in points.shared()]
-        self._last: tuple[int, Recoding, Array] | None = None
-        if p is not None:
-            self._see(p)
-
-    def seeing(self, p: Array, rows: slice) -> "_View":
-        """The same of some rows, which are p in the basis."""
-        view = copy(self)
-        view._share = None if self._share is None else self._share[rows]
-        view._see(p)
-        return view
-
-    def _see(self, p: Array) -> None:
-        self._p = doubles(p)
-        self._squares = self._p**2
-
-    def _at(self, group: int) -> tuple[Recoding, Array]:
-        """Θ and 1/(w + 1/C(1 + λ)), of which only the last are kept, for Θ is large."""
-        if self._last is None or self._last[0] != group:
-            value = self._values[group]
-            inverse = self._spectrum.inverse(value)[:, None]
-            self._last = group, self._spectrum.recoding(value), inverse
-        return self._last[1:]
-
-    def residual(
-        self, group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
-    ) -> Array:
-        """What is left over of some of the rows (rows × λ × m), times the share."""
-        at, inverse = self._at(group)
-        phi = matmul(self._p[part, :], at.weights)
-        kappa = matmul(self._squares[part, :], inverse)[:, 0]
-        residual = at.left_out(phi, kappa, codes[part], self._b * unit[part], lam)
-        if self._share is None:
-            return residual
-        return from_numpy(self._share[part], residual)[:, None, None] * residual
-
-
-def _combined(
-    views: list[_View], group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
-) -> Array:
-    """What all views together say."""
-    first, *others = (view.residual(group, codes, unit, lam, part) for view in views)
-    for other in others:
-        first = first + other
-    return first
-
-
-class _Tally:
-    """The errors of all points over rows left out, one C(1 + λ) after the other."""
-
-    def __init__(self, problem: Problem, points: Points) -> None:
-        self._problem, self._points = problem, points
-        self._groups = [where for _, where in points.shared()]
-        self._tallies = [Tally(problem, points.C[where]) for where in self._groups]
-
-    def add(self, rows: np.ndarray, views: list[_View]) -> None:
-        """Count rows that the views see."""
-        codes, unit = _codes(self._problem, rows), self._problem.unit_weight(rows)
-        m = self._problem.targets.outputs
-        for group, (where, tally) in enumerate(zip(self._groups, self._tallies, strict=True)):
-            lam = self._points.lam[where]
-            size = min(max(1, _RESIDUALS // (len(lam) * m)), rows_at_once(len(lam) * m))
-            for part in row_blocks(len(rows), size):
-                residual = _combined(views, group, codes, unit, lam, part)
-                tally.add(rows[part], slice(0, len(lam)), residual)
-
-    def path(self) -> Path:
-        """The mean errors."""
-        squared, rate = np.empty_like(self._points.C), np.empty_like(self._points.C)
-        for where, tally in zip(self._groups, self._tallies, strict=True):
-            part = tally.path()
-            squared[where], rate[where] = part.squared_error, part.error_rate
-        return replace(
-            part, C=self._points.C, squared_error=squared, error_rate=rate, lam=self._points.lam
-        )
 
 
 def _spectral(
@@ -391,9 +306,3 @@ def _solution(
     C, lam = float(points.C[best]), float(points.lam[best])
     zero = zeros(coef.shape[1], coef)
     return Solution(coef, zero, C, method, rows, loo, path, moments, lam)
-
-
-def _codes(problem: Problem, rows: Any) -> Array:
-    """The class of each row."""
-    assert isinstance(problem.targets, ClassTargets)
-    return take(problem.targets.codes, rows)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.solvers.iterative import _ratio, conjugate_gradients, nystrom_preconditioner
+from ulmus.methods.iterative import _ratio, conjugate_gradients, nystrom_preconditioner
 
 
 def make_operator(values, seed=0):

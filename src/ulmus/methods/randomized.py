@@ -1,0 +1,70 @@
+"""The randomized ELM: a sketch of HHᵀ in place of it, and the inverse by Woodbury's formula."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import doubles, namespace, zeros
+from ulmus.kernels.kernel_matrix import HiddenKernel
+from ulmus.kernels.lowrank import low_rank, most_columns
+from ulmus.methods.ridge import solve
+from ulmus.problem import Problem, Solution
+from ulmus.sources.source import Source
+from ulmus.targets import coded
+from ulmus.typing import Array
+
+__all__ = ["RandomizedRidge", "residual_coef"]
+
+
+@dataclass(frozen=True)
+class RandomizedRidge:
+    """β = Hᵀ(FFᵀ + I/C)⁻¹T with HHᵀ ≈ FFᵀ from the randomized ELM paper's Algorithm 3.
+
+    C is chosen, and rows are left out, in the space of F. ``rank`` is its number of columns, or a
+    part of the rows, or None for as many as there are units.
+    """
+
+    C: float | np.ndarray
+    rank: int | float | None = None
+    seed: int = 0
+    parameters: ClassVar[tuple[str, ...]] = ("C",)
+    needs_rows: ClassVar[bool] = True
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there are several C."""
+        return isinstance(self.C, np.ndarray)
+
+    def at(self, **values: float) -> Self:
+        """At the C that was chosen."""
+        return replace(self, C=values["C"])
+
+    def compared(self) -> Self:
+        """With an error even for one C."""
+        return replace(self, C=np.atleast_1d(self.C))
+
+    def fit(self, source: Source) -> Solution:
+        """β at the one C, or at the best by leave-one-out."""
+        problem = source.rows()
+        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
+        rng = np.random.RandomState(self.seed)
+        found = low_rank(HiddenKernel(problem.H), "halko", rank, 0.0, rng, literal=True)
+        part = replace(problem, H=found.H)
+        solution = solve(part, self.C, self.seed)
+        alpha = residual_coef(part, solution)
+        coef = zeros((problem.H.width, alpha.shape[1]), alpha)
+        for rows, h in problem.H.blocks():
+            coef += matmul(doubles(h).T, alpha[rows, :])
+        coef += problem.H.offset * namespace(alpha).sum(alpha, axis=0)
+        return replace(solution, coef=coef, method="halko", moments=None)
+
+
+def residual_coef(problem: Problem, solution: Solution) -> Array:
+    """α = Cc(t − f), which is (FFᵀ + I/Cc)⁻¹ applied to the targets: Woodbury's formula."""
+    F = doubles(problem.H.all())
+    T = coded(problem.targets, slice(0, len(problem.H)), F.dtype)
+    residual = T - matmul(F, solution.coef) - solution.intercept
+    weight = 1.0 if problem.weight is None else problem.weight[:, None]
+    return solution.C * weight * residual

@@ -1,0 +1,152 @@
+"""Ridge: ½ Σ c‖t − hβ − b‖² + (1/2C)‖β‖², with C given or chosen by exact leave-one-out.
+
+From sums it takes an h × h matrix: a Cholesky factor for one C, one eigenbasis for all of them.
+From rows that are fewer than units it takes an n × n one (see `dual`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
+from ulmus.backends.namespace import doubles
+from ulmus.class_sums import ClassSums
+from ulmus.methods.balanced import left_out_at
+from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.leave_one_out import loo_path
+from ulmus.methods.ridge_eigenbasis import (
+    Spectrum,
+    left_out,
+    sound_factor,
+    spectrum,
+    warn_of_rounding,
+)
+from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.sources.source import AtHand, Sample, Source
+from ulmus.typing import Array
+
+__all__ = ["DEFAULT_GRID", "Ridge", "manifold_primal", "solve"]
+
+# Half a decade apart: the error is flat around its best C over more than that.
+DEFAULT_GRID = np.logspace(-4, 8, 25)
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """One C, or an array to choose from.
+
+    ``solver`` is "primal", "dual", or "auto" for the one with the smaller matrix. ``asked`` says
+    whether the user gave C, and is to be warned where the features' precision does not hold it.
+    """
+
+    C: float | np.ndarray
+    solver: str = "auto"
+    asked: bool = True
+    parameters: ClassVar[tuple[str, ...]] = ("C",)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether there are several C."""
+        return isinstance(self.C, np.ndarray)
+
+    @property
+    def needs_rows(self) -> bool:
+        """In row space alone."""
+        return self.solver == "dual"
+
+    def at(self, **values: float) -> Self:
+        """At the C that was chosen."""
+        return replace(self, C=values["C"], asked=False)
+
+    def compared(self) -> Self:
+        """With an error even for one C."""
+        return replace(self, C=np.atleast_1d(self.C))
+
+    def fit(self, source: Source) -> Solution:
+        """β at the one C, or at the best by leave-one-out."""
+        if self._in_row_space(source):
+            rows = source.rows()
+            return dual_path(rows, self.C) if isinstance(self.C, np.ndarray) else dual(rows, self.C)
+        sums, sample = source.moments(), source.sample()
+        if not isinstance(self.C, np.ndarray):
+            return _at_one(sums, sample, self.C, self.asked)
+        return _at_best(sums, sample, self.C)
+
+    def _in_row_space(self, source: Source) -> bool:
+        if self.solver != "auto":
+            return self.solver == "dual"
+        return source.at_hand and len(source.rows().H) < source.rows().H.width
+
+
+def solve(problem: Problem, C: float | np.ndarray, seed: int = 0, solver: str = "auto") -> Solution:
+    """Ridge on rows that are all at hand."""
+    return Ridge(C, solver).fit(AtHand(problem, seed))
+
+
+def _at_one(sums: Moments, sample: Sample, C: float, asked: bool) -> Solution:
+    """β = (G + I/C)⁻¹R by a Cholesky factorisation."""
+    problem, rows = sample.problem, sample.calibration
+    frame = problem.frame(sums)
+    factor = sound_factor(frame.gram, C)
+    if factor is None:
+        if asked:
+            warn_of_rounding(C)
+        return _in_basis(spectrum(sums, problem), sums, sample, C)
+    coef = factor.solve(frame.cross)
+    if problem.reweighs:
+        loo = left_out_at(problem, sums, C, rows, sample.classes)
+    else:
+        H = doubles(problem.H.take(rows).all()) - frame.center
+        leverage = frame.share + factor.leverage(H)
+        loo = left_out(problem, rows, frame.level + matmul(H, coef), leverage)
+    return Solution(coef, frame.intercept(coef), C, "primal", rows, loo, moments=sums)
+
+
+def _at_best(sums: Moments, sample: Sample, grid: np.ndarray) -> Solution:
+    """The best C of the grid: one eigenbasis serves every C.
+
+    Each left-out row is taken there, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where
+    weights balance the classes there is an eigenbasis for each class, for its weights are its own.
+    """
+    problem = sample.problem
+    basis = spectrum(sums, problem)
+    if problem.reweighs and sample.classes is None:
+        sample = replace(sample, classes=ClassSums(problem))
+    path = loo_path(basis, sums, problem, grid, sample.left, sample.classes)
+    return _in_basis(basis, sums, sample, float(grid[path.best]), path)
+
+
+def _in_basis(
+    basis: Spectrum, sums: Moments, sample: Sample, C: float, path: Path | None = None
+) -> Solution:
+    """β at one C in the eigenbasis of G, where every C costs one division."""
+    problem, rows, frame = sample.problem, sample.calibration, basis.frame
+    shrink = basis.inverse(C)[:, None]
+    weights = basis.cross * shrink
+    coef = matmul(basis.basis, weights)
+    if problem.reweighs:
+        loo = left_out_at(problem, sums, C, rows, sample.classes)
+    else:
+        H = doubles(problem.H.take(rows).all()) - frame.center
+        p = matmul(H, basis.basis)
+        leverage = frame.share + matmul(p**2, shrink)[:, 0]
+        loo = left_out(problem, rows, frame.level + matmul(p, weights), leverage)
+    return Solution(coef, frame.intercept(coef), C, "spectral", rows, loo, path, sums)
+
+
+def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
+    """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
+
+    def root(moments: Moments, problem: Problem, C: float) -> Cholesky:
+        return Cholesky(add_to_diagonal(moments.gram + (lam / C) * M, 1.0 / C), overwrite=True)
+
+    moments, every = problem.moments(), np.arange(len(problem.H))
+    frame, factor = problem.frame(moments), root(moments, problem, C)
+    coef = factor.solve(frame.cross)
+    if problem.reweighs:
+        loo = left_out_at(problem, moments, C, every, root=root)
+    else:
+        H = doubles(problem.H.all())
+        loo = left_out(problem, every, matmul(H, coef), factor.leverage(H))
+    return Solution(coef, frame.intercept(coef), C, "direct", every, loo)

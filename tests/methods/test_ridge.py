@@ -1,0 +1,72 @@
+"""Which solver is taken, which C are tried, and what is said of one that is too large."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from laws.problems import make_problem
+from ulmus.exceptions import IllConditionedWarning
+from ulmus.hidden import Stored
+from ulmus.methods import ridge
+from ulmus.methods.class_scatter import ClassScatter, Points
+from ulmus.methods.ridge import DEFAULT_GRID, Ridge, solve
+from ulmus.problem import Problem
+from ulmus.sources.source import AtHand
+
+
+def test_the_grid_has_25_values_half_a_decade_apart():
+    assert len(DEFAULT_GRID) == 25
+    assert_allclose(DEFAULT_GRID[[0, -1]], [1e-4, 1e8])
+    assert_allclose(DEFAULT_GRID[1:] / DEFAULT_GRID[:-1], np.sqrt(10))
+
+
+@pytest.mark.parametrize(
+    ("n", "h", "asked", "taken"),
+    [
+        (10, 11, "auto", "dual"),
+        (10, 10, "auto", "primal"),
+        (10, 9, "auto", "primal"),
+        (10, 9, "dual", "dual"),
+        (10, 11, "primal", "primal"),
+    ],
+)
+def test_the_smaller_matrix_is_factored_unless_another_is_asked_for(
+    n, h, asked, taken, monkeypatch
+):
+    seen = []
+    for name in ("dual", "dual_path", "_at_one", "_at_best"):
+        monkeypatch.setattr(ridge, name, lambda *args, name=name: seen.append(name))
+    problem = make_problem(0, n, h)
+    solve(problem, 1.0, 0, asked)
+    solve(problem, DEFAULT_GRID, 0, asked)
+    functions = {"dual": ["dual", "dual_path"], "primal": ["_at_one", "_at_best"]}
+    assert seen == functions[taken]
+
+
+def hopeless():
+    """Float32 columns that are all but the same, at a C far above what they hold."""
+    good = make_problem(0, 40, 6, classes=3, dtype=np.float32)
+    H = good.H.all()
+    H[:, 1:] = H[:, :1] + 1e-7 * H[:, 1:]
+    return Problem(Stored([H.T.copy()]), good.targets)
+
+
+def test_one_C_that_was_given_warns_and_one_that_was_chosen_does_not():
+    problem = hopeless()
+    with pytest.warns(IllConditionedWarning, match="C=1e\\+12"):
+        Ridge(1e12, "primal").fit(AtHand(problem))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ridge(DEFAULT_GRID, "primal").at(C=1e12).fit(AtHand(problem))
+
+
+def test_the_same_of_the_class_scatter():
+    problem, point = hopeless(), Points(np.array([0.5]), np.array([1e12]), chosen=False)
+    with pytest.warns(IllConditionedWarning, match="C=1e\\+12"):
+        found = ClassScatter(point).fit(AtHand(problem))
+    assert found.intercept.shape == (3,)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ClassScatter(point).at(C=1e12, lam=0.5).fit(AtHand(problem))
