@@ -322,6 +322,14 @@ def test_a_table_without_a_useful_column_is_refused():
         TableEncoder().fit(table_of(a=[1.0, 1.0]))
 
 
+def test_a_table_that_is_refused_leaves_the_encoder_as_it_was(made):
+    before = made.transform(table_of(**KNOWN))
+    with pytest.raises(TableError, match="No column is left"):
+        made.fit(table_of(a=[1.0, 1.0]))
+    np.testing.assert_array_equal(made.transform(table_of(**KNOWN)), before)
+    assert made.dropped == {}
+
+
 def test_an_encoder_is_fitted_first():
     with pytest.raises(TableError, match="fit it to a table first"):
         TableEncoder().transform(table_of(a=[1.0]))

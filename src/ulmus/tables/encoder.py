@@ -1,6 +1,5 @@
 """Columns of numbers, dates and categories into a matrix, and later tables in the same way."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,45 +84,11 @@ class TableEncoder:
     met: tuple[str, ...] = ()
 
     def fit(self, table: Table) -> "TableEncoder":
-        """Decide what each column is and how it becomes numbers."""
-        vars(self).update(vars(TableEncoder()))
-        if table.matrix is not None:
-            return self._fit_matrix(table)
-        if len(table.names) > _MOST_NAMED:
-            raise TableError(
-                f"The table has {len(table.names):,} columns, and a model's file has room for "
-                f"{_MOST_NAMED:,} by name; give them as a matrix, in an npz file."
-            )
-        notes: list[str] = []
-        numbers = [table[name] for name in table.names if table[name].dtype != object]
-        ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
-        for name in table.names:
-            column, told = column_of(
-                name, table[name], decimal_comma=table.decimal_comma, ranked=ranked
-            )
-            notes += told
-            if isinstance(column, str):
-                self.dropped[name] = column
-            else:
-                self.columns[name] = dict(vars(column))
-        if not self.columns:
-            why = " ".join(self._left_out()) or "There are none."
-            raise TableError(f"No column is left to learn from. {why}")
-        self.names = tuple(self.columns)
-        self.kinds = tuple(state["kind"] for state in self.columns.values())
-        self.feature_names_out = tuple(
-            out for name in self.names for out in self.column(name).outputs(name)
-        )
-        dense = sum(isinstance(self.column(name), Number) for name in self.names)
-        width = len(self.feature_names_out)
-        self.sparse = width > _WIDE and (dense + len(self.names)) / width < _FEW
-        self.notes = (*notes, *self._left_out())
+        """Decide how each column becomes numbers; a table that is refused changes nothing."""
+        X = table.matrix
+        made = _of_columns(table) if X is None else _of_matrix(X, table)
+        vars(self).update(vars(made))
         return self
-
-    def _left_out(self) -> Iterator[str]:
-        for reason in dict.fromkeys(self.dropped.values()):
-            names = [name for name, why in self.dropped.items() if why == reason]
-            yield f"Left out, as {'each' if len(names) > 1 else 'it'} {reason}: {listed(names)}."
 
     def fit_transform(self, table: Table) -> Rows:
         """The matrix of the table that the encoder is fitted to."""
@@ -133,47 +98,43 @@ class TableEncoder:
         """The matrix of a table with these columns, in any order."""
         if not self.names:
             raise TableError("The encoder knows no columns yet; fit it to a table first.")
-        if self.width:
-            return self._transform_matrix(table)
+        X, met = self._matrix(table) if self.width else self._encoded(table)
+        self.met = tuple(met)
+        return X
+
+    def column(self, name: str) -> Number | Category:
+        """How one column is encoded."""
+        state = self.columns[name]
+        return Category(**state) if state["kind"] == "category" else Number(**state)
+
+    def encoded_width(self) -> int:
+        """How many columns the matrix of a table has."""
+        return self.width or sum(len(self.column(name).outputs("")) for name in self.names)
+
+    def _encoded(self, table: Table) -> tuple[Rows, list[str]]:
+        """The matrix of a table of named columns, and what `fit` had not met."""
         if table.matrix is not None:
             raise TableError(
                 f"The model knows columns by name ({listed(self.names)}), and this file is a "
                 "matrix without them; give a table with those columns."
             )
-        present = set(table.names)
+        present, known = set(table.names), {*self.names, *self.dropped}
         for name in self.names:
             if name not in present:
                 raise TableError(f"The column {name!r} is missing; {hint(name, table.names)}")
-        met: list[str] = []
-        known = {*self.names, *self.dropped}
         extra = [name for name in table.names if name not in known]
-        if extra:
-            met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
+        met = [f"Columns the model does not know were ignored: {listed(extra)}."] if extra else []
         blocks = []
         for name in self.names:
             block, notes = self.column(name).encoded(name, table[name], table.decimal_comma)
             blocks.append(block)
             met += notes
-        self.met = tuple(met)
         if self.sparse:
-            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
-        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
+            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr"), met
+        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks]), met
 
-    def _fit_matrix(self, table: Table) -> "TableEncoder":
-        X = table.matrix
-        assert X is not None
-        self.names = self.feature_names_out = table.names
-        self.width, self.image_shape = len(table.names), table.image_shape
-        self.sparse = sp.issparse(X)
-        if not self.sparse:
-            blank = ~usable(X)
-            seen = np.maximum((~blank).sum(axis=0), 1)
-            self.fill = np.where(blank, 0, X).sum(axis=0, dtype=float) / seen
-            if blank.any():
-                self.notes = (f"{unusable(X)} filled by the columns' means.",)
-        return self
-
-    def _transform_matrix(self, table: Table) -> Rows:
+    def _matrix(self, table: Table) -> tuple[Rows, list[str]]:
+        """The rows of a table that is a matrix, and what `fit` had not met."""
         X = table.matrix
         if X is None:
             raise TableError(
@@ -193,25 +154,75 @@ class TableEncoder:
         if X.shape[1] != self.width:
             raise TableError(f"The file has {X.shape[1]} columns and the model {self.width}.")
         blank = ~usable(X)
-        self.met = ()
         if not blank.any():
-            return X
-        self.met = (f"{unusable(X)} filled by the columns' means.",)
-        return np.where(blank, self.fill.astype(X.dtype), X)
+            return X, []
+        return np.where(blank, self.fill.astype(X.dtype), X), [_filled(X)]
 
-    def _same_width(self, X: Rows) -> Rows:
+    def _same_width(self, X: Rows) -> tuple[Rows, list[str]]:
         """As many columns as in `fit`: in a sparse file, columns at the end may have no entry."""
         more = X.shape[1] - self.width
         ignored = f"{counted(more, 'column')} that the model does not know ignored."
-        self.met = (ignored,) if more > 0 else ()
         kept = X[:, : self.width]
-        return sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
+        kept = sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
+        return kept, [ignored] if more > 0 else []
 
-    def encoded_width(self) -> int:
-        """How many columns the matrix of a table has."""
-        return self.width or sum(len(self.column(name).outputs("")) for name in self.names)
 
-    def column(self, name: str) -> Number | Category:
-        """How one column is encoded."""
-        state = self.columns[name]
-        return Category(**state) if state["kind"] == "category" else Number(**state)
+def _of_columns(table: Table) -> TableEncoder:
+    if len(table.names) > _MOST_NAMED:
+        raise TableError(
+            f"The table has {len(table.names):,} columns, and a model's file has room for "
+            f"{_MOST_NAMED:,} by name; give them as a matrix, in an npz file."
+        )
+    made, notes = TableEncoder(), []
+    numbers = [table[name] for name in table.names if table[name].dtype != object]
+    ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
+    outputs: list[str] = []
+    for name in table.names:
+        column, told = column_of(
+            name, table[name], decimal_comma=table.decimal_comma, ranked=ranked
+        )
+        notes += told
+        if isinstance(column, str):
+            made.dropped[name] = column
+        else:
+            made.columns[name] = dict(vars(column))
+            outputs += column.outputs(name)
+    left_out = _left_out(made.dropped)
+    if not made.columns:
+        raise TableError(
+            f"No column is left to learn from. {' '.join(left_out) or 'There are none.'}"
+        )
+    made.names, made.feature_names_out = tuple(made.columns), tuple(outputs)
+    made.kinds = tuple(state["kind"] for state in made.columns.values())
+    # Entries of a row: two of a number, its value and perhaps its rank, and one of a category.
+    entries = len(made.kinds) + sum(kind != "category" for kind in made.kinds)
+    made.sparse = len(outputs) > _WIDE and entries / len(outputs) < _FEW
+    made.notes = (*notes, *left_out)
+    return made
+
+
+def _left_out(dropped: dict[str, str]) -> list[str]:
+    notes = []
+    for reason in dict.fromkeys(dropped.values()):
+        names = [name for name, why in dropped.items() if why == reason]
+        each = "each" if len(names) > 1 else "it"
+        notes.append(f"Left out, as {each} {reason}: {listed(names)}.")
+    return notes
+
+
+def _of_matrix(X: Rows, table: Table) -> TableEncoder:
+    names = table.names
+    made = TableEncoder(
+        names, feature_names_out=names, width=len(names), image_shape=table.image_shape
+    )
+    made.sparse = sp.issparse(X)
+    if not made.sparse:
+        blank = ~usable(X)
+        seen = np.maximum((~blank).sum(axis=0), 1)
+        made.fill = np.where(blank, 0, X).sum(axis=0, dtype=float) / seen
+        made.notes = (_filled(X),) if blank.any() else ()
+    return made
+
+
+def _filled(X: np.ndarray) -> str:
+    return f"{unusable(X)} filled by the columns' means."
