@@ -35,3 +35,18 @@ def test_a_view_of_sparse_rows_leaves_any_rows_as_they_are():
     view = ClippedBins(steps=True).fit(sp.csr_array(X))
     assert_array_equal(view.transform(X), X)
     assert_array_equal(view.transform(sp.csr_array(X)).toarray(), X)
+
+
+def test_a_view_stays_within_what_was_seen_and_repeats_no_step():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 1)).astype(np.float32)
+    X = np.hstack([x, np.exp(x), x > 0])  # the second tells no more steps than the first
+    view = ClippedBins(steps=True).fit(X)
+    assert set(view.column_.tolist()) == {0}
+    assert len(view.edge_) == 19
+    Z = view.transform(X)
+    assert Z.shape == (200, 22)
+    np.testing.assert_array_equal(Z[:, :3], X)
+    np.testing.assert_array_equal(Z[:, 3:].sum(axis=1), (x > view.edge_).sum(axis=1))
+    far = view.transform(np.full((1, 3), 1e30, np.float32))
+    np.testing.assert_array_equal(far[0, :3], X.max(axis=0))

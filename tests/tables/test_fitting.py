@@ -4,68 +4,12 @@ import numpy as np
 import pytest
 
 from ulmus import load, save
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel, fit_table
-from ulmus.tables.candidates import Settings, choose
-from ulmus.tables.clipped_bins import ClippedBins
-from ulmus.tables.target_column import read_target
 
 
 def table_of(**columns):
     return Table(tuple(columns), {name: np.asarray(cells) for name, cells in columns.items()})
-
-
-@pytest.mark.parametrize(
-    ("cells", "task"),
-    [
-        (np.array(["a", "b"] * 10, dtype=object), "classification"),
-        (np.array(["yes", "no"] * 10, dtype=object), "classification"),
-        (np.arange(60.0) % 3, "classification"),
-        (np.arange(60.0) % 3 + 0.5, "regression"),
-        (np.arange(60.0), "regression"),
-        (np.arange(60.0) % 20, "regression"),
-        (np.array([0.0, 1.0, 1.0, 0.0]), "classification"),
-    ],
-)
-def test_the_task_follows_from_the_cells(cells, task):
-    assert read_target(cells, "y").task == task
-
-
-def test_labels_are_words_or_whole_numbers():
-    assert read_target(np.array([1.0, 2.0, np.nan] * 5), "y").values.dtype == np.int64
-    half = read_target(np.array([0.5, 1.5] * 5), "y", "classification")
-    assert half.values.tolist() == ["0.5", "1.5"] * 5
-
-
-def test_an_unknown_task():
-    with pytest.raises(InvalidParameterError, match="task='guess' is unknown"):
-        read_target(np.arange(9.0), "y", "guess")
-
-
-def test_steps_are_taken_where_they_help():
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
-    jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
-    chosen = choose(x, jumps, Settings(classify=False))
-    assert chosen.view.steps
-    straight = x @ [1.0, 2.0, -1.0]
-    chosen = choose(x, straight, Settings(classify=False))
-    assert not chosen.view.steps
-
-
-def test_a_view_stays_within_what_was_seen_and_repeats_no_step():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(200, 1)).astype(np.float32)
-    X = np.hstack([x, np.exp(x), x > 0])  # the second tells no more steps than the first
-    view = ClippedBins(steps=True).fit(X)
-    assert set(view.column_.tolist()) == {0}
-    assert len(view.edge_) == 19
-    Z = view.transform(X)
-    assert Z.shape == (200, 22)
-    np.testing.assert_array_equal(Z[:, :3], X)
-    np.testing.assert_array_equal(Z[:, 3:].sum(axis=1), (x > view.edge_).sum(axis=1))
-    far = view.transform(np.full((1, 3), 1e30, np.float32))
-    np.testing.assert_array_equal(far[0, :3], X.max(axis=0))
 
 
 def test_a_saved_model_predicts_the_same_to_the_bit(tmp_path):
