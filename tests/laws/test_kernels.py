@@ -15,6 +15,7 @@ from conditioning import EPS, STEPS, assert_within
 from laws.problems import make_problem, make_rows
 from ulmus import KernelELMClassifier
 from ulmus.exceptions import InvalidInputError
+from ulmus.kernels import KERNELS as NAMED
 from ulmus.kernels import (
     RBF,
     Arcsine,
@@ -24,6 +25,7 @@ from ulmus.kernels import (
     Linear,
     Pairwise,
     Polynomial,
+    Precomputed,
     Sigmoid,
 )
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
@@ -43,6 +45,11 @@ KERNELS = {
 
 def expected(name, X, Z):
     return oracles.kernel_values(name, X, Z, gamma=0.7, coef0=1.3, degree=3, spread=1.6)
+
+
+def test_every_kernel_with_a_name_is_held_to_these_laws():
+    own = {cls for cls in NAMED.values() if cls.__module__.startswith("ulmus.")}
+    assert {type(kernel) for kernel in KERNELS.values()} == own - {Precomputed}
 
 
 @pytest.mark.parametrize("name", KERNELS)

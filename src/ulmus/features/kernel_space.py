@@ -116,8 +116,9 @@ class KernelFeatures(FeatureMap):
     ----------
     kernel : str, kernel or callable, default="rbf"
         "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
-        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", an object
-        of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
+        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", the name
+        or an object of a class derived from `ulmus.kernels.Kernel`, or a function of two sets of
+        rows that gives the block between them.
     rank : int, float or None, default=None
         The most columns. A float is a part of the rows. None is 1000, or no limit where
         ``tol`` is given.
