@@ -158,13 +158,12 @@ class Category:
         return notes
 
 
-def column_of(
-    name: str, values: np.ndarray, *, decimal_comma: bool, ranked: bool
-) -> tuple[Number | Category | str, list[str]]:
-    """How a column is encoded, or the reason why it is of no use; and notes about it.
+# How a column is encoded, or the reason why it is of no use; and notes about it.
+Found = tuple[Number | Category | str, list[str]]
 
-    ``ranked`` says whether numbers get their ranks too.
-    """
+
+def column_of(name: str, values: np.ndarray, *, decimal_comma: bool, ranked: bool) -> Found:
+    """What becomes of a column; ``ranked`` says whether numbers get their ranks too."""
     if values.dtype != object:
         return _number(name, values, Number("number"), ranked)
     distinct = {cell for cell in values if cell is not None}
@@ -185,9 +184,7 @@ def column_of(
     return found, [note, *notes]
 
 
-def _number(
-    name: str, x: np.ndarray, column: Number, ranked: bool
-) -> tuple[Number | str, list[str]]:
+def _number(name: str, x: np.ndarray, column: Number, ranked: bool) -> Found:
     seen = x[usable(x)]
     blanks = len(x) - len(seen)
     if not len(seen):
@@ -199,7 +196,9 @@ def _number(
         return _CONSTANT, []
     notes = []
     if column.kind == "date":
-        layout = "year-month-day" if column.layout == "iso" else _spelt(column.layout)
+        layout = column.layout.replace("iso", "%Y-%m-%d")
+        for letter, part in (("%Y", "year"), ("%m", "month"), ("%d", "day")):
+            layout = layout.replace(letter, part)
         notes.append(f"{name!r} holds dates ({layout}), which become days.")
     if blanks:
         also = "; a column of its own says where" if column.indicator else ""
@@ -207,9 +206,7 @@ def _number(
     return column, notes
 
 
-def _category(
-    name: str, values: np.ndarray, distinct: set[str]
-) -> tuple[Category | str, list[str]]:
+def _category(name: str, values: np.ndarray, distinct: set[str]) -> Found:
     blanks = sum(cell is None for cell in values)
     if len(distinct) == 1 and not blanks:
         return _CONSTANT, []
@@ -234,7 +231,3 @@ def _tells_rows_apart(name: str, x: np.ndarray) -> bool:
     parts = _WORDS.findall(name)
     named = bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")
     return bool(named or (x.min() in (0, 1) and np.ptp(x) == len(x) - 1))
-
-
-def _spelt(layout: str) -> str:
-    return layout.replace("%Y", "year").replace("%m", "month").replace("%d", "day")
