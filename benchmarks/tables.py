@@ -13,7 +13,7 @@ import numpy as np
 from ulmus import ELMClassifier, ELMRegressor
 from ulmus.tables import Table, TableEncoder, encoder, squashing
 
-# What reaches far is bent, and up to so many columns are ranked.
+# Columns that reach far are squashed, and up to so many columns are ranked.
 SHAPES = {
     "scaled": (np.inf, 0),
     "bent": (squashing._FAR, 0),
