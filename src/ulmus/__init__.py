@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ulmus.version import __version__
 
 if TYPE_CHECKING:
-    from ulmus.backends.moving import to_device, to_numpy
     from ulmus.backends.streaming import on_device
     from ulmus.estimators.classifier import ELMClassifier
     from ulmus.estimators.clustering import ELMKMeans
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ulmus.exporting.onnx_model import save_onnx, to_onnx
     from ulmus.features import KernelFeatures, RandomFeatures, RBFFeatures
     from ulmus.graphs import KNNGraph
+    from ulmus.moving import to_device, to_numpy
     from ulmus.persistence import load, save
 
 __all__ = [
@@ -86,8 +86,8 @@ _HOMES = {
     "on_device": "ulmus.backends.streaming",
     "save": "ulmus.persistence",
     "save_onnx": "ulmus.exporting.onnx_model",
-    "to_device": "ulmus.backends.moving",
-    "to_numpy": "ulmus.backends.moving",
+    "to_device": "ulmus.moving",
+    "to_numpy": "ulmus.moving",
     "to_onnx": "ulmus.exporting.onnx_model",
 }
 

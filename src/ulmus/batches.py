@@ -20,8 +20,7 @@ from sklearn.datasets import load_svmlight_file
 from ulmus.archives import ArrayArchive, read_npz, sparse_matrix
 from ulmus.arguments import check_number, check_precision, check_whole
 from ulmus.backends.arrow import arrow_batches, arrow_dataset
-from ulmus.backends.namespace import is_sparse, take
-from ulmus.backends.pages import forget_pages
+from ulmus.backends.namespace import forget_pages, is_sparse, take
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import DType, Rows
 

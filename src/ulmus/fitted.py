@@ -1,4 +1,6 @@
-"""What a fitted model holds, declared once: annotations on its class.
+"""What a fit leaves: declared once, finite, and swapped in as a whole.
+
+Fitted attributes are annotations of a class:
 
     beta_: OnDevice[Array]
     _moments: ForUpdate[OnDevice[Moments]]
@@ -7,23 +9,44 @@ Device moves, saving, forgetting and Dask read these. `tests/contract/test_fitte
 estimator and finds any attribute that is not declared.
 """
 
+from collections.abc import Callable, Iterator
 from copy import copy
 from enum import Enum, auto
+from functools import wraps
 from inspect import get_annotations
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
+
+import numpy as np
+
+from ulmus.arguments import check_arguments
+from ulmus.backends.namespace import all_finite, is_array_api_obj, namespace
+from ulmus.backends.threads import held_threads
+from ulmus.exceptions import InvalidInputError
+from ulmus.typing import Array
 
 __all__ = [
     "ForUpdate",
     "Mark",
     "OfRows",
     "OnDevice",
+    "atomic",
+    "check_finite",
+    "check_outputs",
     "declared",
+    "finite_outputs",
     "forget_fit",
     "marked",
+    "snapshot",
     "without_rows",
 ]
 
 T = TypeVar("T")
+Method = TypeVar("Method", bound=Callable[..., Any])
+Model = TypeVar("Model")
+
+# Fitted parts that are objects of their own, and hold numbers.
+_PARTS = ("features_", "scaling_")
+_SCALE = ("center", "factor")
 
 
 class Mark(Enum):
@@ -76,3 +99,98 @@ def without_rows(model: Any) -> Any:
         if hasattr(part, "get_params") and not isinstance(part, type):
             vars(light)[name] = without_rows(part)
     return light
+
+
+def atomic(method: Method) -> Method:
+    """A method that changes its estimator in one step when it ends; if it raises, not at all.
+
+    Arguments that no estimator could use are refused before it begins.
+    What it leaves behind must be finite, or it raises. It works on a copy that shares what is
+    fitted, so it must rebind what it changes and never write into it. Meanwhile BLAS has no more
+    threads than there are CPUs.
+    """
+
+    @wraps(method)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_arguments(self)
+        model = _twin(self, vars(self).copy())
+        with held_threads():
+            result = method(model, *args, **kwargs)
+        check_finite(model)
+        self.__dict__ = vars(model)
+        return self if result is model else result
+
+    return whole  # type: ignore[return-value]
+
+
+def snapshot(estimator: Model) -> Model:
+    """The estimator as it is now, whatever another thread fits it to meanwhile.
+
+    A fit replaces the dictionary of attributes, so that holding on to this one is enough.
+    """
+    return _twin(estimator, vars(estimator))
+
+
+def _twin(estimator: Model, state: dict[str, Any]) -> Model:
+    """Another estimator of the same class with this state."""
+    twin = object.__new__(type(estimator))
+    twin.__dict__ = state
+    return twin
+
+
+def check_finite(estimator: Any) -> None:
+    """Refuse a fit whose weights, scale or left-out errors overflowed or are NaN."""
+    for name, value in _numbers(estimator):
+        if not _finite(value):
+            raise InvalidInputError(
+                f"{type(estimator).__name__} came out with values in {name} that are not finite: "
+                "numbers in X, y or sample_weight are too large or too small for sums of their "
+                "squares. Bring them nearer to one, as scaling='auto' or StandardScaler do for X, "
+                "and divide y and the weights by their mean size."
+            )
+
+
+def check_outputs(F: Array) -> Array:
+    """F, the outputs for new rows; refused where a row's values were too large for them."""
+    if not _finite(F):
+        xp = namespace(F)
+        row = int(xp.argmax(xp.astype(xp.any(~xp.isfinite(F), axis=1), xp.int64)))
+        raise InvalidInputError(
+            f"The outputs of row {row} (counted from 0) are not finite: its values are too large "
+            "beside those that the model was fitted to."
+        )
+    return F
+
+
+def finite_outputs(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
+    """A method whose outputs are checked, so that what overflows on the way needs no warning."""
+
+    @wraps(method)
+    def checked(self: Any, X: Any) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return check_outputs(method(self, X))
+
+    return checked
+
+
+def _numbers(estimator: Any) -> Iterator[tuple[str, Any]]:
+    """Fitted attributes by name; of dicts and fitted parts, what they hold."""
+    for name, value in vars(estimator).items():
+        if name[0] == "_" or not (name.endswith("_") or name in _SCALE):
+            continue
+        if name in _PARTS:
+            yield from ((f"{name}.{inner}", number) for inner, number in _numbers(value))
+        elif isinstance(value, dict):
+            yield from ((f"{name}[{key!r}]", each) for key, each in value.items())
+        else:
+            yield name, value
+
+
+def _finite(value: Any) -> bool:
+    """Whether a number or an array of floats is finite; anything else counts as such."""
+    if isinstance(value, float):
+        return bool(np.isfinite(value))
+    if not is_array_api_obj(value):
+        return True
+    floats = namespace(value).isdtype(value.dtype, "real floating")
+    return not floats or all_finite(value)

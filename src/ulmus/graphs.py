@@ -25,8 +25,8 @@ from ulmus.backends.neighbors import (
 )
 from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.rows import check_square, plain_rows, sound
 from ulmus.typing import Array, DType, Rows, Seed
+from ulmus.validation import check_square, plain_rows, sound
 
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 

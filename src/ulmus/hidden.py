@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn import get_config
 
-from ulmus.backends.namespace import gathered, is_numpy, is_streamed, itemsize, namespace, take
-from ulmus.backends.pages import forget_pages
+from ulmus.backends.namespace import (
+    forget_pages,
+    gathered,
+    is_numpy,
+    is_streamed,
+    itemsize,
+    namespace,
+    take,
+)
 from ulmus.typing import Array, DType, Layer, Rows
 
 __all__ = [

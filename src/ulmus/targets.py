@@ -17,8 +17,8 @@ from ulmus.arguments import is_number
 from ulmus.backends.namespace import namespace, placed, take
 from ulmus.balance import balanced
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.missing import missing
 from ulmus.typing import Array, DType, Targets
+from ulmus.validation import missing
 
 __all__ = [
     "ClassTargets",

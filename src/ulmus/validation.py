@@ -1,24 +1,65 @@
-"""Rows and targets as they come from a user, checked."""
+"""Rows and targets as they come from a user: numbers that can be read, and what is missing.
 
+One rule says which targets are missing, for arrays, frames, files and streams: None, NaN, NaT, the
+NA of pandas, the nulls of Arrow and Polars, and masked entries. Text is never missing. Where a fit
+is semi-supervised, −1 marks a row without a class too: `ulmus.targets.known_labels` adds that.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_dask_array
 from sklearn import get_config
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
-from ulmus.backends.namespace import is_array_api_obj, is_numpy, is_streamed, place
-from ulmus.backends.pages import forget_pages, is_mapped
-from ulmus.exceptions import InvalidInputError
+from ulmus.archives import check_places
+from ulmus.backends.namespace import (
+    forget_pages,
+    is_array_api_obj,
+    is_away,
+    is_mapped,
+    is_numpy,
+    is_sparse,
+    is_streamed,
+    place,
+)
+from ulmus.exceptions import EntryTypeError, InvalidInputError
 from ulmus.fitted import Mark, marked
-from ulmus.rows import ROWS, readable, real, sound
 from ulmus.typing import Rows
 
-__all__ = ["check_place", "on_host_alone", "valid_rows", "valid_rows_and_target"]
+__all__ = [
+    "check_place",
+    "check_square",
+    "complete",
+    "missing",
+    "narrowed",
+    "on_host_alone",
+    "plain",
+    "plain_rows",
+    "valid_rows",
+    "valid_rows_and_target",
+]
 
+# What scikit-learn is to make of rows.
+_ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
 # Bytes of a memory map that are looked at together.
 _STEP = 32 * 2**20
+# Values whose squares, added over many columns, are finite: of float64, and of float32.
+_FARTHEST = (1e150, 1e17)
+# How NumPy and pandas begin when they find no number in a cell.
+_NO_NUMBER = (
+    "could not convert", "float() argument", "int() argument", "setting an array element",
+    "no common dtype", "could not be promoted", "must be real number", "cannot interpret",
+)  # fmt: skip
+# Types that stand for nothing, by name: pandas need not be installed for its NA to be known.
+_NOTHING = {"NoneType", "NAType", "NaTType", "MaskedConstant"}
+# Rows that an error names; the others it counts.
+_NAMED = 5
 
 
 def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
@@ -85,7 +126,7 @@ def _home(x: Any) -> str:
 
 
 def _rules(X: Rows) -> dict[str, Any]:
-    return ROWS | {"ensure_all_finite": False} if is_mapped(X) else ROWS
+    return _ROWS | {"ensure_all_finite": False} if is_mapped(X) else _ROWS
 
 
 def _finite(X: Rows) -> Rows:
@@ -97,3 +138,240 @@ def _finite(X: Rows) -> Rows:
             assert_all_finite(block, input_name="X")
             forget_pages(block)
     return X
+
+
+def plain_rows(X: Any) -> Rows:
+    """X as an array or CSR matrix of finite numbers whose distances are finite too."""
+    sound(X)
+    with readable():
+        X = real(check_array(X, input_name="X", **_ROWS))
+    size = float(abs(X).max())
+    if size > _FARTHEST[X.dtype == np.float32]:
+        raise InvalidInputError(
+            f"X has values of {size:.1e}, so far apart that squared distances are not finite; "
+            "scale its columns first."
+        )
+    return X
+
+
+def sound(X: Any, name: str = "X") -> None:
+    """Refuse masked entries, which NumPy would unmask, and sparse parts that do not fit.
+
+    Arrays on a device are refused where scikit-learn would turn them into NumPy's, and cannot.
+    """
+    if is_away(X) and not get_config()["array_api_dispatch"]:
+        raise InvalidInputError(
+            f"{name} is {place(X)}. To work there, set SCIPY_ARRAY_API=1 before Python starts and "
+            "call sklearn.set_config(array_api_dispatch=True); or give ulmus.to_numpy(X)."
+        )
+    if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
+        raise InvalidInputError(
+            f"{name} has {np.ma.getmaskarray(X).sum():,} masked entries, which are missing values; "
+            "fill them in first, by SimpleImputer for instance."
+        )
+    if is_sparse(X):
+        try:
+            _check_sparse(X)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"{name} cannot be used: {error}. Build it again from its entries, rows and "
+                "columns, or call its check_format(full_check=True) to see what is wrong."
+            ) from error
+
+
+def check_square(W: Any, name: str) -> None:
+    """Refuse what is no square matrix of finite real numbers."""
+    sound(W, name)
+    if not (is_sparse(W) or isinstance(W, np.ndarray)) or W.ndim != 2 or W.dtype.kind not in "biuf":
+        raise InvalidInputError(f"{name} must be a matrix of real numbers, sparse or an array.")
+    if W.shape[0] != W.shape[1]:
+        raise InvalidInputError(f"{name} has shape {W.shape}; it must be square.")
+    data = W if isinstance(W, np.ndarray) else W.tocoo(copy=False).data
+    if not np.isfinite(data).all():
+        raise InvalidInputError(f"{name} has weights that are not finite; leave such edges out.")
+
+
+@contextmanager
+def readable(name: str = "X") -> Iterator[None]:
+    """Say what to do where there is something else than numbers."""
+    try:
+        # scikit-learn looks for infinities in a sum, which may overflow both ways.
+        with np.errstate(invalid="ignore"):
+            yield
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error).lower() for words in _NO_NUMBER):
+            raise
+        kind = EntryTypeError if isinstance(error, TypeError) else InvalidInputError
+        raise kind(
+            f"{name} must hold numbers alone: {_reason(str(error))}. Encode text, dates and nested "
+            "values as numbers first; ulmus.tables.TableEncoder does so for a table."
+        ) from error
+
+
+def real(X: Rows, name: str = "X") -> Rows:
+    """X, or an error where its entries are moments or objects, which scikit-learn lets pass.
+
+    Entries of sparse rows that share a place are added up, for squares of them would not be.
+    """
+    kind = getattr(X.dtype, "kind", "f")
+    if kind == "O":  # scikit-learn leaves lists of objects as they are
+        with readable(name):
+            X = X.astype(float)
+        assert_all_finite(X, input_name=name)
+        return X
+    if kind in "mM":
+        raise InvalidInputError(
+            f"{name} holds dates or times ({X.dtype}); make them numbers first, for instance "
+            "days: (X - X.min()) / np.timedelta64(1, 'D')."
+        )
+    if kind not in "biufc":
+        raise InvalidInputError(
+            f"{name} holds entries of the type {X.dtype}, which are no numbers; encode them first."
+        )
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _reason(words: str) -> str:
+    """What NumPy or pandas found, in other words where theirs are about themselves."""
+    if "sequence" in words:
+        return "some rows are longer than others, or an entry is a list"
+    if "DType" in words:
+        return "columns of dates or other types are among them"
+    if "not '" in words:
+        kind = words.rpartition("not '")[2].partition("'")[0]
+        return f"an entry is of the type {kind}, and each argument must be no string but a number"
+    return words.partition(". ")[0].rstrip(".")
+
+
+def _check_sparse(X: Any) -> None:
+    """The parts of a sparse matrix fit each other; products would trust them."""
+    if X.format in ("csr", "csc"):
+        check_places(X.format, (X.indices, X.indptr), len(X.data), X.shape)
+    elif X.format == "bsr":
+        height, width = X.blocksize
+        shape = X.shape[0] // height, X.shape[1] // width
+        check_places("csr", (X.indices, X.indptr), len(X.data), shape)
+    elif X.ndim == 2 and X.format in ("coo", "dok", "lil"):
+        X = X.tocoo(copy=False)
+        check_places("coo", (X.row, X.col), len(X.data), X.shape)
+
+
+def plain(y: Any) -> np.ndarray:
+    """y as a NumPy array that says which entries are missing: by NaN or NaT, else by None.
+
+    Examples
+    --------
+    >>> plain(["a", float("nan")]).tolist()
+    ['a', None]
+    """
+    if hasattr(y, "tocsr"):
+        raise InvalidInputError("y is sparse; give it as an array, y.toarray().")
+    try:
+        y = _objects(y) if _has_gaps(y) else np.asarray(y)
+    except ValueError as error:
+        raise InvalidInputError(
+            "y has rows of several lengths; give one value, or as many, for each row of X."
+        ) from error
+    if y.dtype != object:
+        return y
+    y = y.copy()
+    y[missing(y)] = None
+    return y
+
+
+def missing(y: np.ndarray) -> np.ndarray:
+    """Which entries of an array are missing.
+
+    Examples
+    --------
+    >>> missing(np.array([1.0, np.nan])).tolist()
+    [False, True]
+    """
+    if y.dtype.kind in "fc":
+        return np.isnan(y)
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
+    if y.dtype.kind != "O":
+        return np.zeros(y.shape, dtype=bool)
+    return np.array([_is_nothing(entry) for entry in y.ravel()], dtype=bool).reshape(y.shape)
+
+
+def narrowed(labels: np.ndarray) -> np.ndarray:
+    """Labels of which none is missing, as integers, booleans or floats where all of them are.
+
+    Examples
+    --------
+    >>> narrowed(np.array([2, 1], dtype=object)).dtype.kind
+    'i'
+    """
+    if labels.dtype != object:
+        return labels
+    entries = labels.ravel().tolist()
+    flags = sum(isinstance(entry, bool | np.bool_) for entry in entries)
+    alike = flags == len(entries) if flags else all(isinstance(entry, Real) for entry in entries)
+    return np.array(labels.tolist()) if alike and entries else labels
+
+
+def complete(y: Any, instead: str) -> np.ndarray | None:
+    """y as a plain array, or an error that says how many targets are missing, and where.
+
+    ``instead`` is what else could be done than to drop the rows.
+    """
+    if y is None:
+        return None
+    y = plain(y)
+    gaps = missing(y)
+    if gaps.any():
+        raise InvalidInputError(f"y has {_counted(gaps)}; drop these rows, or {instead}.")
+    return narrowed(y)
+
+
+def _has_gaps(y: Any) -> bool:
+    """Whether ``np.asarray`` would change the entries around a gap, or make text of the gap."""
+    if isinstance(y, np.ma.MaskedArray):
+        return bool(np.ma.getmaskarray(y).any())
+    if isinstance(y, list | tuple):
+        return any(_is_nothing(entry) for entry in y)
+    if hasattr(y, "null_count"):
+        counts = y.null_count() if callable(y.null_count) else y.null_count
+        return bool(np.sum(np.asarray(counts)))
+    if isinstance(y, np.ndarray) or not hasattr(y, "isna"):
+        return False
+    return not isinstance(getattr(y, "dtype", None), np.dtype) and bool(np.any(y.isna()))
+
+
+def _objects(y: Any) -> np.ndarray:
+    """y with every entry as it is."""
+    if isinstance(y, np.ma.MaskedArray):
+        entries = np.asarray(y.data).astype(object)
+        entries[np.ma.getmaskarray(y)] = None
+        return entries
+    if hasattr(y, "isna"):
+        return np.asarray(y.astype(object), dtype=object)
+    for name in ("rows", "to_pylist", "to_list"):
+        if hasattr(y, name):
+            y = getattr(y, name)()
+            break
+    return np.array(y, dtype=object)
+
+
+def _is_nothing(entry: Any) -> bool:
+    if type(entry).__name__ in _NOTHING:
+        return True
+    if isinstance(entry, Integral):
+        return False
+    moment = np.datetime64 | np.timedelta64
+    return isinstance(entry, Real | Decimal | moment) and bool(entry != entry)
+
+
+def _counted(gaps: np.ndarray) -> str:
+    """How many entries are missing, and in which rows."""
+    rows = np.flatnonzero(gaps if gaps.ndim == 1 else gaps.any(axis=tuple(range(1, gaps.ndim))))
+    count = int(np.count_nonzero(gaps))
+    named = ", ".join(map(str, rows[:_NAMED]))
+    more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+    values, where = ("value", "row") if count == 1 else ("values", "rows")
+    return f"{count:,} missing {values}, in {where} {named}{more} (counted from 0)"

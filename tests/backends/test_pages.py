@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ulmus import ELMClassifier, ELMRegressor
-from ulmus.backends.namespace import take
-from ulmus.backends.pages import forget_pages, is_mapped, mapped_rows
+from ulmus.backends.namespace import forget_pages, is_mapped, mapped_rows, take
 
 X = np.random.default_rng(0).standard_normal((5000, 40)).astype(np.float32)
 ROWS, y = X, (X[:, 0] > X[:, 1]).astype(int)

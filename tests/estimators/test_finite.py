@@ -25,8 +25,8 @@ from ulmus import (
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
 )
-from ulmus.atomic import atomic
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError
+from ulmus.fitted import atomic
 
 N = 60
 rng = np.random.default_rng(0)

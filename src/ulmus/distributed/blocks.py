@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.namespace import is_sparse
+from ulmus.backends.namespace import is_collection, is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError, RowsGoneError
 
-__all__ = ["Blocks", "computed", "is_collection", "joined", "named"]
+__all__ = ["Blocks", "computed", "joined", "named"]
 
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
-
-
-def is_collection(X: Any) -> bool:
-    """Whether X is of Dask, told without importing it."""
-    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def _is_array(X: Any) -> bool:

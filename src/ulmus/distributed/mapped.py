@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.atomic import snapshot
+from ulmus.backends.namespace import is_collection
 from ulmus.backends.threads import held_threads
-from ulmus.distributed.blocks import Blocks, is_collection, named
-from ulmus.fitted import without_rows
+from ulmus.distributed.blocks import Blocks, named
+from ulmus.fitted import snapshot, without_rows
 from ulmus.validation import check_place
 
 __all__ = ["by_blocks"]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ulmus.atomic import atomic
 from ulmus.backends.namespace import from_numpy
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.estimators.ridge import RidgeELM
 from ulmus.exceptions import InvalidInputError
+from ulmus.fitted import atomic
 from ulmus.targets import class_factors, codes_of, distinct, joined_labels
 
 __all__ = ["ELMClassifier"]

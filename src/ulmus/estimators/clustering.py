@@ -17,15 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_whole
-from ulmus.atomic import atomic
-from ulmus.distributed.blocks import is_collection
+from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering_blocks import fit_blocks
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
-from ulmus.finite import check_outputs
-from ulmus.fitted import OfRows, forget_fit
+from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.summary import Summary, log_facts
 from ulmus.validation import on_host_alone, valid_rows

@@ -8,14 +8,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
-from ulmus.atomic import atomic
 from ulmus.backends.namespace import gathered, placed
 from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
 from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.fitted import ForUpdate, forget_fit
+from ulmus.fitted import ForUpdate, atomic, forget_fit
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods.class_scatter import Points

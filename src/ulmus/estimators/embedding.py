@@ -4,9 +4,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known, check_number, check_whole
-from ulmus.atomic import atomic
-from ulmus.backends.namespace import gathered, is_sparse, zeros
-from ulmus.distributed.blocks import is_collection
+from ulmus.backends.namespace import gathered, is_collection, is_sparse, zeros
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
@@ -22,7 +20,7 @@ from ulmus.estimators.stage import (
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.fitted import forget_fit
+from ulmus.fitted import atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram

@@ -11,12 +11,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
-from ulmus.atomic import atomic
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     floating,
     gathered,
+    is_collection,
     is_numpy,
     is_single,
     namespace,
@@ -25,7 +25,6 @@ from ulmus.backends.namespace import (
     same_place,
 )
 from ulmus.backends.random import sample_rows
-from ulmus.distributed.blocks import is_collection
 from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
@@ -34,8 +33,7 @@ from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import check_rank, least_missing, rank_warning
-from ulmus.finite import finite_outputs
-from ulmus.fitted import ForUpdate, OnDevice, forget_fit
+from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.kernels.lowrank import METHODS, low_rank, most_columns

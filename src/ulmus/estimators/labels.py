@@ -11,7 +11,6 @@ from ulmus.backends.namespace import on_host, take, to_numpy
 from ulmus.calibration import temperature
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import complete, missing, plain
 from ulmus.summary import log_facts
 from ulmus.targets import (
     ClassTargets,
@@ -25,7 +24,7 @@ from ulmus.targets import (
     joined_labels,
     numeric,
 )
-from ulmus.validation import valid_rows_and_target
+from ulmus.validation import complete, missing, plain, valid_rows_and_target
 
 __all__ = ["ClassLabels", "ValueLabels", "record", "weighted_rows"]
 

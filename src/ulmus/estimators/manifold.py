@@ -9,11 +9,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, limits, numbers_of
-from ulmus.atomic import atomic, snapshot
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import beside, doubles, gathered, on_host, placed, same_place, take
+from ulmus.backends.namespace import (
+    beside,
+    doubles,
+    gathered,
+    is_collection,
+    on_host,
+    placed,
+    same_place,
+    take,
+)
 from ulmus.backends.threads import held_threads
-from ulmus.distributed.blocks import is_collection
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.coupling import FreeCoupling
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
@@ -30,7 +37,7 @@ from ulmus.estimators.stage import (
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.fitted import ForUpdate, OnDevice, forget_fit
+from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.methods.iterative import (
@@ -41,13 +48,12 @@ from ulmus.methods.iterative import (
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of, manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
 from ulmus.methods.ridge import manifold_primal
-from ulmus.missing import plain
 from ulmus.problem import Problem
 from ulmus.progress import units
 from ulmus.summary import Summary, log_facts
 from ulmus.targets import coded
 from ulmus.typing import Array, Rows
-from ulmus.validation import valid_rows
+from ulmus.validation import plain, valid_rows
 
 __all__ = ["SemiSupervisedELM", "grid_of"]
 

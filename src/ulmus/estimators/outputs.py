@@ -24,13 +24,11 @@ from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.stage import layer_of, takes_devices
 from ulmus.exceptions import InvalidInputError
-from ulmus.finite import finite_outputs
-from ulmus.fitted import OnDevice
+from ulmus.fitted import OnDevice, finite_outputs
 from ulmus.hidden import Hidden
-from ulmus.missing import complete
 from ulmus.targets import chosen
 from ulmus.typing import Array
-from ulmus.validation import valid_rows
+from ulmus.validation import complete, valid_rows
 
 __all__ = ["ClassOutputs", "HiddenOutputs", "LabelOutputs", "ValueOutputs"]
 

@@ -8,9 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 
 from ulmus.arguments import check_known, limits, numbers_of
-from ulmus.atomic import atomic
-from ulmus.backends.namespace import placed
-from ulmus.distributed.blocks import is_collection
+from ulmus.backends.namespace import is_collection, placed
 from ulmus.estimators.batches import is_batches
 from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.importances import FeatureImportances
@@ -24,7 +22,7 @@ from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, wi
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.kernel_space import check_rank
-from ulmus.fitted import ForUpdate, OnDevice, forget_fit
+from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge

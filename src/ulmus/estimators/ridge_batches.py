@@ -8,7 +8,6 @@ are all there are, they are fitted as rows at hand are.
 
 import numpy as np
 
-from ulmus.atomic import atomic
 from ulmus.distributed.blocks import named
 from ulmus.estimators.batches import SourceError, cut_short, numbered, rewinds
 from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
@@ -16,6 +15,7 @@ from ulmus.estimators.stage import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.watching import watched
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
+from ulmus.fitted import atomic
 from ulmus.methods.method import refuse_sums
 from ulmus.reservoir import Reservoir, most_collected, most_kept
 from ulmus.sources.source import Sample, Summed, calibration_rows

@@ -5,13 +5,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ulmus.atomic import snapshot
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import narrowed, plain
+from ulmus.fitted import snapshot
 from ulmus.targets import (
     ClassTargets,
     check_labels,
@@ -22,6 +21,7 @@ from ulmus.targets import (
     is_balanced,
     known_labels,
 )
+from ulmus.validation import narrowed, plain
 
 __all__ = ["SemiSupervisedELMClassifier"]
 

@@ -4,13 +4,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ulmus.atomic import snapshot
 from ulmus.backends.namespace import placed, to_numpy
 from ulmus.estimators.manifold import SemiSupervisedELM
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import missing, plain
+from ulmus.fitted import snapshot
 from ulmus.targets import ValueTargets, check_size, numeric
+from ulmus.validation import missing, plain
 
 __all__ = ["SemiSupervisedELMRegressor"]
 

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_number, limits, numbers_of
-from ulmus.atomic import atomic
 from ulmus.backends.namespace import floating
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
 from ulmus.estimators.importances import FeatureImportances, some_kept
@@ -20,8 +19,7 @@ from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
 from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.finite import finite_outputs
-from ulmus.fitted import ForUpdate, forget_fit
+from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.naming import is_definite
 from ulmus.kernels.pairs import landmarks_like

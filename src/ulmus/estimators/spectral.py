@@ -8,16 +8,15 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole, is_whole
-from ulmus.atomic import atomic
-from ulmus.backends.namespace import from_numpy, gathered, placed, to_numpy
-from ulmus.distributed.blocks import computed, is_collection
+from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, to_numpy
+from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.outputs import HiddenOutputs
 from ulmus.estimators.stage import dense, layer_of
 from ulmus.exceptions import InvalidParameterError
-from ulmus.fitted import OfRows, OnDevice, forget_fit
+from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_precision
-from ulmus.backends.moving import to_numpy
 from ulmus.exceptions import ExportError
 from ulmus.exporting import onnx_scikit  # noqa: F401  (its transformers register themselves)
 from ulmus.exporting.onnx_graph import Graph, Value, onnx_module
 from ulmus.exporting.onnx_outputs import outputs
 from ulmus.exporting.table_columns import encoded_rows, input_names
 from ulmus.files import replacing
+from ulmus.moving import to_numpy
 from ulmus.version import __version__
 
 __all__ = ["save_onnx", "to_onnx"]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.backends.elementwise import decay, elementwise, positive_part
-from ulmus.backends.namespace import is_numpy
+from ulmus.backends.namespace import decay, elementwise, is_numpy, positive_part
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array
 

@@ -11,13 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_arguments, check_whole
-from ulmus.atomic import atomic
-from ulmus.backends.namespace import floating, placed, take
-from ulmus.distributed.blocks import is_collection
+from ulmus.backends.namespace import floating, is_collection, placed, take
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
-from ulmus.finite import finite_outputs
+from ulmus.fitted import atomic, finite_outputs
 from ulmus.summary import Summary
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows

@@ -6,14 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import check_known, check_number
-from ulmus.backends.elementwise import decay, elementwise, positive_part
 from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
     contiguous,
+    decay,
+    elementwise,
     is_sparse,
     namespace,
     placed,
+    positive_part,
     same_place,
     take,
     to_numpy,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.elementwise import decay
+from ulmus.backends.namespace import decay
 from ulmus.kernels.definition import Kernel, parameter
 from ulmus.kernels.pairs import (
     at_most_zero,

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.elementwise import decay, elementwise
-from ulmus.backends.namespace import is_numpy
+from ulmus.backends.namespace import decay, elementwise, is_numpy
 from ulmus.kernels.definition import Kernel, parameter
 from ulmus.kernels.pairs import affine, into, mean_square, products, squares
 from ulmus.typing import Array, Rows

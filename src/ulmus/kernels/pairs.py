@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.elementwise import elementwise
 from ulmus.backends.linalg import matmul, zero_diagonal
 from ulmus.backends.namespace import (
     all_finite,
     cast,
     doubles,
+    elementwise,
     from_numpy,
     is_numpy,
     is_sparse,

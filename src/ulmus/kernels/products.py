@@ -5,8 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ulmus.backends.elementwise import elementwise
-from ulmus.backends.namespace import namespace
+from ulmus.backends.namespace import elementwise, namespace
 from ulmus.kernels.definition import Kernel, parameter
 from ulmus.kernels.pairs import mean_square, products, squares
 from ulmus.typing import Array, Rows

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.backends.namespace import is_array_api_obj, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.exceptions import MissingExtraError
-from ulmus.missing import plain as plain_targets
+from ulmus.validation import plain as plain_targets
 
 __all__ = [
     "COLOURS",

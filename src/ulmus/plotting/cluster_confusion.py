@@ -8,9 +8,9 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ulmus.metrics import matched
-from ulmus.missing import complete
 from ulmus.plotting.canvas import Display, as_written, plain
 from ulmus.targets import distinct
+from ulmus.validation import complete
 
 __all__ = ["ClusterConfusionDisplay"]
 

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import narrowed
 from ulmus.plotting.canvas import (
     COLOURS,
     MARKERS,
@@ -18,6 +17,7 @@ from ulmus.plotting.canvas import (
     plain,
 )
 from ulmus.targets import codes_of, distinct, known_labels
+from ulmus.validation import narrowed
 
 __all__ = ["EmbeddingDisplay"]
 

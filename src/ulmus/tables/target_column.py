@@ -6,10 +6,10 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
-from ulmus.missing import missing
 from ulmus.tables.cells import read_cells, reader
 from ulmus.tables.squashing import unusable, usable
 from ulmus.tables.table import Table
+from ulmus.validation import missing
 
 __all__ = ["Target", "as_text", "read_target", "separated"]
 
