@@ -115,9 +115,10 @@ def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.nd
     if numbers is None:
         numbers = _numbers(_ungrouped(distinct, decimal_comma))
     if numbers is None:
-        return np.array(distinct.to_pylist(), dtype=object)[codes]
-    values: np.ndarray = numbers.to_numpy(zero_copy_only=False).astype(float)[codes]
-    return values
+        values = np.array(distinct.to_pylist(), dtype=object)
+    else:
+        values = numbers.to_numpy(zero_copy_only=False).astype(float)
+    return values.take(codes)
 
 
 def _distinct(column: Any) -> tuple[Any, np.ndarray]:
@@ -220,7 +221,7 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
     kind = column.type
     if kinds.is_date(kind) or kinds.is_timestamp(kind):
         moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
-        words = np.datetime_as_string(moments).astype(object)
+        words: np.ndarray = np.datetime_as_string(moments).astype(object)
         words[np.isnat(moments)] = None
         return words
     if kinds.is_boolean(kind):
@@ -228,11 +229,10 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
     if kinds.is_boolean(kind) or kinds.is_string(kind) or kinds.is_large_string(kind):
         distinct, codes = _distinct(column.cast(pyarrow.large_string()))
         text = _plain_text(distinct, missing).to_pylist()
-        return np.array([*text, None], dtype=object)[codes]
+        return np.array([*text, None], dtype=object).take(codes)
     numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
     if any(holds(kind) for holds in numeric):
-        values: np.ndarray = column.cast(pyarrow.float64(), safe=False).to_numpy()
-        return values.astype(float)
+        return np.array(column.cast(pyarrow.float64(), safe=False).to_numpy(), dtype=float)
     raise TableError(
         f"{path}: the column {name!r} holds {kind}, and only numbers, text, dates and booleans can "
         "be used; leave it out, or spread it over several columns."

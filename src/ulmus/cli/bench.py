@@ -83,4 +83,5 @@ class _Floor:
         self.coef = cho_solve(cho_factor(gram), H.T @ T).astype(X.dtype)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        return np.argmax(X @ self.W @ self.coef, axis=1)
+        found: np.ndarray = np.argmax(X @ self.W @ self.coef, axis=1)
+        return found

@@ -93,8 +93,8 @@ def _edges(x: np.ndarray) -> np.ndarray:
     """Between the bins; none of a column with two values, which is an indicator already."""
     if _two_values(x):
         return np.zeros(0)
-    cuts = np.unique(np.quantile(x, np.arange(1, _BINS) / _BINS, method="lower"))
-    return cuts[cuts < x.max()]
+    cuts: np.ndarray = np.quantile(x, np.arange(1, _BINS) / _BINS, method="lower")
+    return np.unique(cuts[cuts < x.max()])
 
 
 def _two_values(x: np.ndarray) -> bool:

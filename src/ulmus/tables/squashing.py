@@ -40,10 +40,10 @@ Frame = tuple[float, float, bool]
 
 def usable(x: np.ndarray) -> np.ndarray:
     """Which numbers are neither NaN nor infinite nor nearly so; the others count as blank."""
-    if x.dtype == np.float32:  # which holds no number so large
-        return np.isfinite(x)
     with np.errstate(invalid="ignore"):
-        return np.abs(x) < LARGEST
+        # No finite number of float32 is so large.
+        found: np.ndarray = np.isfinite(x) if x.dtype == np.float32 else np.abs(x) < LARGEST
+    return found
 
 
 def unusable(x: np.ndarray) -> str:
