@@ -8,9 +8,11 @@ import numpy as np
 import onnx
 import pytest
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from exporting.runtime import assert_agrees, results, session_of
 from ulmus import (
@@ -213,6 +215,22 @@ REFUSED = {
 def test_what_has_no_graph_is_refused(model, why):
     with pytest.raises(ExportError, match=why):
         to_onnx(model)
+
+
+class Halves(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X / 2
+
+    def onnx(self, x):
+        return x / 2.0
+
+
+def test_a_transformer_of_ones_own_says_its_formula_itself():
+    model = ELMClassifier(make_pipeline(Halves(), RandomFeatures(20, random_state=0)), C=1.0)
+    assert_agrees(model.fit(X, CLASSES), X)
 
 
 def test_a_class_of_ones_own_kernel_is_refused():

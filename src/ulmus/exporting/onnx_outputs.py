@@ -25,8 +25,9 @@ from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs, 
 from ulmus.estimators.spectral import ELMSpectralClustering
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
-from ulmus.exporting.onnx_maps import kernel_block, linear_outputs, transformed
+from ulmus.exporting.onnx_maps import linear_outputs, transformed
 from ulmus.features.base import FeatureMap
+from ulmus.features.kernel_space import kernel_graph
 
 __all__ = ["OUTPUT_NAMES", "Output", "outputs"]
 
@@ -179,10 +180,10 @@ def _decision(model: Any, x: Value) -> Value:
     if getattr(model, "kernel", None) is None:
         return linear_outputs(model, x)
     if isinstance(model, KernelELM):
-        return kernel_block(model, x, model.landmarks_) @ model.dual_coef_ + model.intercept_
+        return kernel_graph(model, x, model.landmarks_) @ model.dual_coef_ + model.intercept_
     # There are no support vectors where the kernel is precomputed, and that is refused further on.
     support = getattr(model, "support_vectors_", np.empty((0, 0)))
-    return kernel_block(model, x, support) @ model.dual_coef_.T + model.intercept_
+    return kernel_graph(model, x, support) @ model.dual_coef_.T + model.intercept_
 
 
 def _chosen(classes: int, F: Value) -> Value:

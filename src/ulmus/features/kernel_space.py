@@ -48,6 +48,7 @@ __all__ = [
     "KernelLayer",
     "candidates",
     "check_rank",
+    "kernel_graph",
     "least_missing",
     "rank_warning",
 ]
@@ -240,6 +241,10 @@ class KernelFeatures(FeatureMap):
         W, scaling = cast(placed(self.weights_, like), work), self.scaling_.placed(like)
         return KernelLayer(self.kernel_, landmarks, W, scaling, self._rescales, dtype)
 
+    def onnx(self, x: Any) -> Any:
+        """H as nodes of an ONNX graph with rows x."""
+        return kernel_graph(self, x, self.landmarks_) @ self.weights_
+
     def truncate(self, n_hidden: int) -> Self:
         """The same map with only its first columns."""
         narrow = copy(self)
@@ -318,6 +323,12 @@ class KernelFeatures(FeatureMap):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+
+def kernel_graph(model: Any, x: Any, landmarks: Any) -> Any:
+    """k(x, z) of a model's kernel and scale, as nodes of an ONNX graph with rows x."""
+    Z = landmarks_like(landmarks, np.empty((0, 0)), np.dtype(float), model.scaling_.shift)
+    return model.kernel_.onnx(model.scaling_.onnx(x), Z)
 
 
 def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:

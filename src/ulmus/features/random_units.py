@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -173,6 +174,11 @@ class RandomFeatures(FeatureMap):
         center = placed(self.scaling_.shift, like) @ W[:-1, :]
         scaling = self.scaling_.placed(like)
         return RandomLayer(scaling, cast(W, precision), cast(center, precision), g)
+
+    def onnx(self, x: Any) -> Any:
+        """H as nodes of an ONNX graph with rows x."""
+        z = self.scaling_.onnx(x) @ self.weights_.T + self.biases_
+        return activation(self.activation).graph(z)
 
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]

@@ -1,6 +1,7 @@
 """Hidden units that answer to the distance from a centre."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,18 +58,25 @@ def _inverse_multiquadric(Z: Array) -> Array:
     return 1.0 / Z
 
 
-# Each node is a function of z = w‖x − a‖²; the exponential one has w = b².
 def _exponential_slope(Z: np.ndarray) -> np.ndarray:
     """−exp(−√z) / 2√z; zero at the centre itself, where the unit has a peak and no gradient."""
     root = np.sqrt(Z)
     return np.divide(-0.5 * np.exp(-root), root, out=np.zeros_like(Z), where=root > 0)
 
 
+_EXP = Activation(_gaussian, slope=lambda Z: -np.exp(-Z), onnx=lambda z: (-z).op("Exp"))
+# Each node is a function of z = w‖x − a‖²; the exponential one has w = b².
 _NODES = {
-    "gaussian": Activation(_gaussian, slope=lambda Z: -np.exp(-Z)),
-    "random_gaussian": Activation(_gaussian, slope=lambda Z: -np.exp(-Z)),
-    "exponential": Activation(_exponential, slope=_exponential_slope),
-    "robust": Activation(_inverse_multiquadric, slope=lambda Z: -0.5 * (1.0 + Z) ** -1.5),
+    "gaussian": _EXP,
+    "random_gaussian": _EXP,
+    "exponential": Activation(
+        _exponential, slope=_exponential_slope, onnx=lambda z: (-z.op("Sqrt")).op("Exp")
+    ),
+    "robust": Activation(
+        _inverse_multiquadric,
+        slope=lambda Z: -0.5 * (1.0 + Z) ** -1.5,
+        onnx=lambda z: (1.0 + z).op("Sqrt").op("Reciprocal"),
+    ),
 }
 
 
@@ -221,6 +229,11 @@ class RBFFeatures(FeatureMap):
     def layer(self, like: Rows, dtype: DType = None) -> RBFLayer:
         """The fitted units as a function of rows that live where ``like`` lives."""
         return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
+
+    def onnx(self, x: Any) -> Any:
+        """H as nodes of an ONNX graph with rows x."""
+        z = self.scaling_.onnx(x).squared_distances(self.centers_, self.rates_)
+        return _NODES[self.node].graph(z)
 
     def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
         same_place(X=like, centers_=self.centers_)

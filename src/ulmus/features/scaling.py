@@ -152,6 +152,10 @@ class Scaling:
     def __repr__(self) -> str:
         return f"Scaling({self.center.shape[0]} columns)"
 
+    def onnx(self, x: Any) -> Any:
+        """The same for the rows of an ONNX graph."""
+        return x.scaled(self.center, self.factor)
+
     @classmethod
     def none(cls, columns: ColumnStatistics, dtype: DType) -> "Scaling":
         """Leave the inputs as they are, if sums of their squares are far from overflow."""
