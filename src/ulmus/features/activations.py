@@ -9,9 +9,9 @@ import scipy.special
 
 from ulmus.backends.namespace import decay, elementwise, is_numpy, positive_part
 from ulmus.exceptions import ExportError, InvalidParameterError
-from ulmus.typing import Array
+from ulmus.typing import Array, DType
 
-__all__ = ["ACTIVATIONS", "Activation", "activation"]
+__all__ = ["ACTIVATIONS", "Activation", "UnitLayer", "activation"]
 
 # Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache
 # from the product to the last of the activation's passes.
@@ -56,6 +56,28 @@ class Activation:
                 f"cannot be written as ONNX; of functions these can: {known}."
             )
         return self.onnx(z)
+
+
+class UnitLayer:
+    """What layers of units share: a column of W for each, and the activation of all."""
+
+    W: Array
+    activation: Activation
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return int(self.W.shape[1])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.W.dtype
+
+    @property
+    def offset(self) -> float:
+        """What the rows are short of."""
+        return self.activation.offset
 
 
 def _sigmoid(Z: Array) -> Array:

@@ -17,7 +17,7 @@ from ulmus.backends.namespace import (
     same_place,
 )
 from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
-from ulmus.features.activations import Activation, activation
+from ulmus.features.activations import Activation, UnitLayer, activation
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
 from ulmus.fitted import OnDevice
@@ -30,7 +30,7 @@ _DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogon
 
 
 @dataclass(frozen=True)
-class RandomLayer:
+class RandomLayer(UnitLayer):
     """H = g(s(x) A + b) for one precision and device, s the inputs' scaling.
 
     ``W`` is A above the row b, ``center`` s(0): sparse rows are scaled but not
@@ -41,21 +41,6 @@ class RandomLayer:
     W: Array
     center: Array
     activation: Activation
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return int(self.W.shape[1])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of the hidden rows."""
-        return self.W.dtype
-
-    @property
-    def offset(self) -> float:
-        """What the rows are short of."""
-        return self.activation.offset
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""

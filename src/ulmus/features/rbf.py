@@ -22,7 +22,7 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
-from ulmus.features.activations import Activation
+from ulmus.features.activations import Activation, UnitLayer
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
 from ulmus.fitted import OnDevice
@@ -81,7 +81,7 @@ _NODES = {
 
 
 @dataclass(frozen=True)
-class RBFLayer:
+class RBFLayer(UnitLayer):
     """H = g(w‖s(x) − a‖²) for one precision and device.
 
     ``W`` stacks −2wA, w and w‖a‖², so that [s, ‖s‖², 1] W = w‖s − a‖². Sparse rows
@@ -91,22 +91,7 @@ class RBFLayer:
     scaling: Scaling
     W: Array
     shifted: Array
-    node: Activation
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return int(self.W.shape[1])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of the hidden rows."""
-        return self.W.dtype
-
-    @property
-    def offset(self) -> float:
-        """What the rows are short of."""
-        return self.node.offset
+    activation: Activation
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""
@@ -114,7 +99,7 @@ class RBFLayer:
         with np.errstate(over="ignore", invalid="ignore"):
             Z = matmul(S, W, out) if is_sparse(S) else tall_product(S, W, out)
         # The expanded square may round to just below zero.
-        return self.node(positive_part(Z))
+        return self.activation(positive_part(Z))
 
     def _expanded_rows(self, X: Rows) -> tuple[Rows, Array]:
         """[s, ‖s‖², 1] for every row, and what they are multiplied by."""
@@ -135,8 +120,8 @@ class RBFLayer:
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes:
         """The gradients of H coef at these rows, of NumPy."""
         S, W = self._expanded_rows(X)
-        assert self.node.slope is not None
-        p = self.node.slope(positive_part(matmul(S, W)))
+        assert self.activation.slope is not None
+        p = self.activation.slope(positive_part(matmul(S, W)))
         # z = w‖s − a‖² has the gradient 2w s − 2w a, and −2w a are the first rows of W.
         return Slopes(S[:, :-2], W[:-2].T, p, 2.0 * W[-2] * p, coef, self.scaling.factor)
 
