@@ -59,11 +59,14 @@ TESTS = {
     "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
-    "class_sums.py": ["methods/test_balanced.py", "laws/test_balanced.py"],
-    "sources/source.py": ["sources/test_source.py", "distributed/test_ridge.py"],
+    "sources/source.py": [
+        "sources/test_source.py",
+        "laws/test_balanced.py",
+        "distributed/test_ridge.py",
+    ],
     "methods/method.py": ["contract/test_variant.py"],
     "methods/ridge.py": ["methods/test_ridge.py", *SOLVE, "estimators/test_regressor.py"],
-    "methods/balanced.py": ["methods/test_balanced.py", "laws/test_balanced.py"],
+    "methods/balanced.py": ["laws/test_balanced.py"],
     "methods/box.py": HINGE,
     "methods/hinge_kernel.py": HINGE,
     "methods/discriminant.py": [

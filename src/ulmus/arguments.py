@@ -15,6 +15,7 @@ __all__ = [
     "check_known",
     "check_number",
     "check_precision",
+    "check_rank",
     "check_whole",
     "hint",
     "is_number",
@@ -28,6 +29,8 @@ _MOST = 40
 # Beyond these, squares and quotients of what is computed overflow or vanish.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _INTEGERS = 2**31 - 1
+# More passes do not make a sketch more exact.
+_MOST_STEPS = 100
 
 
 def is_whole(value: object) -> bool:
@@ -99,6 +102,24 @@ def check_precision(name: str, value: Any) -> None:
     if not sound:
         raise InvalidParameterError(
             f"{name}={value!r} must be float32, float64, or None to follow the input."
+        )
+
+
+def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:
+    """Refuse a rank, a tolerance or a sketch that cannot be."""
+    check_whole("oversampling", oversampling, least=0)
+    check_whole("power_steps", power_steps, least=0, most=_MOST_STEPS)
+    if rank is not None:
+        sound = rank >= 1 if is_whole(rank) else is_number(rank, most=1.0)
+        if not sound:
+            raise InvalidParameterError(
+                f"rank={rank!r} must be a whole number of at least 1, or a part of the rows above "
+                "0 and at most 1.0."
+            )
+    if tol is not None and not (is_number(tol) and tol < 1):
+        raise InvalidParameterError(
+            f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
+            "missing."
         )
 
 

@@ -1,19 +1,52 @@
-"""How far a long piece of work is: a bar for a person at a terminal, else lines in the log."""
+"""How far a long piece of work is, and what a fit came to, for whoever wants to know.
+
+A person at a terminal sees a bar, the log has lines, and scikit-learn's callbacks, which came with
+its version 1.9, are told: there a fit is a task, each of its passes over the rows a task within it,
+and a hundredth of the rows a task within that.
+"""
 
 import logging
 import shutil
 import sys
 import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
-__all__ = ["Bar", "Progress", "columns", "duration", "units"]
+from ulmus.summary import facts
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """What has no callbacks in an older scikit-learn."""
+
+    def with_callbacks(method: Any) -> Any:
+        """The method as it is."""
+        return method
+
+
+__all__ = [
+    "Bar",
+    "CallbackSupportMixin",
+    "Progress",
+    "as_task",
+    "columns",
+    "duration",
+    "log_facts",
+    "units",
+    "watched",
+    "with_callbacks",
+]
 
 _LOG = logging.getLogger(__name__)
 Words = Callable[[float, float | None], str]
 _WIDTH = 24
 _PERIOD = 0.1
 _LOG_PERIOD = 10.0
+# Tasks within a pass over the rows that callbacks are told of.
+_PARTS = 100
 
 
 class Bar:
@@ -123,3 +156,70 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def as_task(estimator: Any) -> Iterator[None]:
+    """A fit, within a method that has `with_callbacks`."""
+    if not hasattr(estimator, "_init_callback_context"):
+        yield
+        return
+    task = estimator._init_callback_context(max_subtasks=None)
+    task.call_on_fit_task_begin(estimator=estimator)
+    yield
+    task.call_on_fit_task_end(estimator=estimator)
+
+
+@contextmanager
+def watched(
+    estimator: Any, title: str, words: Words | None = None
+) -> Iterator[Callable[[float, float | None], None]]:
+    """A pass over the rows; gives what is to be told how many rows of how many are done.
+
+    ``words`` says what else than rows is counted.
+    """
+    told = _Told(estimator, title)
+    with Progress(title, estimator.verbose, words) as progress:
+
+        def update(done: float, total: float | None) -> None:
+            progress.update(done, total)
+            told.update(done, total)
+
+        yield update
+    told.close()
+
+
+class _Told:
+    """One pass over the rows, as callbacks see it."""
+
+    def __init__(self, estimator: Any, title: str) -> None:
+        self._estimator, self._title = estimator, title
+        self._fit = getattr(estimator, "_callback_fit_ctx", None)
+        self._task: Any = None
+        self._parts = 0
+
+    def update(self, done: float, total: float | None) -> None:
+        if self._fit is None:
+            return
+        if self._task is None:
+            parts = _PARTS if total else None
+            self._task = self._fit.subcontext(task_name=self._title, max_subtasks=parts)
+            self._task.call_on_fit_task_begin(estimator=self._estimator)
+        ended = int(_PARTS * done / total) if total else self._parts + 1
+        for _ in range(self._parts, ended):
+            part = self._task.subcontext(task_name="part")
+            part.call_on_fit_task_begin(estimator=self._estimator)
+            part.call_on_fit_task_end(estimator=self._estimator)
+        self._parts = max(self._parts, ended)
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+
+
+def log_facts(model: Any) -> None:
+    """One line at INFO of what a fit settled on, in the log of the model's module."""
+    logger = logging.getLogger(type(model).__module__)
+    if logger.isEnabledFor(logging.INFO):
+        words = "; ".join(f"{name}: {words}" for name, words in facts(model))
+        logger.info("%s fitted. %s", type(model).__name__, words)

@@ -1,10 +1,9 @@
 """What a fit chose, in words: for a notebook, and for the log."""
 
 import html
-import logging
 from typing import Any
 
-__all__ = ["Summary", "facts", "log_facts"]
+__all__ = ["Summary", "facts"]
 
 _HOW = {
     "fixed": "given",
@@ -58,13 +57,6 @@ def facts(model: Any) -> list[tuple[str, str]]:
         "score": _score(model),
     }
     return [(name, words) for name, words in found.items() if words]
-
-
-def log_facts(model: Any, logger: logging.Logger) -> None:
-    """One line at INFO of what a fit settled on."""
-    if logger.isEnabledFor(logging.INFO):
-        words = "; ".join(f"{name}: {words}" for name, words in facts(model))
-        logger.info("%s fitted. %s", type(model).__name__, words)
 
 
 def _table(model: Any) -> str:

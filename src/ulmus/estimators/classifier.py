@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from ulmus.backends.namespace import from_numpy
 from ulmus.estimators.labels import ClassLabels
 from ulmus.estimators.outputs import ClassOutputs
-from ulmus.estimators.ridge import RidgeELM
+from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import atomic
 from ulmus.targets import class_factors, codes_of, distinct, joined_labels

@@ -25,7 +25,8 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
-from ulmus.summary import Summary, log_facts
+from ulmus.progress import log_facts
+from ulmus.summary import Summary
 from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
@@ -97,7 +98,7 @@ class HiddenClustering(
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         self._learn(self._sample(H, seed), seed)
         self.labels_, self.inertia_ = self._assign(H)
-        log_facts(self, _LOG)
+        log_facts(self)
         return self
 
     @by_blocks

@@ -16,13 +16,12 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, placed, take, to_numpy
 from ulmus.calibration import probabilities
 from ulmus.estimators.free import GraphLabels, graph_lams, spread_labels
-from ulmus.estimators.ridge import ridge_grid
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.estimators.stage import layer_of
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.fitted import ForUpdate, OnDevice
 from ulmus.hidden import Hidden
-from ulmus.methods.ridge import Ridge, solve
+from ulmus.methods.ridge import Ridge, ridge_grid, solve
 from ulmus.problem import Moments, Problem
 from ulmus.sources.source import Sample, Summed
 from ulmus.targets import ClassTargets

@@ -1,6 +1,5 @@
 """MELM: neighbours of a class together, classes apart."""
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,11 @@ from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.problem import Problem
-from ulmus.summary import Summary, log_facts
+from ulmus.progress import log_facts
+from ulmus.summary import Summary
 
 __all__ = ["ManifoldELMClassifier"]
 
-_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 4, 21)
 
 
@@ -210,7 +209,7 @@ class ManifoldELMClassifier(
             self.cv_path_ = solution.path.table()
             self.cv_score_ = 1.0 - solution.path.score[0]
         self._calibrate(problem, solution)
-        log_facts(self, _LOG)
+        log_facts(self)
 
     def _inputs(self, X, H):
         """The inputs as rows whose scatter is meant."""

@@ -4,9 +4,8 @@ import numpy as np
 
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.manifold import grid_of
-from ulmus.estimators.ridge import ridge_grid
 from ulmus.methods.class_scatter import ClassScatter, Points
-from ulmus.methods.ridge import DEFAULT_GRID
+from ulmus.methods.ridge import DEFAULT_GRID, ridge_grid
 
 __all__ = ["GraphELMClassifier"]
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
-from ulmus.class_sums import ClassMoments
 from ulmus.estimators.labels import record
 from ulmus.estimators.ridge_blocks import Wanted, balances, surveyed
 from ulmus.exceptions import InvalidParameterError
@@ -18,6 +17,7 @@ from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import Ridge
 from ulmus.problem import Problem
+from ulmus.sources.source import ClassMoments
 from ulmus.targets import is_balanced
 
 __all__ = ["fit_blocks"]

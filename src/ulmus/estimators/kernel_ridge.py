@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_known
+from ulmus.arguments import check_known, check_rank
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -29,10 +29,8 @@ from ulmus.estimators.importances import FeatureImportances, some_kept
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.labels import record, weighted_rows
-from ulmus.estimators.ridge import ridge_grid
-from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel_space import check_rank, least_missing, rank_warning
+from ulmus.features.kernel_space import least_missing, rank_warning
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
@@ -41,9 +39,9 @@ from ulmus.kernels.naming import check_method, has_gamma, is_definite
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.randomized import residual_coef
-from ulmus.methods.ridge import solve
+from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem
-from ulmus.progress import columns
+from ulmus.progress import columns, watched
 from ulmus.summary import Summary
 from ulmus.typing import Array
 from ulmus.validation import valid_rows

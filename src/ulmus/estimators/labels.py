@@ -1,6 +1,5 @@
 """What a supervised estimator makes of y: classes, or numbers."""
 
-import logging
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from ulmus.backends.namespace import on_host, take, to_numpy
 from ulmus.calibration import temperature
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
-from ulmus.summary import log_facts
+from ulmus.progress import log_facts
 from ulmus.targets import (
     ClassTargets,
     ValueTargets,
@@ -28,7 +27,6 @@ from ulmus.validation import complete, missing, plain, valid_rows_and_target
 
 __all__ = ["ClassLabels", "ValueLabels", "record", "weighted_rows"]
 
-_LOG = logging.getLogger(__name__)
 # What else can be done with rows whose target is missing.
 CLASSES_INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
 VALUES_INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
@@ -164,7 +162,7 @@ def record(estimator, problem, solution, n_rows=None, settled=False):
     if not settled:
         _record_choice(estimator, problem, solution, n_rows)
     estimator._calibrate(problem, solution)
-    log_facts(estimator, _LOG)
+    log_facts(estimator)
 
 
 def _record_choice(estimator, problem, solution, n_rows):

@@ -1,6 +1,5 @@
 """What the semi-supervised estimators share: a few labels, a graph, one solve."""
 
-import logging
 from abc import ABCMeta, abstractmethod
 from copy import copy
 
@@ -34,7 +33,6 @@ from ulmus.estimators.stage import (
     map_over_blocks,
     scaled_rows,
 )
-from ulmus.estimators.watching import watched
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
@@ -49,15 +47,14 @@ from ulmus.methods.manifold_basis import ManifoldBasis, basis_of, manifold_basis
 from ulmus.methods.manifold_path import Labelled, point, surface
 from ulmus.methods.ridge import manifold_primal
 from ulmus.problem import Problem
-from ulmus.progress import units
-from ulmus.summary import Summary, log_facts
+from ulmus.progress import log_facts, units, watched
+from ulmus.summary import Summary
 from ulmus.targets import coded
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 __all__ = ["SemiSupervisedELM", "grid_of"]
 
-_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 _SKETCH = 100
@@ -320,7 +317,7 @@ class SemiSupervisedELM(
         self.n_hidden_ = coef.shape[0]
         self._y = beside(y, coef)
         self._calibrate(targets, loo, loo_rows, weight)
-        log_facts(self, _LOG)
+        log_facts(self)
         return self
 
     def _get_fitted_attr_html(self, doc_link=""):

@@ -3,7 +3,7 @@
 from sklearn.base import RegressorMixin
 
 from ulmus.estimators.labels import ValueLabels
-from ulmus.estimators.ridge import RidgeELM
+from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.exceptions import InvalidInputError
 
 __all__ = ["ELMRegressor"]

@@ -6,28 +6,30 @@ the first rows settle the map. Either way rows are kept at first, as many as are
 are all there are, they are fitted as rows at hand are.
 """
 
+from itertools import count
+
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
-from ulmus.estimators.batches import SourceError, cut_short, numbered, rewinds
 from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
 from ulmus.estimators.stage import fitted_map, layer_of, map_of_sample
-from ulmus.estimators.watching import watched
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.fitted import atomic
 from ulmus.methods.method import refuse_sums
+from ulmus.progress import watched
 from ulmus.reservoir import Reservoir, most_collected, most_kept
 from ulmus.sources.source import Sample, Summed, calibration_rows
 
-__all__ = ["fit_batches"]
+__all__ = ["fit_batches", "is_batches"]
 
 
 def fit_batches(estimator, batches, checkpoint):
     """Fit a `RidgeELM`; give back the error that cut the batches short, if one did."""
     estimator._refuse_sketch("rows that come in batches")
     failure, total = None, None
-    if rewinds(batches):
+    if _rewinds(batches):
         columns, total = _survey(estimator, batches), estimator._kept.seen
         if estimator._kept.complete:
             checkpoint.check_end(0)
@@ -40,7 +42,7 @@ def fit_batches(estimator, batches, checkpoint):
         kept, summed = estimator._kept, hasattr(estimator, "_moments")
         if not (summed or (kept.complete and len(kept))):
             raise
-        failure = cut_short(error, kept.seen, checkpoint.path if summed else None)
+        failure = _cut_short(error, kept.seen, checkpoint.path if summed else None)
         if not isinstance(error, SourceError):
             raise failure from error.__cause__
     finally:
@@ -58,7 +60,7 @@ def _survey(estimator, batches):
     """Learn the targets of all batches and sample their rows; give the columns' statistics."""
     columns = None
     with watched(estimator, "Scale") as update:
-        for number, *batch in numbered(batches):
+        for number, *batch in _numbered(batches):
             with named(f"Batch {number}"):
                 first = not hasattr(estimator, "n_features_in_")
                 X, y, weight = estimator._checked_rows(*batch, reset=first)
@@ -85,7 +87,7 @@ def _absorbed(estimator, batches, checkpoint, total):
     """Add up the batches but for those that the checkpoint has; yield after each that is added."""
     rows, limit = 0, None if total is None else 0
     with watched(estimator, "Read" if total is None else "Fit") as update:
-        for number, *batch in numbered(batches):
+        for number, *batch in _numbered(batches):
             fresh = rows >= checkpoint.rows
             with named(f"Batch {number}"):
                 count, limit, problem = _taken_in(estimator, batch, fresh, limit)
@@ -166,3 +168,72 @@ def _solve_widths(estimator):
 
     _, solution = estimator._solve(source, n_rows=np.inf)
     estimator._moments, estimator._kept = solution.moments, kept.refitted()
+
+
+class SourceError(BatchError):
+    """The batches end with an error of their source; those before it are sound."""
+
+
+def is_batches(X):
+    """Whether X is a stream of batches: a function that makes one, or an iterable that is no array.
+
+    Examples
+    --------
+    >>> is_batches(iter([])), is_batches(lambda: iter([])), is_batches([[1.0]])
+    (True, True, False)
+    """
+    if callable(X) and not hasattr(X, "shape"):
+        return True
+    return hasattr(X, "__iter__") and not any(
+        hasattr(X, name) for name in ("__getitem__", "shape", "__array__", "__dataframe__")
+    )
+
+
+def _rewinds(batches):
+    """Whether the batches can be read a second time."""
+    return callable(batches) or iter(batches) is not batches
+
+
+def _numbered(batches):
+    """Yield (number, X, y, sample_weight) from 1 on, and refuse what is no batch.
+
+    A batch without rows adds nothing and is passed over.
+    """
+    seen = False
+    for number, batch in _read(batches):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            raise BatchError(
+                f"Batch {number} is not a pair (X, y) or a triple (X, y, sample_weight)."
+            )
+        if _num_samples(batch[0]):
+            seen = True
+            yield number, batch[0], batch[1], batch[2] if len(batch) == 3 else None
+    if not seen:
+        raise InvalidInputError("There was no batch to fit; the iterator was empty.")
+
+
+def _read(batches):
+    """The batches and their numbers; says which one its source failed at."""
+    source = iter(batches() if callable(batches) else batches)
+    for number in count(1):
+        try:
+            batch = next(source)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise SourceError(
+                f"Batch {number} cannot be read ({type(error).__name__}: {error})."
+            ) from error
+        yield number, batch
+
+
+def _cut_short(error, rows, path):
+    """The error of one batch, with what is kept of the batches before it."""
+    kept = []
+    if isinstance(error, SourceError):
+        kept.append(f"the model is fitted to the {rows:.0f} rows before it")
+    if path is not None:
+        kept.append(f"{path} keeps the sums of them, from which a fit with it goes on")
+    failure = BatchError(f"{error} What was learned is kept: {' and '.join(kept)}.")
+    failure.__cause__ = error.__cause__
+    return failure if kept else error

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ulmus.class_sums import ClassMoments, ClassSums
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.ridge_stream import posed
 from ulmus.estimators.stage import layer_of, map_over_blocks
@@ -18,7 +17,14 @@ from ulmus.features.base import column_statistics, merged
 from ulmus.methods.method import refuse_sums
 from ulmus.problem import Moments
 from ulmus.reservoir import most_kept
-from ulmus.sources.source import Sample, Summed, calibration_rows, left_out_rows
+from ulmus.sources.source import (
+    ClassMoments,
+    ClassSums,
+    Sample,
+    Summed,
+    calibration_rows,
+    left_out_rows,
+)
 from ulmus.targets import is_balanced
 
 __all__ = ["Wanted", "balances", "fit_blocks", "surveyed"]

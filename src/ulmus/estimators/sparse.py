@@ -1,6 +1,5 @@
 """S-ELM: the hinge loss, and few rows that matter."""
 
-import logging
 import warnings
 from typing import Any
 
@@ -24,13 +23,13 @@ from ulmus.hidden import Hidden
 from ulmus.kernels.naming import is_definite
 from ulmus.kernels.pairs import landmarks_like
 from ulmus.methods.hinge import Hinge
-from ulmus.summary import Summary, log_facts
+from ulmus.progress import log_facts
+from ulmus.summary import Summary
 from ulmus.targets import coded, wrong
 from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["SparseELMClassifier"]
 
-_LOG = logging.getLogger(__name__)
 _GRID = np.logspace(-4, 4, 9)
 
 
@@ -316,7 +315,7 @@ class SparseELMClassifier(
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        log_facts(self, _LOG)
+        log_facts(self)
         return self
 
     def __sklearn_tags__(self):

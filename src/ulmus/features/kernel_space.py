@@ -9,7 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ulmus.arguments import check_arguments, check_known, check_whole, is_number, is_whole
+from ulmus.arguments import (
+    check_arguments,
+    check_known,
+    check_rank,
+)
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -47,7 +51,6 @@ __all__ = [
     "KernelFeatures",
     "KernelLayer",
     "candidates",
-    "check_rank",
     "kernel_graph",
     "least_missing",
     "rank_warning",
@@ -57,8 +60,6 @@ _LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
 # Where neither rank nor tol is given: what is missing then has never been missed.
 _DEFAULT_TOL = 1e-7
-# Further passes sharpen a sketch no more.
-_MOST_STEPS = 100
 # Landmarks are looked for among as many rows as leave room for this many columns of each.
 _ROOM = 2000
 
@@ -329,24 +330,6 @@ def kernel_graph(model: Any, x: Any, landmarks: Any) -> Any:
     """k(x, z) of a model's kernel and scale, as nodes of an ONNX graph with rows x."""
     Z = landmarks_like(landmarks, np.empty((0, 0)), np.dtype(float), model.scaling_.shift)
     return model.kernel_.onnx(model.scaling_.onnx(x), Z)
-
-
-def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:
-    """Refuse a rank, a tolerance or a sketch that cannot be."""
-    check_whole("oversampling", oversampling, least=0)
-    check_whole("power_steps", power_steps, least=0, most=_MOST_STEPS)
-    if rank is not None:
-        sound = rank >= 1 if is_whole(rank) else is_number(rank, most=1.0)
-        if not sound:
-            raise InvalidParameterError(
-                f"rank={rank!r} must be a whole number of at least 1, or a part of the rows above "
-                "0 and at most 1.0."
-            )
-    if tol is not None and not (is_number(tol) and tol < 1):
-        raise InvalidParameterError(
-            f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
-            "missing."
-        )
 
 
 def least_missing(rank: Any, tol: Any) -> float:

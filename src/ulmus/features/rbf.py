@@ -22,8 +22,8 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
-from ulmus.features.activations import Activation, UnitLayer
 from ulmus.features.base import FeatureMap
+from ulmus.features.random_units import Activation, UnitLayer
 from ulmus.features.scaling import Scaling
 from ulmus.fitted import OnDevice
 from ulmus.slopes import Slopes

@@ -15,9 +15,9 @@ from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
 from ulmus.balance import Leaving
-from ulmus.class_sums import ClassSums
 from ulmus.methods.ridge_eigenbasis import Spectrum, sound_factor, spectrum
 from ulmus.problem import Moments, Problem
+from ulmus.sources.source import ClassSums
 from ulmus.targets import coded
 from ulmus.typing import Array
 

@@ -20,7 +20,6 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.balance import Leaving
-from ulmus.class_sums import ClassSums
 from ulmus.methods.balanced import Root, ridge_root
 from ulmus.methods.class_scatter_path import PointTally, View, codes_of_rows, combined
 from ulmus.methods.dual import RowSpace, row_space
@@ -34,7 +33,7 @@ from ulmus.methods.ridge_eigenbasis import (
     warn_of_rounding,
 )
 from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.sources.source import Source
+from ulmus.sources.source import ClassSums, Source
 from ulmus.targets import coded
 from ulmus.typing import Array
 

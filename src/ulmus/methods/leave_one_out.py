@@ -10,11 +10,11 @@ from array_api_compat import device as device_of
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, eps, from_numpy, namespace, take, to_numpy, zeros
 from ulmus.balance import Leaving
-from ulmus.class_sums import ClassSums
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.balanced import residuals_of_few
 from ulmus.methods.ridge_eigenbasis import Spectrum, spectrum
 from ulmus.problem import Moments, Path, Problem
+from ulmus.sources.source import ClassSums
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 

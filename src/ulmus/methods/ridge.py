@@ -5,13 +5,14 @@ From rows that are fewer than units it takes an n × n one (see `dual`).
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ulmus.arguments import limits, numbers_of
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles
-from ulmus.class_sums import ClassSums
+from ulmus.exceptions import InvalidParameterError
 from ulmus.methods.balanced import left_out_at
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.leave_one_out import loo_path
@@ -23,10 +24,10 @@ from ulmus.methods.ridge_eigenbasis import (
     warn_of_rounding,
 )
 from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.sources.source import AtHand, Sample, Source
+from ulmus.sources.source import AtHand, ClassSums, Sample, Source
 from ulmus.typing import Array
 
-__all__ = ["DEFAULT_GRID", "Ridge", "manifold_primal", "solve"]
+__all__ = ["DEFAULT_GRID", "Ridge", "manifold_primal", "ridge_grid", "solve"]
 
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
@@ -150,3 +151,16 @@ def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solutio
         H = doubles(problem.H.all())
         loo = left_out(problem, every, matmul(H, coef), factor.leverage(H))
     return Solution(coef, frame.intercept(coef), C, "direct", every, loo)
+
+
+def ridge_grid(C: Any) -> float | np.ndarray:
+    """C as a number, or as the array of values to choose from."""
+    if isinstance(C, str) and C == "loo":
+        return DEFAULT_GRID
+    values = numbers_of(C)
+    if values is None:
+        raise InvalidParameterError(
+            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive "
+            f"numbers{limits(C)}."
+        )
+    return float(values[0]) if np.ndim(C) == 0 else values

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ulmus.calibration import TEMPERATURES
-from ulmus.features.activations import ACTIVATIONS
 from ulmus.features.base import FeatureMap
+from ulmus.features.random_units import ACTIVATIONS
 from ulmus.features.scaling import Scaling
 from ulmus.kernels import Kernel, Pairwise, Precomputed
 from ulmus.kernels.definition import parameters_of

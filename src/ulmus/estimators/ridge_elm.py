@@ -7,31 +7,29 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, get_tags
 
-from ulmus.arguments import check_known, limits, numbers_of
+from ulmus.arguments import check_known, check_rank
 from ulmus.backends.namespace import is_collection, placed
-from ulmus.estimators.batches import is_batches
 from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.importances import FeatureImportances
 from ulmus.estimators.labels import record, weighted_rows
 from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.ridge_batches import fit_batches
+from ulmus.estimators.ridge_batches import fit_batches, is_batches
 from ulmus.estimators.ridge_blocks import fit_blocks
 from ulmus.estimators.ridge_stream import fade, forget_rows, update
 from ulmus.estimators.stage import fitted_map, layer_of
-from ulmus.estimators.watching import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.kernel_space import check_rank
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.randomized import RandomizedRidge
-from ulmus.methods.ridge import DEFAULT_GRID, Ridge
+from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem
+from ulmus.progress import CallbackSupportMixin, as_task, watched, with_callbacks
 from ulmus.reservoir import Reservoir, most_kept
 from ulmus.sources.source import AtHand
 from ulmus.summary import Summary
 
-__all__ = ["RidgeELM", "ridge_grid"]
+__all__ = ["RidgeELM"]
 
 _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual", "halko")
@@ -309,16 +307,3 @@ def _one_seed(random_state):
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def ridge_grid(C):
-    """C as a number, or as the array of values to choose from."""
-    if isinstance(C, str) and C == "loo":
-        return DEFAULT_GRID
-    values = numbers_of(C)
-    if values is None:
-        raise InvalidParameterError(
-            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive "
-            f"numbers{limits(C)}."
-        )
-    return float(values[0]) if np.ndim(C) == 0 else values
