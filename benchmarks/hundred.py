@@ -161,7 +161,8 @@ def labelled_alone(folder):
 def beta_targets(folder):
     """What β is best fitted to: new rows' rates, two draws."""
     from ulmus import ELMClassifier, ELMRegressor
-    from ulmus.estimators.free import spread_labels
+    from ulmus.methods.spreading import Spreading
+    from ulmus.sources.on_graph import OnGraph
     from ulmus.targets import ClassTargets
 
     X, y = _mnist()
@@ -182,7 +183,8 @@ def beta_targets(folder):
             known = _labels(y[:_GIVEN], 10, seed) >= 0
             targets = ClassTargets(y[:_GIVEN][known], 10)
             ones = np.ones(int(known.sum()))
-            said = spread_labels(graph, known, targets, ones, np.array([99.0]), 1e-3, 500)
+            source = OnGraph(None, known, targets, ones, graph)
+            said = Spreading(1.0, np.array([99.0]), 1e-3, 500).spread(source)
             P = (1.0 + said.outputs) / 2.0
             mass = P / P.sum(axis=0)
             mass /= mass.sum(axis=1, keepdims=True)

@@ -85,6 +85,8 @@ TESTS = {
     "methods/iterative.py": ["methods/test_iterative.py", *SMOOTH],
     "methods/manifold_basis.py": SMOOTH,
     "methods/leave_one_out.py": SOLVE,
+    "methods/manifold.py": SMOOTH,
+    "methods/spreading.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
     "methods/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
     "methods/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
     "methods/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],

@@ -17,6 +17,7 @@ __all__ = [
     "check_precision",
     "check_rank",
     "check_whole",
+    "grid_of",
     "hint",
     "is_number",
     "is_whole",
@@ -180,3 +181,17 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
         ("bias", "fit_intercept", "normalized", "project", "row_normalize", "warm_start"), _flag
     ),
 }
+
+
+def grid_of(name: str, value: Any, default: np.ndarray, zero: bool = False) -> np.ndarray:
+    """A parameter as the array of values to choose from; "loo" is the default ones."""
+    if isinstance(value, str) and value == "loo":
+        return default
+    values = numbers_of(value, zero)
+    if values is None:
+        least = "zero or more" if zero else "positive"
+        raise InvalidParameterError(
+            f"{name}={value!r} must be 'loo', a number that is {least}, or a list of such "
+            f"numbers{limits(value)}."
+        )
+    return values

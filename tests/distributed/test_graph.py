@@ -122,7 +122,7 @@ def test_what_travels_with_a_prediction_is_light():
     model = SemiSupervisedELMClassifier(n_hidden=300, C=1.0, lam=0.1, random_state=0)
     model.fit(blocks(X), blocks(CODES))
     bare = len(pickle.dumps(blocks(X)))
-    assert len(pickle.dumps(model.predict(blocks(X)))) - bare < model._basis.basis.nbytes / 4
+    assert len(pickle.dumps(model.predict(blocks(X)))) - bare < model._reused.basis.nbytes / 4
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ulmus import (
 from ulmus.estimators import shape
 from ulmus.estimators.stage import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+from ulmus.methods import manifold
 
 MOONS, SIDE = make_moons(800, noise=0.08, random_state=0)
 NAMES = np.array(["left", "right"])
@@ -103,7 +104,8 @@ def noisy():
 def test_a_graph_of_noise_does_no_harm(small, monkeypatch, little):
     X, y, labels, graph = noisy()
     if little:
-        monkeypatch.setattr(SemiSupervisedELMClassifier, "_surface_error", lambda _: 0.0)
+        choice = manifold._choice
+        monkeypatch.setattr(manifold, "_choice", lambda *at: choice(*at) | {"error": 0.0})
     model = SemiSupervisedELMClassifier(n_hidden=100, graph=graph, random_state=0).fit(X, labels)
     assert model.coupling_ == ("tight" if little else "none")
     assert "without the graph" in model.coupling_reason_

@@ -10,9 +10,11 @@ from sklearn.semi_supervised import LabelSpreading
 
 from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
-from ulmus.estimators.free import spread_labels
+from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
 from ulmus.methods.propagation import kernel_blocks, spread
+from ulmus.methods.spreading import Spreading
+from ulmus.sources.on_graph import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 RNG = np.random.default_rng(0)
@@ -64,7 +66,8 @@ def labelled(count=30, classes=3, seed=0):
 
 def said(known, targets, lams, weight=None, matrix=GRAPH):
     weight = np.ones(len(targets)) if weight is None else weight
-    return spread_labels(matrix, known, targets, weight, np.asarray(lams), 1e-6, 1000)
+    source = OnGraph(None, known, targets, weight, matrix)
+    return Spreading(1.0, np.asarray(lams), 1e-6, 1000).spread(source)
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
@@ -119,7 +122,8 @@ def test_rows_that_no_label_leads_to():
     matrix = Laplacian(sp.csr_array(blocks))
     known, targets = labelled()
     known = np.concatenate([known, np.zeros(11, dtype=bool)])
-    found = said(known, targets, LAMS, matrix=matrix)
+    with pytest.warns(UnreachedRowsWarning, match="11 of 161 rows"):
+        found = said(known, targets, LAMS, matrix=matrix)
     assert not found.reached[150:].any()
     assert found.reached[:150].all()
     assert (found.outputs[150:] == 0).all()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ulmus.arguments import grid_of
 from ulmus.estimators.classifier import ELMClassifier
-from ulmus.estimators.manifold import grid_of
 from ulmus.methods.class_scatter import ClassScatter, Points
 from ulmus.methods.ridge import DEFAULT_GRID, ridge_grid
 
@@ -115,7 +115,7 @@ class GraphELMClassifier(ELMClassifier):
         self.verbose = verbose
 
     def _method(self):
-        lams, Cs = grid_of("lam", self.lam, zero=True, default=_STRENGTHS), ridge_grid(self.C)
+        lams, Cs = grid_of("lam", self.lam, _STRENGTHS, zero=True), ridge_grid(self.C)
         lam, C = (A.ravel() for A in np.meshgrid(lams, np.atleast_1d(Cs), indexing="ij"))
         if Cs is DEFAULT_GRID:
             # All that λ shares with another λ is the ridge at the same C(1 + λ).

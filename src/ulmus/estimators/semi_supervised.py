@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature
-from ulmus.estimators.manifold import SemiSupervisedELM
+from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
@@ -181,7 +181,7 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
         """Probabilities for every row."""
         model = snapshot(self)
         F = model._transduced()
-        if model._graph_outputs is None:
+        if model.coupling_ != "free":
             return probabilities(F, model.temperature_)
         # What the graph says are means of labels, ±1.
         P = (1.0 + F) / 2.0

@@ -5,7 +5,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import placed, to_numpy
-from ulmus.estimators.manifold import SemiSupervisedELM
+from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.outputs import ValueOutputs
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot

@@ -22,6 +22,7 @@ from ulmus.backends.namespace import (
     namespace,
     zeros,
 )
+from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, block_rows, fits, row_blocks
 from ulmus.typing import Array
@@ -39,8 +40,8 @@ _ROWS = 16384
 class ManifoldBasis:
     """V (h × r), orthonormal, and w (r): VᵀHᵀΛHV = diag(w), and H V Vᵀ = H."""
 
-    basis: Array
-    values: Array
+    basis: OnDevice[Array]
+    values: OnDevice[Array]
 
     def scales(self, lam: float) -> Array:
         """1/√(1 + λw)."""

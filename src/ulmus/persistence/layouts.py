@@ -16,6 +16,7 @@ from ulmus.features.scaling import Scaling
 from ulmus.kernels import Kernel, Pairwise, Precomputed
 from ulmus.kernels.definition import parameters_of
 from ulmus.kernels.pairs import Shifted
+from ulmus.methods.spreading import GraphLabels
 from ulmus.persistence.rules import (
     Layout,
     Rule,
@@ -39,6 +40,7 @@ from ulmus.persistence.rules import (
     whole,
     word,
 )
+from ulmus.problem import Moments
 from ulmus.targets import ClassTargets, ValueTargets
 
 __all__ = ["LAYOUTS", "kernel_layout"]
@@ -253,15 +255,6 @@ LAYOUTS: dict[str, Layout] = {
         {"kernel": any_of(nothing, _KERNEL_READ["kernel"])},
         lambda model, sizes: _one_output_each(model, sizes) and _sparse_classifier(model, sizes),
     ),
-    "ulmus.estimators.free.GraphLabels": Layout(
-        {
-            "targets": is_a(ClassTargets, ValueTargets),
-            "mass": floats("n", "b"),
-            "reached": array("b", "n"),
-            "lam": number(),
-            "error": maybe(number()),
-        }
-    ),
     "ulmus.features.scaling.ColumnStatistics": Layout(
         {
             "weight": number(0, above=True),
@@ -308,6 +301,23 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "ulmus.methods.manifold_basis.ManifoldBasis": Layout(
         {"basis": floats("h", "r"), "values": floats("r")}
+    ),
+    "ulmus.methods.spreading.Followed": Layout(
+        {
+            "labels": is_a(GraphLabels),
+            "pseudo": is_a(ClassTargets, ValueTargets),
+            "C": number(0, above=True),
+            "sums": maybe(is_a(Moments)),
+        }
+    ),
+    "ulmus.methods.spreading.GraphLabels": Layout(
+        {
+            "targets": is_a(ClassTargets, ValueTargets),
+            "mass": floats("n", "b"),
+            "reached": array("b", "n"),
+            "lam": number(),
+            "error": maybe(number()),
+        }
     ),
     "ulmus.targets.ClassTargets": Layout(
         {"n_classes": size("k"), "codes": places("n", within="k")}

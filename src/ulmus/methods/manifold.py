@@ -1,0 +1,157 @@
+"""SS-ELM as published: labelled rows are fitted, and neighbours in the graph have like outputs.
+
+½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ), with C and λ given or chosen by leaving out each
+labelled row.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import doubles, placed
+from ulmus.exceptions import InvalidParameterError
+from ulmus.hidden import Hidden, fits
+from ulmus.methods.iterative import conjugate_gradients, manifold_operator, nystrom_preconditioner
+from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
+from ulmus.methods.manifold_path import Labelled, Surface, point, surface
+from ulmus.methods.ridge import manifold_primal
+from ulmus.sources.on_graph import OnGraph
+from ulmus.targets import coded
+from ulmus.typing import Array
+
+__all__ = ["GraphSolution", "Manifold"]
+
+# Random vectors of the preconditioner.
+_SKETCH = 100
+
+
+@dataclass(frozen=True)
+class GraphSolution:
+    """β, how it was found, and what leaving labelled rows out says of it.
+
+    ``loo`` are decision values of the labelled rows ``loo_rows``; where rows cannot be left out,
+    the fitted ones. ``error`` is the left-out error at the point that was chosen, ``surface`` and
+    ``spread_path`` those of all that were tried, and ``reused`` is what other labels on the same
+    rows can start from. ``why`` is the reason for another coupling than was tried first.
+    """
+
+    coef: Array
+    C: float
+    lam: float
+    solver: str
+    reason: str
+    loo: Array
+    loo_rows: Array
+    selection: str = "fixed"
+    error: float | None = None
+    surface: dict[str, np.ndarray] | None = None
+    spread_path: dict[str, np.ndarray] | None = None
+    steps: int = 1
+    reused: Any = None
+    coupling: str = "tight"
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Manifold:
+    """Values of C and λ, and how to solve; ``tol`` and ``max_iter`` are conjugate gradients'."""
+
+    C: np.ndarray
+    lam: np.ndarray
+    solver: str = "auto"
+    tol: float = 1e-2
+    max_iter: int = 200
+
+    def fit(self, source: OnGraph) -> GraphSolution:
+        """β at the one pair of C and λ, or at the best."""
+        solver, reason = self._solver(source)
+        if solver == "spectral":
+            return self._spectral(source, reason)
+        C, lam = float(self.C[0]), float(self.lam[0])
+        return {"direct": _direct, "cg": self._iterated}[solver](source, C, lam, reason)
+
+    def _solver(self, source: OnGraph) -> tuple[str, str]:
+        """Which way of solving, and why."""
+        one, H = len(self.C) == len(self.lam) == 1, source.every
+        if not one and self.solver in ("direct", "cg"):
+            raise InvalidParameterError(
+                f"solver={self.solver!r} solves for one C and one lam; give both as numbers, or "
+                "use solver='spectral'."
+            )
+        if H is None:
+            return "spectral", "sums over blocks give HᵀΛH alone"
+        if self.solver != "auto":
+            return self.solver, "asked for"
+        if not one:
+            return "spectral", "one eigendecomposition serves every C and lam"
+        if len(H) < H.width:
+            return "spectral", "fewer rows than units: the work is done in the span of the rows"
+        if not fits(H.width, H.width, 16):
+            return "cg", "the h × h matrices do not fit in working_memory"
+        return "direct", "one C and one lam: one Cholesky factorisation"
+
+    def _spectral(self, source: OnGraph, reason: str) -> GraphSolution:
+        """Every C and λ from the eigenvectors of HᵀΛH."""
+        basis = source.basis
+        if basis is None:
+            basis = manifold_basis(source.rows(), source.laplacian, source.watch)
+        problem = source.labelled()
+        rows = _coordinates(source.some, basis)
+        labelled = Labelled(basis, rows, problem.targets, problem.weight)
+        found, row, column = None, 0, 0
+        if len(self.C) * len(self.lam) > 1:
+            held = None
+            if source.held is not None:
+                held = _coordinates(source.held[0], basis), source.held[1]
+            found = surface(labelled, self.lam, self.C, held)
+            row, column = found.best
+        C, lam = float(self.C[column]), float(self.lam[row])
+        solved = point(labelled, lam, C)
+        chosen = {} if found is None else _choice(found, row, column)
+        return GraphSolution(
+            solved.coef, C, lam, "spectral", reason, solved.loo, solved.rows, reused=basis, **chosen
+        )
+
+    def _iterated(self, source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
+        """One C and λ by conjugate gradients, whose matrix is never there to leave rows out of."""
+        H, problem = source.rows(), source.labelled()
+        c = np.zeros(len(H))
+        c[source.known] = C * source.weight
+        weight = placed(c, H.X)
+        apply = manifold_operator(H, source.laplacian, weight, lam)
+        rows = doubles(problem.H.all())
+        T = coded(problem.targets, slice(0, len(source.targets)), rows.dtype)
+        assert problem.weight is not None
+        found = conjugate_gradients(
+            apply,
+            matmul(rows.T, C * problem.weight[:, None] * T),
+            nystrom_preconditioner(apply, weight, H.width, min(_SKETCH, H.width)),
+            self.tol,
+            self.max_iter,
+        )
+        fitted, every = matmul(rows, found.coef), np.arange(len(source.targets))
+        return GraphSolution(found.coef, C, lam, "cg", reason, fitted, every, steps=found.steps)
+
+
+def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
+    """One C and λ by one Cholesky factorisation."""
+    M = manifold_gram(source.rows(), source.laplacian, source.watch)
+    found = manifold_primal(source.labelled(), M, C, lam)
+    return GraphSolution(found.coef, C, lam, "direct", reason, found.loo, found.loo_rows)
+
+
+def _coordinates(H: Hidden, basis: ManifoldBasis) -> Array:
+    """H V of some rows."""
+    return matmul(doubles(H.all()), basis.basis)
+
+
+def _choice(found: Surface, row: int, column: int) -> dict[str, Any]:
+    """How the point was chosen."""
+    errors = found.squared_error if found.error_rate is None else found.error_rate
+    return {
+        "selection": found.kind,
+        "error": float(errors[row, column]),
+        "surface": found.table(),
+    }
