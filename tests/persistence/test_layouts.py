@@ -208,7 +208,10 @@ CHANGES = {
     "indicator": [
         {"missing_values": HUGE},
         {"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
-    "named columns": [{"transformers_": [("a", StandardScaler().fit(X[:, :2]), ["a", "a"])]}],
+    "named columns": [
+        {"transformers_": [("a", StandardScaler().fit(X[:, :2]), ["a", "a"])]},
+        {"feature_names_in_": np.array(list("abcc"), dtype=object)},
+    ],
     "columns": [
         {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
         {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},

@@ -62,6 +62,8 @@ def columns(made: Any, sizes: Sizes) -> bool:
     if not (named and _transforms(made.transformers_) and _weights(made)):
         return False
     known = getattr(made, "feature_names_in_", np.array([])).tolist()
+    if len(set(known)) < len(known):
+        return False
     inputs = made._transformer_to_input_indices
     lists = all(type(some) is list and _within(some, sizes["d"], ()) for some in inputs.values())
     return lists and all(
