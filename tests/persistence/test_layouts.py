@@ -83,6 +83,12 @@ MODELS = {
         ColumnTransformer([("a", StandardScaler(), ["a", "b"])]),
         pd.DataFrame(X, columns=list("abcd")),
     ),
+    "all columns": lambda: fitted(
+        ColumnTransformer(
+            [("a", StandardScaler(), make_column_selector("[ab]"))], remainder="passthrough"
+        ),
+        pd.DataFrame(X, columns=list("abcd")),
+    ),
     "pipeline": lambda: fitted(make_pipeline(StandardScaler(), PCA(2))),
     "union": lambda: fitted(make_union(StandardScaler(), PCA(2))),
     "function": lambda: FunctionTransformer(np.tanh),
@@ -208,10 +214,8 @@ CHANGES = {
     "indicator": [
         {"missing_values": HUGE},
         {"features_": np.array([0, 9])}, {"_n_features": 3}, {"_precomputed": 2}],
-    "named columns": [
-        {"transformers_": [("a", StandardScaler().fit(X[:, :2]), ["a", "a"])]},
-        {"feature_names_in_": np.array(list("abcc"), dtype=object)},
-    ],
+    "named columns": [{"transformers_": [("a", StandardScaler().fit(X[:, :2]), ["a", "a"])]}],
+    "all columns": [{"feature_names_in_": np.array(list("abdd"), dtype=object)}],
     "columns": [
         {"transformers_": [("a", StandardScaler(), [9])]}, {"transformers_": [("a", 3, [0])]},
         {"transformers_": [("z", StandardScaler(), [0])]}, {"transformers_": "abc"},
