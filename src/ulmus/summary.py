@@ -3,7 +3,9 @@
 import html
 from typing import Any
 
-__all__ = ["Summary", "facts"]
+from sklearn.base import BaseEstimator
+
+__all__ = ["facts", "html_of", "mimebundle_of"]
 
 _HOW = {
     "fixed": "given",
@@ -27,17 +29,17 @@ _NAME = "padding:0.1em 1em 0.1em 0.8em;text-align:left;vertical-align:top;font-w
 _VALUE = "padding:0.1em 0;text-align:left;vertical-align:top;white-space:normal;border:0"
 
 
-class Summary:
-    """scikit-learn's picture of an estimator in a notebook, with what `fit` chose below it."""
+def html_of(model: BaseEstimator) -> str:
+    """scikit-learn's picture of an estimator, with what `fit` chose below it."""
+    return str(BaseEstimator._repr_html_inner(model)) + _table(model)
 
-    def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + _table(self)  # type: ignore[misc]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] += _table(self)
-        return bundle
+def mimebundle_of(model: BaseEstimator, **kwargs: Any) -> dict[str, str]:
+    """The same picture as a notebook asks for it."""
+    bundle: dict[str, str] = BaseEstimator._repr_mimebundle_(model, **kwargs)
+    if "text/html" in bundle:
+        bundle["text/html"] += _table(model)
+    return bundle
 
 
 def facts(model: Any) -> list[tuple[str, str]]:

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import device as device_of
+from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.arguments import is_number
-from ulmus.backends.namespace import namespace, placed, take
+from ulmus.backends.namespace import namespace, on_host, placed, take
 from ulmus.balance import balanced
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.typing import Array, DType, Targets
-from ulmus.validation import missing
+from ulmus.typing import Array, DType, Rows, Targets
+from ulmus.validation import missing, plain
 
 __all__ = [
     "ClassTargets",
@@ -35,6 +36,7 @@ __all__ = [
     "known_labels",
     "numeric",
     "signed",
+    "weighted_rows",
     "wrong",
 ]
 
@@ -303,3 +305,24 @@ def class_factors(
             "use a dict, or sample_weight."
         )
     return balanced(totals)
+
+
+def weighted_rows(
+    X: Rows, y: np.ndarray, sample_weight: Any
+) -> tuple[Rows, np.ndarray, np.ndarray | None]:
+    """The rows that have a weight, and the weights if they differ."""
+    if sample_weight is None:
+        return X, y, None
+    weight = numeric(plain(on_host(sample_weight)), "sample_weight")
+    if missing(weight).any():
+        raise InvalidInputError(
+            f"sample_weight has {missing(weight).sum():,} missing values; give every row a number."
+        )
+    weight = _check_sample_weight(weight, y, dtype=float, ensure_non_negative=True)
+    if not weight.any():
+        raise InvalidInputError("All sample weights are zero; at least one row must count.")
+    check_size("sample_weight", weight)
+    if not weight.all():
+        counts = np.flatnonzero(weight)
+        X, y, weight = take(X, counts), y[counts], weight[counts]
+    return X, y, weight

@@ -16,7 +16,7 @@ from ulmus import (
     SemiSupervisedELMRegressor,
 )
 from ulmus.estimators import shape
-from ulmus.estimators.stage import comparable_rows, scaled_rows
+from ulmus.estimators.hidden_layer import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
 from ulmus.methods import manifold
 

@@ -7,14 +7,15 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 
-from ulmus.backends.namespace import is_collection
+from ulmus.backends.namespace import is_collection, on_host
 from ulmus.backends.threads import held_threads
-from ulmus.distributed.blocks import Blocks, named
+from ulmus.distributed.blocks import Blocks, computed, named
 from ulmus.fitted import snapshot, without_rows
-from ulmus.validation import check_place
+from ulmus.validation import check_place, complete
 
-__all__ = ["by_blocks"]
+__all__ = ["by_blocks", "scored"]
 
 # With fewer numbers than this, times 1000 units, BLAS uses one thread in any case; holding its
 # threads would take a twentieth of such a prediction.
@@ -64,3 +65,13 @@ def _example(X: Any) -> Any:
     if hasattr(X, "_meta_nonempty"):
         return X._meta_nonempty.iloc[:1]
     return np.zeros((1, X.shape[1]), X.dtype)
+
+
+def scored(metric: Callable[..., float], y: Any, predicted: Any, weight: Any) -> float:
+    """A metric of scikit-learn, of collections too, worked out on the host.
+
+    On a device its means may be in float32 though the values are in float64.
+    """
+    y, predicted, weight = map(on_host, computed(y, predicted, weight))
+    with config_context(array_api_dispatch=False):
+        return metric(complete(y, "score the others alone"), predicted, sample_weight=weight)

@@ -1,22 +1,19 @@
 """ELM for labels."""
 
-from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ulmus.backends.namespace import from_numpy
-from ulmus.estimators.labels import ClassLabels
-from ulmus.estimators.outputs import ClassOutputs
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.ridge_elm import RidgeELM
-from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import atomic
-from ulmus.targets import class_factors, codes_of, distinct, joined_labels
+from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMClassifier"]
 
 
-class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
+class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
@@ -104,21 +101,22 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
     0.97
     """
 
-    _declared: bool
+    temperature_: float
+    predict_proba, predict_log_proba = predict_proba, predict_log_proba
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        C="loo",
-        solver="auto",
-        rank=None,
-        class_weight=None,
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_hidden: int | str | None = None,
+        C: Any = "loo",
+        solver: str = "auto",
+        rank: float | None = None,
+        class_weight: Any = None,
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.C = C
@@ -131,7 +129,16 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
 
     # ------------------------------------------------------------------ fitting
     @atomic
-    def partial_fit(self, X, y, classes=None, sample_weight=None, *, forget=False, decay=1.0):
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        forget: bool = False,
+        decay: float = 1.0,
+    ) -> Self:
         """Fit more rows, as if they had been there from the start.
 
         Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
@@ -166,55 +173,3 @@ class ELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, RidgeELM):
         if classes is not None:
             self._declare(np.asarray(classes))
         return self._partial_fit(X, y, sample_weight, forget, decay)
-
-    def _declare(self, classes):
-        """Settle the classes before their rows are seen."""
-        classes = distinct(classes)
-        if hasattr(self, "_kept") and not np.array_equal(classes, self.classes_):
-            raise InvalidInputError(
-                f"classes={classes.tolist()} is not what the earlier calls had: "
-                f"{self.classes_.tolist()}."
-            )
-        self.classes_, self._declared = classes, True
-
-    def _meet(self, y):
-        labels = distinct(y)
-        if not hasattr(self, "classes_"):
-            self.classes_ = labels
-        every = distinct(joined_labels(self.classes_, labels))
-        if len(every) > len(self.classes_):
-            self._grow(every)
-        # Refuses to balance classes whose rows are still to come.
-        class_factors(self.class_weight, self.classes_, getattr(self, "_totals", None))
-
-    def _grow(self, every):
-        """Make room for labels that were not met before."""
-        if getattr(self, "_declared", False):
-            labels = every[codes_of(every, self.classes_) < 0]
-            raise InvalidInputError(
-                f"y has labels that are not among the classes: {labels.tolist()}."
-            )
-        old, self.classes_ = self.classes_, every
-        if hasattr(self, "_moments"):
-            places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
-            # A column of this for each old class, a one in its new place.
-            moved = from_numpy(np.eye(b)[places], m.cross)
-            moves = {name: getattr(m, name) @ moved for name in ("cross", "energy", "target")}
-            self._moments = replace(m, **moves)
-
-    def _recall(self, y):
-        labels = distinct(y)
-        every = distinct(joined_labels(self.classes_, labels))
-        new = every[codes_of(every, self.classes_) < 0]
-        if len(new):
-            raise InvalidInputError(
-                f"y has labels to forget that were never fitted: {new.tolist()}."
-            )
-
-    def _drop(self, y, left):
-        gone, stay = (codes_of(self.classes_, distinct(labels)) >= 0 for labels in (y, left))
-        gone &= ~stay
-        if getattr(self, "_declared", False) or not gone.any():
-            return False
-        self.classes_ = self.classes_[~gone]
-        return True

@@ -20,13 +20,13 @@ from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.estimators.clustering_blocks import fit_blocks
-from ulmus.estimators.stage import fitted_map, layer_of
+from ulmus.estimators.hidden_layer import fitted_map, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.progress import log_facts
-from ulmus.summary import Summary
+from ulmus.summary import html_of, mimebundle_of
 from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
@@ -35,7 +35,6 @@ _LOG = logging.getLogger(__name__)
 
 
 class HiddenClustering(
-    Summary,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
@@ -50,6 +49,7 @@ class HiddenClustering(
     cluster_centers_: np.ndarray
     inertia_: float
     labels_: OfRows[np.ndarray]
+    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     @abstractmethod
     def _default(self, X):

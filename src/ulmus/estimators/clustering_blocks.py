@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.backends.random import sample_rows
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.stage import layer_of, map_over_blocks
+from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.features.base import column_statistics, merged
 from ulmus.hidden import Hidden
 

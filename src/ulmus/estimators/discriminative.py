@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
 from ulmus.backends.namespace import gathered, placed
-from ulmus.estimators.importances import FeatureImportances, some_kept
-from ulmus.estimators.labels import ClassLabels
-from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs
-from ulmus.estimators.stage import fitted_map, layer_of, scaled_rows
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
+from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
+from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import ForUpdate, atomic, forget_fit
 from ulmus.graphs import KNNGraph
@@ -20,22 +19,13 @@ from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.problem import Problem
 from ulmus.progress import log_facts
-from ulmus.summary import Summary
 
 __all__ = ["ManifoldELMClassifier"]
 
 _GRID = np.logspace(-6, 4, 21)
 
 
-class ManifoldELMClassifier(
-    FeatureImportances,
-    Summary,
-    ClassLabels,
-    ClassOutputs,
-    HiddenOutputs,
-    ClassifierMixin,
-    BaseEstimator,
-):
+class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     """MELM: extreme learning machine with the shape of each class.
 
     (G + S/C) β = HᵀT, where S is the scatter of neighbours within each class less 1 − λ times the
@@ -129,6 +119,9 @@ class ManifoldELMClassifier(
     cv_path_: dict[str, np.ndarray]
     cv_score_: float
     _kept: ForUpdate[Any]
+    temperature_: float
+    predict_proba, predict_log_proba = predict_proba, predict_log_proba
+    feature_importances_ = property(feature_importances)
 
     def __init__(
         self,
@@ -208,7 +201,7 @@ class ManifoldELMClassifier(
         if solution.path is not None:
             self.cv_path_ = solution.path.table()
             self.cv_score_ = 1.0 - solution.path.score[0]
-        self._calibrate(problem, solution)
+        self._calibrate(problem.targets, solution.loo, solution.loo_rows, problem.weight)
         log_facts(self)
 
     def _inputs(self, X, H):

@@ -1,6 +1,6 @@
 """US-ELM: a map of the rows when none has a label."""
 
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known, check_number, check_whole
@@ -9,35 +9,27 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
-from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.shape import COUPLINGS, GRAPHS
-from ulmus.estimators.stage import (
+from ulmus.estimators.hidden_layer import (
+    HiddenModel,
     comparable_rows,
     fitted_map,
     layer_of,
     map_over_blocks,
     scaled_rows,
 )
+from ulmus.estimators.shape import COUPLINGS, GRAPHS
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram
-from ulmus.summary import Summary
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMEmbedding"]
 
 
-class ELMEmbedding(
-    GraphEmbedding,
-    Summary,
-    HiddenOutputs,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):
     """US-ELM: an embedding that keeps neighbours together and takes new rows.
 
     The columns of the embedding Hβ are orthonormal over the training rows and minimise

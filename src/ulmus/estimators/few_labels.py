@@ -4,7 +4,6 @@ from abc import ABCMeta, abstractmethod
 from copy import copy
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, grid_of
@@ -22,16 +21,16 @@ from ulmus.backends.threads import held_threads
 from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.importances import FeatureImportances
-from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.shape import COUPLINGS, GRAPHS, coupling_for
-from ulmus.estimators.stage import (
+from ulmus.estimators.hidden_layer import (
+    HiddenModel,
     comparable_rows,
     fitted_map,
     layer_of,
     map_over_blocks,
     scaled_rows,
 )
+from ulmus.estimators.importances import feature_importances
+from ulmus.estimators.shape import COUPLINGS, GRAPHS, coupling_for
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
@@ -43,7 +42,6 @@ from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, FreeUnlessWorse, Spreading, labels_alone
 from ulmus.progress import log_facts, units, watched
 from ulmus.sources.on_graph import OnGraph
-from ulmus.summary import Summary
 from ulmus.targets import ClassTargets
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
@@ -54,9 +52,7 @@ _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 
 
-class SemiSupervisedELM(
-    FeatureImportances, Summary, HiddenOutputs, BaseEstimator, metaclass=ABCMeta
-):
+class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     """What the classifier and the regressor share."""
 
     C_: float
@@ -75,6 +71,7 @@ class SemiSupervisedELM(
     _y: ForUpdate[OnDevice[Array]]
     _laplacian: ForUpdate[Laplacian]
     _reused: ForUpdate[ManifoldBasis | Followed | None]
+    feature_importances_ = property(feature_importances)
 
     @abstractmethod
     def _labels(self, y):
@@ -303,11 +300,6 @@ class SemiSupervisedELM(
     def _get_fitted_attr_html(self, doc_link=""):
         """No table of attributes in a notebook: two of them predict every row when looked at."""
         return {}
-
-    def _fitted_rows(self):
-        if not hasattr(self, "_rows"):
-            return super()._fitted_rows()  # which says why there are none
-        return self._rows, None
 
     def _level(self, targets):
         """What the targets were short of."""

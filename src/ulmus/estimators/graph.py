@@ -1,18 +1,24 @@
 """GELM: rows of a class should have like outputs."""
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from ulmus.arguments import grid_of
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.methods.class_scatter import ClassScatter, Points
 from ulmus.methods.ridge import DEFAULT_GRID, ridge_grid
+from ulmus.typing import Seed
 
 __all__ = ["GraphELMClassifier"]
 
 _STRENGTHS = np.array([0.0, 0.3, 1.0, 3.0, 10.0, 30.0])
 
 
-class GraphELMClassifier(ELMClassifier):
+class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """GELM: extreme learning machine that keeps the outputs of each class together.
 
     The graph of GELM joins every two rows of a class, so its penalty is the within-class scatter
@@ -92,19 +98,22 @@ class GraphELMClassifier(ELMClassifier):
     """
 
     lam_: float
+    temperature_: float
+    predict_proba, predict_log_proba = predict_proba, predict_log_proba
+    partial_fit = ELMClassifier.partial_fit
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        lam="loo",
-        C="loo",
-        class_weight=None,
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_hidden: int | str | None = None,
+        lam: Any = "loo",
+        C: Any = "loo",
+        class_weight: Any = None,
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.lam = lam
@@ -114,7 +123,7 @@ class GraphELMClassifier(ELMClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _method(self):
+    def _method(self) -> ClassScatter:
         lams, Cs = grid_of("lam", self.lam, _STRENGTHS, zero=True), ridge_grid(self.C)
         lam, C = (A.ravel() for A in np.meshgrid(lams, np.atleast_1d(Cs), indexing="ij"))
         if Cs is DEFAULT_GRID:

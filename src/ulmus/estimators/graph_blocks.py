@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import take
 from ulmus.distributed.blocks import joined
-from ulmus.estimators.stage import layer_of, scaled_rows
+from ulmus.estimators.hidden_layer import layer_of, scaled_rows
 from ulmus.exceptions import InvalidParameterError
 from ulmus.graphs import KNNGraph, affinity_of, as_laplacian, laplacian
 from ulmus.hidden import block_rows, row_blocks

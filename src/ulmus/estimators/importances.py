@@ -1,6 +1,10 @@
-"""How much each input column matters: the mean squared gradient of the outputs."""
+"""How much each input column matters: the mean squared gradient of the outputs.
+
+For an estimator that states its gradients, ``_slopes(X)``, and keeps rows.
+"""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,50 +16,50 @@ from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import snapshot
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.reservoir import Reservoir
+from ulmus.typing import Rows
 
-__all__ = ["FeatureImportances", "some_kept"]
+__all__ = ["feature_importances", "some_kept"]
 
 # Rows that the mean is taken over.
 _ROWS = 1000
 
 
-class FeatureImportances:
-    """For an estimator that states its gradients, ``_slopes(X)``, and keeps some rows."""
+def feature_importances(model: Any) -> np.ndarray:
+    """How much the outputs change with each column, as shares that sum to one.
 
-    @property
-    def feature_importances_(self):
-        """How much the outputs change with each column, as shares that sum to one.
-
-        It is the mean squared gradient, exact from β and the formulas of the hidden units or the
-        kernel, summed over the outputs, over at most 1000 of the fitted rows. A column counts in
-        units of its standard deviation, so that measuring it in others changes nothing. Where
-        the hidden units or the kernel state no gradient, there is no such attribute.
-        """
-        check_is_fitted(self)
-        model = snapshot(self)
-        with held_threads():
-            X, weight = _sampled(*model._fitted_rows())
-            shares = _squares(model, X, weight)
-        total = shares.sum()
-        return shares / total if total > 0 else shares
-
-    def _fitted_rows(self):
-        """Some of the rows that were fitted, and how much each counts."""
-        kept = vars(self).get("_kept")
-        if kept is None:
-            raise AttributeError(
-                "feature_importances_ needs some of the fitted rows, and this model was saved "
-                "without them; use for_update=True."
-            )
-        return kept.sample()
+    It is the mean squared gradient, exact from β and the formulas of the hidden units or the
+    kernel, summed over the outputs, over at most 1000 of the fitted rows. A column counts in
+    units of its standard deviation, so that measuring it in others changes nothing. Where
+    the hidden units or the kernel state no gradient, there is no such attribute.
+    """
+    check_is_fitted(model)
+    model = snapshot(model)
+    with held_threads():
+        X, weight = _sampled(*_fitted_rows(model))
+        shares = _squares(model, X, weight)
+    total = shares.sum()
+    return shares / total if total > 0 else shares
 
 
-def some_kept(X, weight=None):
+def _fitted_rows(model: Any) -> tuple[Rows, np.ndarray | None]:
+    """The rows that were fitted, or some of them, and how much each counts."""
+    rows, kept = vars(model).get("_rows"), vars(model).get("_kept")
+    if rows is not None:
+        return rows, None
+    if kept is None:
+        raise AttributeError(
+            "feature_importances_ needs some of the fitted rows, and this model was saved "
+            "without them; use for_update=True."
+        )
+    return kept.sample()
+
+
+def some_kept(X: Rows, weight: np.ndarray | None = None) -> Reservoir:
     """Enough of the rows to take the mean over, for an estimator that needs no row otherwise."""
     return Reservoir(0, _ROWS).add(X, np.zeros(X.shape[0], np.int8), weight)
 
 
-def _sampled(X, weight):
+def _sampled(X: Rows, weight: np.ndarray | None) -> tuple[Rows, np.ndarray]:
     """At most 1000 of these rows, on the host, and weights that sum to one."""
     n = X.shape[0]
     weight = np.ones(n) if weight is None else weight
@@ -65,7 +69,7 @@ def _sampled(X, weight):
     return on_host(X), weight / weight.sum()
 
 
-def _squares(model, X, weight):
+def _squares(model: Any, X: Rows, weight: np.ndarray) -> np.ndarray:
     """The mean of ‖∂f/∂xⱼ‖² for every column j but for a factor, a block of rows at a time."""
     one = model._slopes(take(X, slice(0, 1)))
     if one is None:

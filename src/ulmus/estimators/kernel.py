@@ -2,14 +2,14 @@
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.kernel_ridge import KernelELM
-from ulmus.estimators.labels import ClassLabels, ValueLabels
-from ulmus.estimators.outputs import ClassOutputs
+from ulmus.estimators.value_labels import ValueLabels
 
 __all__ = ["KernelELMClassifier", "KernelELMRegressor"]
 
 
-class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM):
+class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     """Kernel extreme learning machine for two or more classes.
 
     Solves (K + I/C) α = T on targets of ±1: the ELM whose hidden layer is the kernel's.
@@ -127,6 +127,9 @@ class KernelELMClassifier(ClassLabels, ClassOutputs, ClassifierMixin, KernelELM)
     >>> round(model.score(X[1::2], y[1::2]), 2)
     0.97
     """
+
+    temperature_: float
+    predict_proba, predict_log_proba = predict_proba, predict_log_proba
 
     def __init__(
         self,

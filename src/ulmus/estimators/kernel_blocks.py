@@ -10,8 +10,8 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
-from ulmus.estimators.labels import record
 from ulmus.estimators.ridge_blocks import Wanted, balances, surveyed
+from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden

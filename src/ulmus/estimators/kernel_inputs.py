@@ -1,38 +1,46 @@
 """The rows of an estimator as its kernel sees them."""
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ulmus.backends.namespace import floating, take
-from ulmus.estimators.labels import weighted_rows
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, scaled_for_kernel
 from ulmus.kernels import Kernel
 from ulmus.kernels.naming import check_kernel, check_precomputed, kernel_of, scales_inputs
 from ulmus.kernels.pairs import landmarks_like
-from ulmus.slopes import kernel_gradients
+from ulmus.slopes import Slopes, kernel_gradients
+from ulmus.summary import html_of, mimebundle_of
+from ulmus.targets import weighted_rows
+from ulmus.typing import DType, Rows
 
 __all__ = ["KernelInputs"]
 
 
-class KernelInputs:
+class KernelInputs(BaseEstimator):
     """For an estimator with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``scaling``."""
 
     kernel_: Kernel
     scaling_: Scaling
+    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     @property
-    def _precomputed(self):
+    def _precomputed(self: Any) -> bool:
         """Whether X is the kernel itself."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     @property
-    def _rescales(self):
+    def _rescales(self: Any) -> bool:
         return scales_inputs(self.kernel, self.scaling)
 
-    def _check_inputs(self):
+    def _check_inputs(self: Any) -> None:
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         check_scaling(self.scaling)
 
-    def _counted(self, X, y, sample_weight):
+    def _counted(
+        self, X: Rows, y: np.ndarray, sample_weight: Any
+    ) -> tuple[np.ndarray, Rows, np.ndarray, np.ndarray | None]:
         """Which rows have a weight, and those rows."""
         every = np.arange(X.shape[0])
         if self._precomputed:
@@ -43,25 +51,27 @@ class KernelInputs:
             X = take(X, kept, axis=1) if self._precomputed else X
         return kept, X, y, weight
 
-    def _learn_scaling(self, X, weight):
+    def _learn_scaling(self, X: Rows, weight: np.ndarray | None) -> None:
         self._settle_scaling(X, ColumnStatistics.of(X, weight))
 
-    def _settle_scaling(self, X, columns):
+    def _settle_scaling(self: Any, X: Rows, columns: ColumnStatistics) -> None:
         """Take the scale of X from its statistics."""
         if self._rescales:
             self.scaling_ = Scaling.auto(columns)
         else:
             self.scaling_ = Scaling.none(columns, floating(X, self.dtype))
 
-    def _scaled(self, X, dtype):
+    def _scaled(self, X: Rows, dtype: DType) -> Rows:
         return scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
 
-    def _kernel(self, rows, weight, seed, factor=1.0):
+    def _kernel(
+        self: Any, rows: Rows, weight: np.ndarray | None, seed: int, factor: float = 1.0
+    ) -> Kernel:
         """The kernel, its γ the one given, or typical of the scaled rows times ``factor``."""
         arguments = self.kernel, self.gamma, self.degree, self.coef0
         return kernel_of(*arguments, rows, seed, factor, weight)
 
-    def _kernel_gradients(self, X, points, coef):
+    def _kernel_gradients(self, X: Rows, points: Rows, coef: np.ndarray) -> Slopes | None:
         """The gradients of Σⱼ k(x, zⱼ) coefⱼ at these rows; None where the kernel states none."""
         if self._precomputed:
             return None
@@ -69,7 +79,7 @@ class KernelInputs:
         rows = self._scaled(X, np.float64)
         return kernel_gradients(self.kernel_, rows, points, coef, self.scaling_.factor)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.sparse = not self._precomputed

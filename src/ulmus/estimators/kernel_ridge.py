@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,10 +24,10 @@ from ulmus.backends.namespace import (
     same_place,
 )
 from ulmus.backends.random import sample_rows
-from ulmus.estimators.importances import FeatureImportances, some_kept
+from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
-from ulmus.estimators.labels import record, weighted_rows
+from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import least_missing, rank_warning
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
@@ -42,7 +41,7 @@ from ulmus.methods.randomized import residual_coef
 from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem
 from ulmus.progress import columns, watched
-from ulmus.summary import Summary
+from ulmus.targets import weighted_rows
 from ulmus.typing import Array
 from ulmus.validation import valid_rows
 
@@ -56,7 +55,7 @@ _WIDTHS = 2.0 ** np.arange(-6, 7, 2)
 _WIDTH_ROWS = 2000
 
 
-class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metaclass=ABCMeta):
+class KernelELM(KernelInputs, metaclass=ABCMeta):
     """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
 
     method_: str
@@ -74,7 +73,7 @@ class KernelELM(FeatureImportances, Summary, KernelInputs, BaseEstimator, metacl
     solver_: str
     solver_reason_: str
     _kept: ForUpdate[Any]
-    _intercept = False
+    feature_importances_ = property(feature_importances)
 
     def _checked_rows(self, X, y, weight, reset):
         """The rows that count, for `BlockRows`."""

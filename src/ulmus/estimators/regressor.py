@@ -1,10 +1,13 @@
 """ELM for numbers."""
 
+from typing import Any, Self
+
 from sklearn.base import RegressorMixin
 
-from ulmus.estimators.labels import ValueLabels
 from ulmus.estimators.ridge_elm import RidgeELM
-from ulmus.exceptions import InvalidInputError
+from ulmus.estimators.value_labels import ValueLabels
+from ulmus.fitted import atomic
+from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMRegressor"]
 
@@ -91,17 +94,17 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        C="loo",
-        solver="auto",
-        rank=None,
-        fit_intercept=True,
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_hidden: int | str | None = None,
+        C: Any = "loo",
+        solver: str = "auto",
+        rank: float | None = None,
+        fit_intercept: bool = True,
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.C = C
@@ -112,18 +115,41 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _meet(self, y):
-        known, outputs = getattr(getattr(self, "_kept", None), "y", None), _columns(y)
-        if known is not None and outputs != _columns(known):
-            raise InvalidInputError(
-                f"y has {outputs} columns, but the earlier batches had {_columns(known)}."
-            )
+    @atomic
+    def partial_fit(
+        self,
+        X: Rows,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        forget: bool = False,
+        decay: float = 1.0,
+    ) -> Self:
+        """Fit more rows, as if they had been there from the start.
 
-    _recall = _meet
+        Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
+        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever ten are
+        new, and in between new rows are added to sums. Past that the hidden units and the
+        inputs' scale stay, and C is chosen by leaving out the rows of a fair sample.
 
-    def _survey(self, y, weight):
-        self._meet(y)
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts.
+        forget : bool, default=False
+            Take these rows out again instead: the model is as if it had never
+            seen them. They must have been fitted, with this weight; where all rows are kept
+            they are looked for, and later what is left must be sums that rows can have.
+        decay : float, default=1.0
+            What the earlier rows' weights are multiplied by first.
 
-
-def _columns(y):
-    return 1 if y.ndim == 1 else y.shape[1]
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._partial_fit(X, y, sample_weight, forget, decay)

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
+from ulmus.estimators.hidden_layer import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
-from ulmus.estimators.stage import fitted_map, layer_of, map_of_sample
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.fitted import atomic

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.estimators.ridge_stream import posed
-from ulmus.estimators.stage import layer_of, map_over_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
 from ulmus.methods.method import refuse_sums

@@ -14,7 +14,7 @@ at first, and a stream goes through three stages:
 import numpy as np
 
 from ulmus.backends.namespace import all_finite, gathered, namespace
-from ulmus.estimators.stage import layer_of, scale_moves
+from ulmus.estimators.hidden_layer import layer_of, scale_moves
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
 from ulmus.methods.forgetting import remaining

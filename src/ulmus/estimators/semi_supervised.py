@@ -7,8 +7,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
-from ulmus.estimators.outputs import ClassOutputs
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
 from ulmus.targets import (
@@ -26,7 +26,7 @@ from ulmus.validation import narrowed, plain
 __all__ = ["SemiSupervisedELMClassifier"]
 
 
-class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedELM):
+class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedELM):
     """SS-ELM: classes from a few labels and the shape of all rows.
 
     Minimises ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ): the labelled rows should be
@@ -134,6 +134,9 @@ class SemiSupervisedELMClassifier(ClassOutputs, ClassifierMixin, SemiSupervisedE
     >>> bool(np.mean(model.transduction_ == y) > 0.9)
     True
     """
+
+    temperature_: float
+    predict_proba, predict_log_proba = predict_proba, predict_log_proba
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import placed, to_numpy
 from ulmus.estimators.few_labels import SemiSupervisedELM
-from ulmus.estimators.outputs import ValueOutputs
+from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
 from ulmus.targets import ValueTargets, check_size, numeric
@@ -15,7 +15,7 @@ from ulmus.validation import missing, plain
 __all__ = ["SemiSupervisedELMRegressor"]
 
 
-class SemiSupervisedELMRegressor(ValueOutputs, RegressorMixin, SemiSupervisedELM):
+class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM):
     """SS-ELM for numbers: a few values, and the shape of all rows.
 
     The targets' mean over the labelled rows is taken out first and added to every

@@ -4,19 +4,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.backends.namespace import floating
+from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
-from ulmus.estimators.importances import FeatureImportances, some_kept
+from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of
+from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_inputs import KernelInputs
-from ulmus.estimators.labels import ClassLabels
-from ulmus.estimators.outputs import HiddenOutputs, LabelOutputs
-from ulmus.estimators.stage import fitted_map, layer_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
@@ -24,7 +23,6 @@ from ulmus.kernels.naming import is_definite
 from ulmus.kernels.pairs import landmarks_like
 from ulmus.methods.hinge import Hinge
 from ulmus.progress import log_facts
-from ulmus.summary import Summary
 from ulmus.targets import coded, wrong
 from ulmus.validation import on_host_alone, valid_rows
 
@@ -33,16 +31,7 @@ __all__ = ["SparseELMClassifier"]
 _GRID = np.logspace(-4, 4, 9)
 
 
-class SparseELMClassifier(
-    FeatureImportances,
-    Summary,
-    KernelInputs,
-    ClassLabels,
-    LabelOutputs,
-    HiddenOutputs,
-    ClassifierMixin,
-    BaseEstimator,
-):
+class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenModel):
     """Sparse extreme learning machine for two or more classes.
 
     Minimises ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), one class against the rest, without a bias. The
@@ -156,6 +145,7 @@ class SparseELMClassifier(
     validation_path_: dict[str, np.ndarray]
     _kept: ForUpdate[Any]
     _n_rows: int
+    feature_importances_ = property(feature_importances)
 
     def __init__(
         self,

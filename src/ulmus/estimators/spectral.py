@@ -3,7 +3,7 @@
 from typing import Any
 
 from sklearn import config_context
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,14 +13,12 @@ from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.outputs import HiddenOutputs
-from ulmus.estimators.stage import dense, layer_of
+from ulmus.estimators.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.exceptions import InvalidParameterError
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
-from ulmus.summary import Summary
 from ulmus.targets import ClassTargets, chosen
 from ulmus.typing import Array
 from ulmus.validation import valid_rows
@@ -32,7 +30,7 @@ __all__ = ["ELMSpectralClustering"]
 _TIMES = 2
 
 
-class ELMSpectralClustering(Summary, HiddenOutputs, ClusterMixin, BaseEstimator):
+class ELMSpectralClustering(ClusterMixin, HiddenModel):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the

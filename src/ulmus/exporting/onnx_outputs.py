@@ -18,11 +18,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
+from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.clustering import ELMKMeans
 from ulmus.estimators.factorisation import ELMNMF
+from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.kernel_ridge import KernelELM
-from ulmus.estimators.outputs import ClassOutputs, HiddenOutputs, LabelOutputs, ValueOutputs
 from ulmus.estimators.spectral import ELMSpectralClustering
+from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_maps import linear_outputs, transformed
@@ -60,23 +62,23 @@ def outputs(model: Any, x: Value, dtype: Any) -> Outputs:
             "Ulmus can, and a pipeline that ends in one."
         )
     places = transformed(model, x)
-    if isinstance(model, FeatureMap | HiddenOutputs):
+    if isinstance(model, FeatureMap | HiddenModel):
         places = _blanked(places, _refused(x, places.cast(dtype)))
     columns = len(model.get_feature_names_out())
     return {"transformed": Output.numbers(places, dtype, columns)}
 
 
-@outputs.register(LabelOutputs)
+@outputs.register(ClassLabels)
 def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, refused = _decided(model, x, dtype)
     codes = _chosen(len(model.classes_), F)
     found = {"label": _label(model, codes, refused)}
-    if isinstance(model, ClassOutputs):
+    if hasattr(model, "predict_proba"):
         found["probabilities"] = _probabilities(model, F, codes, dtype)
     return found | {"scores": _scores(model, F, dtype)}
 
 
-@outputs.register(ValueOutputs)
+@outputs.register(ValueLabels)
 def _(model: Any, x: Value, dtype: Any) -> Outputs:
     F, _ = _decided(model, x, dtype)
     if model._flat:

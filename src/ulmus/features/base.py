@@ -16,7 +16,7 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.fitted import atomic, finite_outputs
-from ulmus.summary import Summary
+from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows
 
@@ -24,7 +24,7 @@ __all__ = ["FeatureMap", "column_statistics", "merged"]
 
 
 class FeatureMap(
-    Summary, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta
 ):
     """A transformer whose rows can also be made one block at a time.
 
@@ -39,6 +39,7 @@ class FeatureMap(
     scaling_: Scaling
     _columns: ColumnStatistics | None
     _units: ClassVar[tuple[str, ...]] = ()
+    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     @abstractmethod
     def layer(self, like: Rows, dtype: DType = None) -> Layer:

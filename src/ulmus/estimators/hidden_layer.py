@@ -1,15 +1,18 @@
-"""Stage one as an estimator holds it: a fitted map, and the layer it states."""
+"""The hidden layer as an estimator holds it: a fitted map, its layer, and outputs from it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from array_api_compat import device as device_of
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     all_finite,
     floating,
@@ -17,6 +20,9 @@ from ulmus.backends.namespace import (
     is_numpy,
     is_sparse,
     namespace,
+    on_host,
+    placed,
+    same_place,
     take,
     to_numpy,
 )
@@ -24,8 +30,14 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import ColumnStatistics
+from ulmus.fitted import OnDevice, finite_outputs
+from ulmus.hidden import Hidden
+from ulmus.summary import html_of, mimebundle_of
+from ulmus.typing import Array, DType, Layer, Rows, Seed
+from ulmus.validation import valid_rows
 
 __all__ = [
+    "HiddenModel",
     "TransformerLayer",
     "comparable_rows",
     "dense",
@@ -45,14 +57,14 @@ _FARTHEST = 1e75
 
 
 def fitted_map(
-    estimator,
-    X,
-    y=None,
-    weight=None,
-    default_width=1000,
-    default=RandomFeatures,
-    random_state=None,
-):
+    estimator: Any,
+    X: Rows,
+    y: Any = None,
+    weight: np.ndarray | None = None,
+    default_width: int = 1000,
+    default: Callable[..., FeatureMap] = RandomFeatures,
+    random_state: Seed = None,
+) -> Any:
     """Stage one of an estimator, fitted to rows that are checked.
 
     ``random_state`` stands for the estimator's own where that may not be drawn from again.
@@ -64,7 +76,9 @@ def fitted_map(
     return features.fit(X, y)
 
 
-def map_of_sample(estimator, X, y, columns, random_state):
+def map_of_sample(
+    estimator: Any, X: Rows, y: Any, columns: ColumnStatistics, random_state: Seed
+) -> Any:
     """Stage one of an estimator, settled on a sample of rows and the statistics of all."""
     features = _unfitted(estimator, 1000, RandomFeatures, random_state)
     if isinstance(features, FeatureMap):
@@ -73,12 +87,18 @@ def map_of_sample(estimator, X, y, columns, random_state):
     return features.fit(X, y)
 
 
-def scale_moves(features, X, weight=None):
+def scale_moves(features: Any, X: Rows, weight: np.ndarray | None = None) -> bool:
     """Whether more rows would change the inputs' scale, so that the map is to be fitted again."""
     return isinstance(features, FeatureMap) and features.moves(X, weight)
 
 
-def map_over_blocks(estimator, rows, columns, default_width=1000, default=RandomFeatures):
+def map_over_blocks(
+    estimator: Any,
+    rows: Any,
+    columns: ColumnStatistics,
+    default_width: int = 1000,
+    default: Callable[..., FeatureMap] = RandomFeatures,
+) -> Any:
     """Stage one of an estimator, settled on rows that lie in blocks and on their statistics."""
     features = _unfitted(estimator, default_width, default)
     if isinstance(features, FeatureMap):
@@ -92,7 +112,12 @@ def map_over_blocks(estimator, rows, columns, default_width=1000, default=Random
     )
 
 
-def _unfitted(estimator, default_width, default, random_state=None):
+def _unfitted(
+    estimator: Any,
+    default_width: int,
+    default: Callable[..., FeatureMap],
+    random_state: Seed = None,
+) -> Any:
     """The map to fit: a copy of ``features``, or the default one."""
     features, n_hidden, dtype = estimator.features, _width(estimator), estimator.dtype
     random_state = estimator.random_state if random_state is None else random_state
@@ -116,23 +141,23 @@ def _unfitted(estimator, default_width, default, random_state=None):
     return features
 
 
-def _width(estimator):
+def _width(estimator: Any) -> int | None:
     """The width that was given, if any; "loo" is for an estimator that chooses among widths."""
     chosen = isinstance(estimator.n_hidden, str) and estimator.n_hidden == "loo"
     if estimator.n_hidden is None or (chosen and hasattr(estimator, "_widths")):
         return None
     check_whole("n_hidden", estimator.n_hidden, least=1)
-    return estimator.n_hidden
+    return int(estimator.n_hidden)
 
 
-def takes_devices(features):
+def takes_devices(features: Any) -> bool:
     """Whether stage one takes rows on a device: a map of ours does, a transformer says so."""
     if features is None or isinstance(features, FeatureMap):
         return True
     return hasattr(features, "__sklearn_tags__") and get_tags(features).array_api_support
 
 
-def layer_of(features, X, dtype=None):
+def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
     """The fitted map as a function of blocks of rows like X."""
     if isinstance(features, FrozenEstimator):
         features = features.estimator
@@ -143,7 +168,7 @@ def layer_of(features, X, dtype=None):
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
 
 
-def _check_map(features, X):
+def _check_map(features: FeatureMap, X: Rows) -> None:
     """Refuse a map of other columns; a frozen one, or one from a file, may be of any."""
     check_is_fitted(features)
     if X.shape[1] != features.n_features_in_:
@@ -153,7 +178,7 @@ def _check_map(features, X):
         )
 
 
-def comparable_rows(features, X):
+def comparable_rows(features: Any, X: Rows) -> Rows:
     """X on the host as its rows are best compared: in the columns' own unit where they share one.
 
     Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
@@ -171,7 +196,7 @@ def comparable_rows(features, X):
     return scaled_rows(features, X)
 
 
-def scaled_rows(features, X):
+def scaled_rows(features: Any, X: Rows) -> Rows:
     """X on the host as the map scales it, which is how far apart rows are to the graph too."""
     X = X if is_numpy(X) else to_numpy(X)
     if isinstance(features, FrozenEstimator):
@@ -195,7 +220,7 @@ class TransformerLayer:
     offset: float = 0.0
     columns: slice | None = None
 
-    def __call__(self, X, out=None):
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H for these rows."""
         H = dense(self.transformer.transform(X))
         xp = namespace(H)
@@ -214,14 +239,59 @@ class TransformerLayer:
         out[...] = H
         return out
 
-    def units(self, columns):
+    def units(self, columns: slice) -> "TransformerLayer":
         """Some of the columns; the transformer still makes them all."""
         width = len(range(*columns.indices(self.width)))
         return replace(self, width=width, columns=columns)
 
 
-def dense(H):
+def dense(H: Any) -> Array:
     """A block of a transformer's output, sparse or framed as it may be, as floats."""
     if not is_array_api_obj(H):
         H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)
     return namespace(H).astype(H, floating(H), copy=False)
+
+
+class HiddenModel(BaseEstimator):
+    """An estimator with a hidden layer, whose outputs are Hβ + b."""
+
+    features_: Any
+    beta_: OnDevice[Array]
+    intercept_: OnDevice[Array]
+    n_hidden_: int
+    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
+
+    def _outputs(self, X: Rows) -> Array:
+        """Hβ + b for new rows (n × m)."""
+        check_is_fitted(self)
+        return self._map(valid_rows(self, X, reset=False))
+
+    @finite_outputs
+    def _map(self: Any, X: Rows) -> Array:
+        """Hβ + b for rows that are checked."""
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        same_place(X=X, beta_=self.beta_)
+        beta = placed(self.beta_, X)
+        xp = namespace(beta)
+        if H.width != beta.shape[0]:
+            raise InvalidInputError(
+                f"features_ gives {H.width} columns, and beta_ is for {beta.shape[0]}; fit the "
+                "model again."
+            )
+        coef = xp.astype(beta, H.dtype, copy=False)
+        F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))
+        for rows, h in H.blocks():
+            matmul(h, coef, F[rows, :])
+        F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
+        return F
+
+    def _slopes(self, X: Rows) -> Any:
+        """The gradients of the outputs at these rows; None where the map states none."""
+        layer = layer_of(self.features_, X, np.float64)
+        return layer.slopes(X, on_host(self.beta_)) if hasattr(layer, "slopes") else None
+
+    def __sklearn_tags__(self: Any) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.array_api_support = takes_devices(self.features)
+        return tags
