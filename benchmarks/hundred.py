@@ -161,6 +161,7 @@ def labelled_alone(folder):
 def beta_targets(folder):
     """What β is best fitted to: new rows' rates, two draws."""
     from ulmus import ELMClassifier, ELMRegressor
+    from ulmus.methods.iterative import ConjugateGradients
     from ulmus.methods.spreading import Spreading
     from ulmus.sources.on_graph import OnGraph
     from ulmus.targets import ClassTargets
@@ -184,7 +185,7 @@ def beta_targets(folder):
             targets = ClassTargets(y[:_GIVEN][known], 10)
             ones = np.ones(int(known.sum()))
             source = OnGraph(None, known, targets, ones, graph)
-            said = Spreading(1.0, np.array([99.0]), 1e-3, 500).spread(source)
+            said = Spreading(1.0, np.array([99.0]), ConjugateGradients(1e-3, 500)).spread(source)
             P = (1.0 + said.outputs) / 2.0
             mass = P / P.sum(axis=0)
             mass /= mass.sum(axis=1, keepdims=True)

@@ -21,6 +21,7 @@ from ulmus import (
     KNNGraph,
     ManifoldELMClassifier,
     RandomFeatures,
+    Randomized,
     RBFFeatures,
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
@@ -109,8 +110,8 @@ SUBJECTS: dict[str, Subject] = {
     "ELMClassifier rbf": Subject(
         _small(ELMClassifier, RBFFeatures(12), C=1.0, class_weight="balanced"), "classes", _decision
     ),
-    "ELMClassifier halko": Subject(
-        _small(ELMClassifier, C=1.0, solver="halko", **_SMALL), "classes", _decision
+    "ELMClassifier sketch": Subject(
+        _small(ELMClassifier, C=1.0, solver=Randomized(), **_SMALL), "classes", _decision
     ),
     "GraphELMClassifier": Subject(
         _small(GraphELMClassifier, C=1.0, lam=1.0, **_SMALL), "classes", _decision

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from ulmus import (
     ELMNMF,
+    ConjugateGradients,
     ELMClassifier,
     ELMEmbedding,
     ELMKMeans,
@@ -22,7 +23,9 @@ from ulmus import (
     KernelELMRegressor,
     KernelFeatures,
     KNNGraph,
+    LowRank,
     ManifoldELMClassifier,
+    Randomized,
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
@@ -54,7 +57,7 @@ KERNELS = {
 }
 LOW_RANK = {
     method: KernelELMClassifier(method=method, rank=30, random_state=0)
-    for method in ("rpcholesky", "nystrom", "halko", "eig")
+    for method in ("rpcholesky", "nystrom", "randomized", "eig")
 }
 CLASSIFIERS = {
     **KERNELS,
@@ -63,12 +66,9 @@ CLASSIFIERS = {
     "gamma by leave-one-out": KernelELMClassifier(gamma="loo"),
     "balanced": KernelELMClassifier(class_weight="balanced", C=1.0),
     "C by leave-one-out, balanced": KernelELMClassifier(class_weight="balanced"),
-    "rank by tol": KernelELMClassifier(tol=1e-2, random_state=0),
-    "equation 20": KernelELMClassifier(
-        method="halko", rank=30, project=False, C=1.0, random_state=0
-    ),
+    "rank by tol": KernelELMClassifier(method=LowRank(tol=1e-2), random_state=0),
     "kernel units": ELMClassifier(KernelFeatures(rank=30), random_state=0),
-    "sketch": ELMClassifier(n_hidden=60, solver="halko", rank=20, C=1.0, random_state=0),
+    "sketch": ELMClassifier(n_hidden=60, solver=Randomized(20), C=1.0, random_state=0),
 }
 for width in (40, 200):  # fewer units than rows, and more
     few = {"n_hidden": width, "random_state": 0}
@@ -91,7 +91,7 @@ for width in (40, 200):
         f"surface, {width}": SemiSupervisedELMClassifier(**GRID, **few),
         f"one point, {width}": SemiSupervisedELMClassifier(**one),
         f"balanced, {width}": SemiSupervisedELMClassifier(class_weight="balanced", **one),
-        f"cg, {width}": SemiSupervisedELMClassifier(solver="cg", tol=1e-9, **one),
+        f"cg, {width}": SemiSupervisedELMClassifier(solver=ConjugateGradients(1e-9), **one),
         f"free, {width}": SemiSupervisedELMClassifier(coupling="free", **few),
         f"power, {width}": SemiSupervisedELMClassifier(graph=KNNGraph(power=2), **one),
     }

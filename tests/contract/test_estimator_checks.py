@@ -44,14 +44,16 @@ VARIANTS = [
     ulmus.ELMNMF(n_hidden=20, solver="mu"),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
-    ulmus.KernelELMClassifier(method="rpcholesky", tol=1e-3),
+    ulmus.KernelELMClassifier(method=ulmus.LowRank(tol=1e-3)),
     ulmus.KernelELMClassifier("laplacian", gamma="loo", C=1.0),
     ulmus.KernelELMRegressor("arcsine", fit_intercept=False),
     ulmus.KernelELMRegressor(ulmus.kernels.RBF(0.1), C=10.0),
     ulmus.KernelFeatures("poly", method="eig", tol=1e-3),
     ulmus.KernelFeatures(method="nystrom"),
     ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20),
-    ulmus.SemiSupervisedELMClassifier(C=10.0, lam=0.1, n_hidden=20, solver="cg", tol=1e-6),
+    ulmus.SemiSupervisedELMClassifier(
+        C=10.0, lam=0.1, n_hidden=20, solver=ulmus.ConjugateGradients(1e-6)
+    ),
     ulmus.SparseELMClassifier(C=1.0, n_hidden=30, class_weight="balanced"),
     ulmus.SparseELMClassifier(kernel=WideKernel(), tol=1e-9),
     ulmus.SemiSupervisedELMRegressor(C=100.0, lam=1e-3, n_hidden=30),

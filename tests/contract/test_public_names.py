@@ -36,6 +36,7 @@ PAGES = [
 
 def test_public_names():
     assert sorted(ulmus.__all__) == [
+        "ConjugateGradients",
         "ELMClassifier",
         "ELMEmbedding",
         "ELMKMeans",
@@ -47,9 +48,11 @@ def test_public_names():
         "KernelELMClassifier",
         "KernelELMRegressor",
         "KernelFeatures",
+        "LowRank",
         "ManifoldELMClassifier",
         "RBFFeatures",
         "RandomFeatures",
+        "Randomized",
         "SemiSupervisedELMClassifier",
         "SemiSupervisedELMRegressor",
         "SparseELMClassifier",
@@ -140,7 +143,7 @@ def test_every_public_class_documents_its_parameters(name):
     cls = getattr(ulmus, name)
     for section in ("Parameters", "Examples"):
         assert f"{section}\n    ---" in cls.__doc__, f"{name} has no {section}"
-    for parameter in cls()._get_param_names():
+    for parameter in inspect.signature(cls).parameters:
         assert f"    {parameter} : " in cls.__doc__, f"{name} does not document {parameter}"
 
 

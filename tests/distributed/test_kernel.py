@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 
-from ulmus import KernelELMClassifier, KernelELMRegressor
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus import KernelELMClassifier, KernelELMRegressor, LowRank
+from ulmus.exceptions import InvalidInputError
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -35,7 +35,7 @@ def blocks(A):
         {},  # exact
         {"rank": 50, "C": [0.1, 1.0, 10.0]},
         {"rank": 0.1, "C": 1.0, "class_weight": "balanced"},
-        {"tol": 1e-2, "C": 1.0, "kernel": "laplacian"},
+        {"method": LowRank(tol=1e-2), "C": 1.0, "kernel": "laplacian"},
         {"rank": 50, "C": 1.0, "method": "nystrom"},
         {"rank": 50, "C": 1.0, "method": "eig"},
         {"rank": 50, "C": [0.1, 1.0], "gamma": "loo"},
@@ -76,7 +76,5 @@ def test_past_memory_landmarks_come_from_a_sample():
 
 
 def test_what_cannot_be_used():
-    with pytest.raises(InvalidParameterError, match="project=True"):
-        KernelELMClassifier(rank=5, project=False).fit(blocks(X), blocks(LABELS))
     with pytest.raises(InvalidInputError, match="gather it"):
         KernelELMClassifier("precomputed").fit(blocks(X @ X.T), blocks(LABELS))

@@ -22,6 +22,7 @@ from ulmus import (
     GraphELMClassifier,
     KernelFeatures,
     RandomFeatures,
+    Randomized,
     RBFFeatures,
     reservoir,
 )
@@ -349,7 +350,10 @@ def test_a_block_of_another_width_is_named():
         (lambda m: m.fit(blocks(X[:0], (0,)), blocks(LABELS[:0], (0,))), "nothing to fit"),
         (lambda m: m.fit(blocks(X), blocks(np.full(N, "a"))), "only one class, 'a'"),
         (lambda m: m.fit(blocks(X), blocks(LABELS), blocks(np.zeros(N))), "nothing to fit"),
-        (lambda m: m.set_params(solver="halko").fit(blocks(X), blocks(LABELS)), "all rows at once"),
+        (
+            lambda m: m.set_params(solver=Randomized()).fit(blocks(X), blocks(LABELS)),
+            "all rows at once",
+        ),
         (
             lambda m: m.set_params(features=StandardScaler(), n_hidden=None).fit(
                 blocks(X), blocks(LABELS)

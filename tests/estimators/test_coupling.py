@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs, make_moons
 
 from ulmus import (
+    ConjugateGradients,
     ELMClassifier,
     KNNGraph,
     RBFFeatures,
@@ -189,13 +190,13 @@ def test_names_for_classes():
 @pytest.mark.parametrize("more", [1, 40])
 def test_other_labels_cost_a_warm_start_and_give_the_same_model(more):
     labels = few(SIDE, 20)
-    model = free(tol=1e-6).fit(MOONS, labels)
+    model = free(solver=ConjugateGradients(1e-6)).fit(MOONS, labels)
     before = model.beta_.copy()
     other = labels.copy()
     unknown = np.flatnonzero(labels < 0)[:more]
     other[unknown] = SIDE[unknown]
     warm = model.relabel(other)
-    cold = free(tol=1e-6, lam=model.lam_, C=model.C_).fit(MOONS, other)
+    cold = free(solver=ConjugateGradients(1e-6), lam=model.lam_, C=model.C_).fit(MOONS, other)
     assert_array_equal(warm.transduction_, cold.transduction_)
     assert_allclose(warm.beta_, cold.beta_, rtol=1e-6, atol=1e-8)
     assert_array_equal(model.beta_, before)

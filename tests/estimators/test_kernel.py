@@ -19,6 +19,8 @@ from ulmus import (
     KernelELMClassifier,
     KernelELMRegressor,
     KernelFeatures,
+    LowRank,
+    Randomized,
     SemiSupervisedELMClassifier,
 )
 from ulmus.estimators import kernel_ridge
@@ -100,7 +102,7 @@ def test_the_rank_can_be_chosen_by_leaving_rows_out():
     assert model.features_.transform(X).shape == (150, model.n_hidden_)
 
 
-@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "halko", "eig"])
+@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "randomized", "eig"])
 def test_a_truncated_map_is_its_first_columns(method):
     X, _ = IRIS
     phi = KernelFeatures(rank=30, method=method, random_state=0).fit(X)
@@ -208,13 +210,16 @@ def both(**options):
         ({"rank": 0.0}, "at most 1.0"),
         ({"rank": True}, "at least 1"),
         ({"rank": "all"}, "at least 1"),
-        ({"tol": 0.0}, "above 0 and below 1"),
-        ({"tol": -1e-3}, "above 0 and below 1"),
-        ({"tol": 1.0}, "above 0 and below 1"),
+        ({"method": LowRank(tol=0.0)}, "above 0 and below 1"),
+        ({"method": LowRank(tol=-1e-3)}, "above 0 and below 1"),
+        ({"method": LowRank(tol=1.0)}, "above 0 and below 1"),
+        ({"method": LowRank(method="svd")}, "is unknown"),
+        ({"method": LowRank(5), "rank": 5}, "leave one out"),
         ({"method": "svd"}, "is unknown"),
+        ({"method": 7}, "is unknown"),
         ({"scaling": "standard"}, "is unknown"),
-        ({"oversampling": -1}, "whole number of at least 0"),
-        ({"power_steps": 0.5}, "whole number from 0 to 100"),
+        ({"method": Randomized(oversampling=-1)}, "whole number of at least 0"),
+        ({"method": Randomized(power_steps=0.5)}, "whole number from 0 to 100"),
     ],
 )
 def test_arguments_that_cannot_be_used(options, message):
@@ -229,11 +234,11 @@ def test_arguments_that_contradict():
         KernelFeatures(gamma="loo").fit(IRIS[0])
     with pytest.raises(InvalidParameterError, match="has none to choose"):
         KernelELMClassifier("linear", gamma="loo").fit(*IRIS)
-    with pytest.raises(InvalidParameterError, match="leave rank and tol out"):
+    with pytest.raises(InvalidParameterError, match="leave rank out"):
         KernelELMClassifier(method="exact", rank=10).fit(*IRIS)
 
 
-@pytest.mark.parametrize("method", ["exact", "rpcholesky", "nystrom", "halko", "eig"])
+@pytest.mark.parametrize("method", ["exact", "rpcholesky", "nystrom", "randomized", "eig"])
 @pytest.mark.parametrize("C", [1.0, "loo"])
 def test_a_matrix_that_is_no_kernel_is_refused(method, C):
     y = IRIS[1]
@@ -268,7 +273,7 @@ def test_more_columns_than_directions_is_said():
     assert phi.rank_ == 10
 
 
-@pytest.mark.parametrize("method", ["exact", "rpcholesky", "nystrom", "halko", "eig"])
+@pytest.mark.parametrize("method", ["exact", "rpcholesky", "nystrom", "randomized", "eig"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.filterwarnings("ignore::ulmus.exceptions.LowRankWarning")
 def test_constant_repeated_and_zero_rows(method, kernel):
@@ -300,7 +305,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert_array_equal(model.decision_function(X), before)
 
 
-@pytest.mark.parametrize("method", ["exact", "rpcholesky", "halko", "eig"])
+@pytest.mark.parametrize("method", ["exact", "rpcholesky", "randomized", "eig"])
 def test_a_precomputed_kernel_is_read_in_place(method, monkeypatch):
     X, y = IRIS
     K, seen = RBF(0.5)(X, X), []

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsTransformer
 
 import oracles
 from ulmus import (
+    ConjugateGradients,
     ELMClassifier,
     KNNGraph,
     RandomFeatures,
@@ -52,7 +53,7 @@ def test_every_solver_gives_the_same(h):
     settings = {"n_hidden": h, "C": 10.0, "lam": 0.5}
     spectral = small(**settings, solver="spectral").fit(X, FEW)
     direct = small(**settings, solver="direct").fit(X, FEW)
-    iterated = small(**settings, solver="cg", tol=1e-10, max_iter=2000).fit(X, FEW)
+    iterated = small(**settings, solver=ConjugateGradients(1e-10, 2000)).fit(X, FEW)
     assert (spectral.solver_, direct.solver_, iterated.solver_) == ("spectral", "direct", "cg")
     for other in (direct, iterated):
         assert_allclose(other.decision_function(X), spectral.decision_function(X), atol=1e-5)
@@ -271,7 +272,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 def test_conjugate_gradients_that_do_not_arrive_say_so():
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        small(C=1e6, lam=1e3, solver="cg", tol=1e-12, max_iter=1).fit(X, FEW)
+        small(C=1e6, lam=1e3, solver=ConjugateGradients(1e-12, 1)).fit(X, FEW)
 
 
 def test_parameters_may_be_wrong_in_kind():

@@ -57,7 +57,7 @@ MAPS = [
     ),
     KernelFeatures("sigmoid", rank=8, method="eig"),
     KernelFeatures(InfiniteRBF(0.3, 2.0, normalized=False), rank=10, random_state=0),
-    KernelFeatures(method="halko", rank=10, scaling=None, random_state=0),
+    KernelFeatures(method="randomized", rank=10, scaling=None, random_state=0),
 ]
 LABELLED = [
     ELMClassifier(**NARROW),

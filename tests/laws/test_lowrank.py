@@ -11,8 +11,9 @@ import oracles
 from laws.problems import make_rows
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Linear
+from ulmus.kernels.approximation import NAMES as METHODS
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
-from ulmus.kernels.lowrank import METHODS, _by_residual, _thinned_cholesky, low_rank
+from ulmus.kernels.lowrank import _by_residual, _thinned_cholesky, low_rank
 
 N = 300
 
@@ -55,7 +56,7 @@ def test_tol_finds_the_rank(method, tol):
     K, found = factor(method, tol=tol)
     assert found.error <= tol
     # One column fewer would not have done, but for the blocks in which a sketch grows.
-    if method != "halko":
+    if method != "randomized":
         short = np.trace(K) - np.sum(found.F[:, :-1] ** 2)
         assert short / np.trace(K) > tol
 
@@ -71,7 +72,7 @@ def test_the_best_factor_is_the_eigenvectors_and_the_random_ones_come_close():
         ]
         errors[method] = np.mean([f.error for f in found])
     assert all(errors["eig"] <= error for error in errors.values())
-    assert errors["halko"] < 1.6 * errors["eig"]
+    assert errors["randomized"] < 1.6 * errors["eig"]
     assert errors["rpcholesky"] < 4 * errors["eig"]
 
 
@@ -137,13 +138,13 @@ class Watched(EvaluatedKernel):
         object.__setattr__(self, "kernel", noting)
 
 
-@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "halko"])
+@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "randomized"])
 def test_only_eigenvectors_hold_all_of_the_kernel(method):
     n = 6000
     K = Watched(RBF(0.2), rows_of(n=n))
     low_rank(K, method, 60, 0.0, np.random.RandomState(0))
     assert max(K.blocks) < n * n / 3
-    if method != "halko":  # (k + 1)n entries, and a little for the proposals
+    if method != "randomized":  # (k + 1)n entries, and a little for the proposals
         assert sum(K.blocks) < 1.3 * 61 * n
 
 
@@ -177,7 +178,7 @@ def test_float32_stays_sound(method, d):
 
 
 def test_the_sketch_is_algorithm_three():
-    K, found = factor("halko", rank=30, oversampling=10, literal=True)
+    K, found = factor("randomized", rank=30, oversampling=10, literal=True)
     omega = np.random.RandomState(0).standard_normal((N, 40))
     _, G = oracles.randomized_inverse(K, np.ones((N, 1)), 1.0, omega)
     assert found.rank == 40
@@ -185,10 +186,10 @@ def test_the_sketch_is_algorithm_three():
 
 
 def test_the_sketch_is_sharpened_by_power_steps_and_its_own_columns():
-    errors = [factor("halko", rank=40, power=power)[1].error for power in (0, 1, 2)]
+    errors = [factor("randomized", rank=40, power=power)[1].error for power in (0, 1, 2)]
     assert errors[0] > errors[1] > errors[2]
-    literal = factor("halko", rank=30, literal=True)[1]  # 40 columns, of the same sketch as
-    assert literal.error > factor("halko", rank=40, oversampling=0)[1].error
+    literal = factor("randomized", rank=30, literal=True)[1]  # 40 columns, of the same sketch as
+    assert literal.error > factor("randomized", rank=40, oversampling=0)[1].error
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -226,7 +227,7 @@ def test_a_sketch_grows_no_further_than_tol_asks(tol):
             return super().times(B)
 
     K = Watched(RBF(0.2), rows_of())
-    found = low_rank(K, "halko", N, tol, np.random.RandomState(0))
+    found = low_rank(K, "randomized", N, tol, np.random.RandomState(0))
     drawn = sum(applied[::2])  # K times what is drawn, then times its basis
     assert found.rank <= drawn < found.rank + 2 * max(applied)
     assert drawn < N

@@ -12,6 +12,7 @@ from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
+from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.spreading import Spreading
 from ulmus.sources.on_graph import OnGraph
@@ -67,7 +68,7 @@ def labelled(count=30, classes=3, seed=0):
 def said(known, targets, lams, weight=None, matrix=GRAPH):
     weight = np.ones(len(targets)) if weight is None else weight
     source = OnGraph(None, known, targets, weight, matrix)
-    return Spreading(1.0, np.asarray(lams), 1e-6, 1000).spread(source)
+    return Spreading(1.0, np.asarray(lams), ConjugateGradients(1e-6, 1000)).spread(source)
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])

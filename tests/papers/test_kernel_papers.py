@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import FunctionTransformer
 
+import oracles
 from papers import low_rank_space, randomized
 from papers.alternatives import ALTERNATIVES
 from papers.protocol import Case, cases, load
-from ulmus import SparseELMClassifier
+from ulmus import Randomized, SparseELMClassifier
 from ulmus.features import KernelFeatures
 from ulmus.kernels import RBF, Linear
 
@@ -110,10 +111,10 @@ def test_every_column_of_the_randomized_paper_runs(table, flowers):
 def test_sketches_have_twenty_columns_more_and_the_kernel_its_half():
     settings = one("2-table-3", "sketch, 0.05 n", "dna").settings
     model = randomized._model(settings, 0, 1400, 180)
-    assert model.rank + model.oversampling == 70 + 20
+    assert model.rank + Randomized().oversampling == 70 + 20
     assert model.gamma == 2.0**-6 / 2
     units = one("2-table-2", "sketch, 0.05 n", "dna").settings
-    assert randomized._model(units, 0, 1400, 180).rank == 70 + 20 - 10
+    assert randomized._model(units, 0, 1400, 180).solver == Randomized(70 + 20 - 10)
 
 
 def test_a_sketch_of_every_column_is_the_kernel(flowers):
@@ -219,3 +220,18 @@ def test_boards_give_the_papers_rate():
     found = one("3-table-2", "ELM, random", "Tic-tac-toe, 50", folds=2).run()
     mean, deviation = cell("3-table-2", "Tic-tac-toe, 50", "ELM, random")
     assert abs(found["rate"] - mean) < 2 * deviation
+
+
+def test_without_projection_it_is_equation_twenty():
+    X = np.random.default_rng(8).standard_normal((60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = randomized.SketchInInverse(
+        C=8.0, gamma=0.4, scaling=None, method=Randomized(20, oversampling=0), random_state=0
+    ).fit(X, y)
+    rng = np.random.RandomState(0)
+    rng.randint(2**31 - 2, size=2)  # what the estimator draws before the sketch
+    omega = rng.standard_normal((60, 20))
+    targets = oracles.one_vs_rest(y, np.arange(2))
+    alpha, _ = oracles.randomized_inverse(RBF(0.4)(X, X), targets, 8.0, omega)
+    Z = np.random.default_rng(1).standard_normal((20, 3))
+    assert_allclose(model.decision_function(Z), (RBF(0.4)(Z, X) @ alpha)[:, 0], atol=1e-7)

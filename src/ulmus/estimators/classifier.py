@@ -8,6 +8,7 @@ from sklearn.base import ClassifierMixin
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.fitted import atomic
+from ulmus.kernels.approximation import Randomized
 from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMClassifier"]
@@ -29,13 +30,10 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         How far to trust the data against ‖β‖². "loo" chooses it by exact
         leave-one-out from 25 values; a list is chosen from in the same way.
-    solver : {"auto", "primal", "dual", "halko"}, default="auto"
-        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller. "halko"
-        is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
+    solver : {"auto", "primal", "dual"} or Randomized, default="auto"
+        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
+        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
-    rank : int, float or None, default=None
-        Columns of the sketch, to which ten are added; a float is a part of the rows, None the
-        number of units.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
         total, which is the weighted ELM. A row that is left out changes these weights, and
@@ -68,7 +66,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         10 000 rows, when there are more than 20 000, or the rows that a stream keeps. "-kept" is
         added where ``class_weight="balanced"`` and the weights stayed as they were while a row
         was left out, for the rows of its class were not all at hand.
-    solver_ : {"primal", "dual", "spectral", "halko"}
+    solver_ : {"primal", "dual", "spectral", "randomized"}
         How β was found.
     solver_reason_ : str
         Why so.
@@ -110,8 +108,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         *,
         n_hidden: int | str | None = None,
         C: Any = "loo",
-        solver: str = "auto",
-        rank: float | None = None,
+        solver: str | Randomized = "auto",
         class_weight: Any = None,
         dtype: Any = None,
         random_state: Seed = None,
@@ -121,7 +118,6 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         self.n_hidden = n_hidden
         self.C = C
         self.solver = solver
-        self.rank = rank
         self.class_weight = class_weight
         self.dtype = dtype
         self.random_state = random_state

@@ -6,7 +6,7 @@ from copy import copy
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ulmus.arguments import check_known, check_number, grid_of
+from ulmus.arguments import check_known, check_number, check_whole, grid_of
 from ulmus.backends.namespace import (
     beside,
     gathered,
@@ -36,6 +36,7 @@ from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
 from ulmus.methods.ridge import ridge_grid
@@ -116,8 +117,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if y is None:
             validate_data(self, X, y)  # says that y is required
         check_known("coupling", self.coupling, COUPLINGS)
-        check_known("solver", self.solver, _SOLVERS)
-        check_number("tol", self.tol)
+        if not isinstance(self.solver, ConjugateGradients):
+            check_known("solver", self.solver, _SOLVERS)
+        check_number("solver.tol", self._stop.tol)
+        check_whole("solver.max_iter", self._stop.max_iter, least=1)
         self._tight()  # wrong grids should not wait for the graph
         if is_collection(X):
             return self._fit_blocks(X, y, validation, client)
@@ -232,11 +235,17 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _spreading(self):
         lam = None if isinstance(self.lam, str) else grid_of("lam", self.lam, _GRID)
-        return Spreading(ridge_grid(self.C), lam, self.tol, self.max_iter)
+        return Spreading(ridge_grid(self.C), lam, self._stop)
 
     def _tight(self, solver=None):
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
-        return Manifold(C, lam, self.solver if solver is None else solver, self.tol, self.max_iter)
+        asked = "cg" if isinstance(self.solver, ConjugateGradients) else self.solver
+        return Manifold(C, lam, asked if solver is None else solver, self._stop)
+
+    @property
+    def _stop(self):
+        given = isinstance(self.solver, ConjugateGradients)
+        return self.solver if given else ConjugateGradients()
 
     def _hidden(self, X):
         return Hidden(layer_of(self.features_, X, self.dtype), X)

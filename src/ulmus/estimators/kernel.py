@@ -28,24 +28,13 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
         Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
         The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
-    method : str, default="auto"
-        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
+    method : str, LowRank or Randomized, default="auto"
+        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
         low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
-        "rpcholesky" past that, or where ``rank`` or ``tol`` is given.
+        "rpcholesky" past that, or where ``rank`` is given. `LowRank` has a tolerance too,
+        `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
-        The most columns of the factor. A float is a part of the rows. None is 2000, or no
-        limit where ``tol`` is given.
-    tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small. None is
-        no such limit, or 1e-7 where ``rank`` is None too.
-    project : bool, default=True
-        Whether new rows are taken to the low-rank space first, so that fitted and new rows are
-        treated alike. False is the randomized ELM paper's equation 20: the factor serves
-        the inverse alone, and what it misses of a new row is multiplied by C.
-    oversampling : int, default=10
-        Further columns of the sketch of "halko".
-    power_steps : int, default=0
-        Further passes of "halko".
+        The most columns of the factor. A float is a part of the rows. None is 2000.
     C : "loo", float or array-like, default="loo"
         How far to trust the data. "loo" chooses it by exact leave-one-out from 25
         values; a list is chosen from in the same way.
@@ -140,10 +129,6 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
         coef0=1.0,
         method="auto",
         rank=None,
-        tol=None,
-        project=True,
-        oversampling=10,
-        power_steps=0,
         C="loo",
         class_weight=None,
         scaling="auto",
@@ -157,10 +142,6 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
         self.coef0 = coef0
         self.method = method
         self.rank = rank
-        self.tol = tol
-        self.project = project
-        self.oversampling = oversampling
-        self.power_steps = power_steps
         self.C = C
         self.class_weight = class_weight
         self.scaling = scaling
@@ -188,24 +169,13 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
         The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
-    method : str, default="auto"
-        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "halko" and "eig" a
+    method : str, LowRank or Randomized, default="auto"
+        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
         low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
-        "rpcholesky" past that, or where ``rank`` or ``tol`` is given.
+        "rpcholesky" past that, or where ``rank`` is given. `LowRank` has a tolerance too,
+        `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
-        The most columns of the factor. A float is a part of the rows. None is 2000, or no
-        limit where ``tol`` is given.
-    tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small. None is
-        no such limit, or 1e-7 where ``rank`` is None too.
-    project : bool, default=True
-        Whether new rows are taken to the low-rank space first, so that fitted and new rows are
-        treated alike. False is the randomized ELM paper's equation 20: the factor serves
-        the inverse alone, and what it misses of a new row is multiplied by C.
-    oversampling : int, default=10
-        Further columns of the sketch of "halko".
-    power_steps : int, default=0
-        Further passes of "halko".
+        The most columns of the factor. A float is a part of the rows. None is 2000.
     C : "loo", float or array-like, default="loo"
         How far to trust the data. "loo" chooses it by exact leave-one-out from 25
         values; a list is chosen from in the same way.
@@ -291,10 +261,6 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         coef0=1.0,
         method="auto",
         rank=None,
-        tol=None,
-        project=True,
-        oversampling=10,
-        power_steps=0,
         C="loo",
         fit_intercept=True,
         scaling="auto",
@@ -308,10 +274,6 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
         self.coef0 = coef0
         self.method = method
         self.rank = rank
-        self.tol = tol
-        self.project = project
-        self.oversampling = oversampling
-        self.power_steps = power_steps
         self.C = C
         self.fit_intercept = fit_intercept
         self.scaling = scaling

@@ -12,7 +12,6 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
 from ulmus.estimators.ridge_blocks import Wanted, balances, surveyed
 from ulmus.estimators.ridge_elm import record
-from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import Ridge
@@ -25,15 +24,11 @@ __all__ = ["fit_blocks"]
 
 def fit_blocks(estimator, grid, X, y, sample_weight, client):
     """Fit a `KernelELM`, with C from the grid."""
-    if not estimator.project:
-        raise InvalidParameterError(
-            "project=False needs every row in the model, and a Dask collection may have too many; "
-            "use project=True."
-        )
     rows, columns = surveyed(estimator, X, y, sample_weight, client)
     n = len(rows)
-    estimator.method_ = estimator._method(n)
-    if estimator.method_ == "exact":
+    how = estimator._approximation(n)
+    estimator.method_ = "exact" if how is None else how.method
+    if how is None:
         return estimator._fit(np.arange(n), *rows.take(slice(None)))
     estimator._settle_scaling(rows, columns)
     features, seed = _space(estimator, rows, grid)

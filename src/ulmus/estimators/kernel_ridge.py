@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_known, check_rank
+from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -29,15 +29,14 @@ from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel_space import least_missing, rank_warning
+from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import block_rows, blocks_of
+from ulmus.kernels.approximation import NAMES, approximation_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
-from ulmus.kernels.lowrank import METHODS, low_rank, most_columns
 from ulmus.kernels.naming import check_method, has_gamma, is_definite
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.dual import dual, dual_path
-from ulmus.methods.randomized import residual_coef
 from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem
 from ulmus.progress import columns, watched
@@ -138,8 +137,9 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     def _solve(self, K, rows, problem, grid, rng):
         """Solve over K, whose rows (or their names) are ``rows``."""
         n, seed = len(K), rng.randint(2**31 - 2)
-        self.method_ = self._method(n)
-        if self.method_ == "exact":
+        how = self._approximation(n)
+        self.method_ = "exact" if how is None else how.method
+        if how is None:
             problem = replace(problem, H=K)
             solution = self._exact(problem, grid)
             self.landmarks_, self.dual_coef_ = rows, solution.coef
@@ -148,11 +148,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             found = self._factor(K, n, rng)
             problem = replace(problem, H=found.H)
             solution = solve(problem, grid, seed)
-            if self.project:
-                rows = rows if found.rows is None else some_rows(rows, found.rows)
-                self.dual_coef_ = matmul(found.W, solution.coef)
-            else:
-                self.dual_coef_ = residual_coef(problem, solution)
+            rows = rows if found.rows is None else some_rows(rows, found.rows)
+            self.dual_coef_ = matmul(found.W, solution.coef)
             self.landmarks_ = rows if self._precomputed else cast(rows, found.dtype)
             self._accept_factor(found)
         self.intercept_ = solution.intercept
@@ -160,21 +157,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
 
     def _factor(self, K, n, rng):
         """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
-        rank = min(most_columns(self.rank, self.tol, n, _EXACT), len(K))
         with watched(self, "Kernel", columns) as update:
-            found = low_rank(
-                K,
-                self.method_,
-                rank,
-                least_missing(self.rank, self.tol),
-                rng,
-                int(self.oversampling),
-                int(self.power_steps),
-                literal=not self.project,
-                watch=update,
-            )
-        rank_warning(found, rank, self.rank, self.tol)
-        return found
+            return factor_of(K, self._approximation(n), n, _EXACT, rng, update)
 
     def _accept_factor(self, found):
         """How good the factor is, as fitted attributes."""
@@ -210,13 +194,12 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             self.gamma_path_["error_rate"] = np.array(rates)
         return kernels[min(range(len(scores)), key=scores.__getitem__)]
 
-    def _method(self, n):
-        if self.method != "auto":
-            return self.method
-        asked = self.rank is not None or self.tol is not None
-        if not asked and n <= _EXACT:
-            return "exact"
-        return "rpcholesky" if is_definite(self.kernel) else "halko"
+    def _approximation(self, n):
+        """How K is approximated, or None where it is used whole."""
+        if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= _EXACT):
+            return None
+        auto = "rpcholesky" if is_definite(self.kernel) else "randomized"
+        return approximation_of(auto if self.method == "auto" else self.method, self.rank)
 
     def _check_parameters(self):
         self._check_inputs()
@@ -225,14 +208,15 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
                 f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
                 "choose; give one by name, such as 'rbf'."
             )
-        check_known("method", self.method, ("auto", "exact", *METHODS))
-        check_method(self.kernel, self.method)
-        if self.method == "exact" and (self.rank is not None or self.tol is not None):
+        if isinstance(self.method, str):
+            check_known("method", self.method, ("auto", "exact", *NAMES))
+        if self.method == "exact" and self.rank is not None:
             raise InvalidParameterError(
-                "method='exact' uses the whole kernel; leave rank and tol out, or choose another "
-                "method."
+                "method='exact' uses the whole kernel; leave rank out, or choose another method."
             )
-        check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
+        how = self._approximation(n=_EXACT + 1)
+        if how is not None:
+            check_method(self.kernel, how.method)
 
     def _slopes(self, X):
         return self._kernel_gradients(X, self.landmarks_, on_host(self.dual_coef_))

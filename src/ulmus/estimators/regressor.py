@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.fitted import atomic
+from ulmus.kernels.approximation import Randomized
 from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMRegressor"]
@@ -27,13 +28,10 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         How far to trust the data against ‖β‖². "loo" chooses it by exact
         leave-one-out from 25 values; a list is chosen from in the same way.
-    solver : {"auto", "primal", "dual", "halko"}, default="auto"
-        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller. "halko"
-        is the randomized ELM, a sketch of HHᵀ with ``rank`` columns; it is here for comparison, for
+    solver : {"auto", "primal", "dual"} or Randomized, default="auto"
+        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
+        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
-    rank : int, float or None, default=None
-        Columns of the sketch, to which ten are added; a float is a part of the rows, None the
-        number of units.
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. The papers have none,
         and their ridge shrinks the targets' mean; False is their form.
@@ -62,7 +60,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     selection_ : {"fixed", "loo", "loo-sample"}
         How C was chosen: given; leaving out every row; or leaving out a random sample:
         10 000 rows, when there are more than 20 000, or the rows that a stream keeps.
-    solver_ : {"primal", "dual", "spectral", "halko"}
+    solver_ : {"primal", "dual", "spectral", "randomized"}
         How β was found.
     solver_reason_ : str
         Why so.
@@ -98,8 +96,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         *,
         n_hidden: int | str | None = None,
         C: Any = "loo",
-        solver: str = "auto",
-        rank: float | None = None,
+        solver: str | Randomized = "auto",
         fit_intercept: bool = True,
         dtype: Any = None,
         random_state: Seed = None,
@@ -109,7 +106,6 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         self.n_hidden = n_hidden
         self.C = C
         self.solver = solver
-        self.rank = rank
         self.fit_intercept = fit_intercept
         self.dtype = dtype
         self.random_state = random_state

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state, get_tags
 
-from ulmus.arguments import check_known, check_rank, is_number
+from ulmus.arguments import check_known, is_number
 from ulmus.backends.namespace import is_collection, placed
 from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of
@@ -20,6 +20,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.kernels.approximation import Randomized, approximation_of
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem, Solution
@@ -32,7 +33,7 @@ from ulmus.typing import Rows, Seed
 __all__ = ["RidgeELM", "record"]
 
 _NARROWEST = 16
-_SOLVERS = ("auto", "primal", "dual", "halko")
+_SOLVERS = ("auto", "primal", "dual")
 
 
 class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
@@ -50,8 +51,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
 
     # ------------------------------------------------------------------ for subclasses
     # For estimators that have a solve of their own and leave no choice.
-    solver: str = "auto"
-    rank: float | None = None
+    solver: str | Randomized = "auto"
     verbose: int = 0
 
     @abstractmethod
@@ -69,8 +69,8 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     def _method(self) -> Any:
         """What finds the output weights: a value that sees rows and sums, and never this object."""
         C = ridge_grid(self.C)
-        if self.solver == "halko":
-            return RandomizedRidge(C, self.rank, self._seed())
+        if isinstance(self.solver, Randomized):
+            return RandomizedRidge(C, self.solver, self._seed())
         return Ridge(C, self.solver)
 
     # ------------------------------------------------------------------ fitting
@@ -217,12 +217,10 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         return Problem(H, targets.placed(H.X), weight, unit, self._intercept)
 
     def _check_solver(self) -> None:
-        check_known("solver", self.solver, _SOLVERS)
-        check_rank(self.rank, None)
-        if self.rank is not None and self.solver != "halko":
-            raise InvalidParameterError(
-                f"rank={self.rank!r} is for solver='halko'; solver={self.solver!r} has none."
-            )
+        if isinstance(self.solver, Randomized):
+            approximation_of(self.solver, None)
+        else:
+            check_known("solver", self.solver, _SOLVERS)
 
     def _partial_fit(self, X: Rows, y: Any, sample_weight: Any, forget: bool, decay: float) -> Self:
         if not is_number(decay, most=1.0):

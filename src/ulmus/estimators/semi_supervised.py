@@ -60,13 +60,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         A factor for the labelled rows of each class. "auto" balances them, as the paper does,
         and counts every label once where "auto" or "free" coupling finds rows that are many more
         than units.
-    solver : {"auto", "spectral", "direct", "cg"}, default="auto"
+    solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
-        Cholesky for one C and lam, "cg" never forms an h × h matrix.
-    tol : float, default=1e-2
-        Relative residual at which "cg" stops.
-    max_iter : int, default=200
-        Steps after which "cg" stops anyway.
+        Cholesky for one C and lam, "cg" never forms an h × h matrix; `ConjugateGradients` says when
+        it stops.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
@@ -149,8 +146,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         lam="loo",
         class_weight="auto",
         solver="auto",
-        tol=1e-2,
-        max_iter=200,
         dtype=None,
         random_state=None,
         verbose=0,
@@ -163,8 +158,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         self.lam = lam
         self.class_weight = class_weight
         self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

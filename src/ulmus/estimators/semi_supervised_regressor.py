@@ -35,12 +35,8 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         How far to trust the values against ‖β‖².
     lam : "loo", float or array-like, default="loo"
         How far to trust the graph.
-    solver : {"auto", "spectral", "direct", "cg"}, default="auto"
+    solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         As in `SemiSupervisedELMClassifier`.
-    tol : float, default=1e-2
-        Relative residual at which "cg" stops.
-    max_iter : int, default=200
-        Steps after which "cg" stops anyway.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
@@ -112,8 +108,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         C="loo",
         lam="loo",
         solver="auto",
-        tol=1e-2,
-        max_iter=200,
         dtype=None,
         random_state=None,
         verbose=0,
@@ -125,8 +119,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         self.C = C
         self.lam = lam
         self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.dtype = dtype
         self.random_state = random_state
         self.verbose = verbose

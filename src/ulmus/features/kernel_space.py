@@ -11,8 +11,6 @@ import numpy as np
 
 from ulmus.arguments import (
     check_arguments,
-    check_known,
-    check_rank,
 )
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
@@ -33,8 +31,9 @@ from ulmus.features.scaling import Scaling, check_scaling, scaled_for_kernel
 from ulmus.fitted import OnDevice
 from ulmus.hidden import fits
 from ulmus.kernels import Kernel, Precomputed
+from ulmus.kernels.approximation import DEFAULT_TOL, LowRank, Randomized, approximation_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels.lowrank import METHODS, LowRank, low_rank, most_columns
+from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
 from ulmus.kernels.naming import (
     KernelName,
     check_kernel,
@@ -51,15 +50,12 @@ __all__ = [
     "KernelFeatures",
     "KernelLayer",
     "candidates",
+    "factor_of",
     "kernel_graph",
-    "least_missing",
-    "rank_warning",
 ]
 
 _LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
-# Where neither rank nor tol is given: what is missing then has never been missed.
-_DEFAULT_TOL = 1e-7
 # Landmarks are looked for among as many rows as leave room for this many columns of each.
 _ROOM = 2000
 
@@ -135,13 +131,9 @@ class KernelFeatures(FeatureMap):
         Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
         The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
-    method : {"rpcholesky", "nystrom", "halko", "eig"}, default="rpcholesky"
+    method : {"rpcholesky", "nystrom", "randomized", "eig"} or Randomized, default="rpcholesky"
         Randomly pivoted Cholesky; uniformly drawn landmarks; a random sketch (two passes
         over the kernel matrix, by blocks); or the exact eigenvectors, which alone hold n × n.
-    oversampling : int, default=10
-        Further columns of the sketch of "halko".
-    power_steps : int, default=0
-        Further passes of "halko", each of which sharpens the sketch.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
     dtype : float32, float64 or None, default=None
@@ -155,7 +147,7 @@ class KernelFeatures(FeatureMap):
         The kernel with its parameters.
     landmarks_ : array of shape (n_landmarks, n_features)
         The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
-        precomputed. All rows for "halko" and "eig".
+        precomputed. All rows for "randomized" and "eig".
     weights_ : ndarray of shape (n_landmarks, rank)
         What their kernel values are multiplied by.
     rank_ : int
@@ -205,9 +197,7 @@ class KernelFeatures(FeatureMap):
         gamma: str | float = "mean",
         degree: int = 3,
         coef0: float = 1.0,
-        method: str = "rpcholesky",
-        oversampling: int = 10,
-        power_steps: int = 0,
+        method: str | Randomized = "rpcholesky",
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -219,8 +209,6 @@ class KernelFeatures(FeatureMap):
         self.degree = degree
         self.coef0 = coef0
         self.method = method
-        self.oversampling = oversampling
-        self.power_steps = power_steps
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
@@ -283,20 +271,10 @@ class KernelFeatures(FeatureMap):
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
 
-    def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> LowRank:
+    def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> Factor:
         """K ≈ FFᵀ as the arguments ask for."""
-        rank = most_columns(self.rank, self.tol, len(K), _DEFAULT_RANK)
-        found = low_rank(
-            K,
-            self.method,
-            rank,
-            least_missing(self.rank, self.tol),
-            rng,
-            int(self.oversampling),
-            int(self.power_steps),
-        )
-        rank_warning(found, rank, self.rank, self.tol)
-        return found
+        how = approximation_of(self.method, self.rank, self.tol)
+        return factor_of(K, how, len(K), _DEFAULT_RANK, rng)
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
@@ -307,9 +285,8 @@ class KernelFeatures(FeatureMap):
             raise InvalidParameterError(
                 "gamma='loo' needs the targets; use KernelELMClassifier or KernelELMRegressor."
             )
-        check_known("method", self.method, METHODS)
-        check_method(self.kernel, self.method)
-        check_rank(self.rank, self.tol, self.oversampling, self.power_steps)
+        how = approximation_of(self.method, self.rank, self.tol)
+        check_method(self.kernel, how.method)
 
     @property
     def _rescales(self) -> bool:
@@ -332,29 +309,38 @@ def kernel_graph(model: Any, x: Any, landmarks: Any) -> Any:
     return model.kernel_.onnx(model.scaling_.onnx(x), Z)
 
 
-def least_missing(rank: Any, tol: Any) -> float:
-    """``tol`` as a number."""
-    if tol is None:
-        return _DEFAULT_TOL if rank is None else 0.0
-    return float(tol)
+def factor_of(
+    K: KernelMatrix,
+    how: LowRank | Randomized,
+    n: int,
+    default: int,
+    rng: np.random.RandomState,
+    watch: Watch = None,
+) -> Factor:
+    """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them.
 
-
-def rank_warning(found: LowRank, rank: int, asked: Any, tol: Any) -> None:
-    """Say so when there are fewer columns than were asked for, and ``tol`` is not the reason."""
+    Warns where there are fewer columns, and ``tol`` is not the reason.
+    """
+    tol, rank = how.tol, min(most_columns(how.rank, how.tol, n, default), len(K))
+    least = (DEFAULT_TOL if how.rank is None else 0.0) if tol is None else float(tol)
+    sketch = how if isinstance(how, Randomized) else Randomized()
+    more = int(sketch.oversampling), int(sketch.power_steps)
+    found = low_rank(K, how.method, rank, least, rng, *more, watch=watch)
     if found.rank == 0:
         raise InvalidInputError(
             "The kernel is zero for every pair of rows, so it has no features; check its "
             "parameters and the rows."
         )
     enough = tol is not None and found.error <= tol
-    wanted = int(asked) if isinstance(asked, Integral) else rank
-    if asked is not None and found.rank < wanted and not enough:
+    wanted = int(how.rank) if isinstance(how.rank, Integral) else rank
+    if how.rank is not None and found.rank < wanted and not enough:
         warnings.warn(
             f"The kernel has {found.rank} directions between these rows, to rounding, so there are "
             f"{found.rank} columns and not {wanted}. A smaller rank, or tol=, avoids this.",
             LowRankWarning,
             stacklevel=2,
         )
+    return found
 
 
 def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:

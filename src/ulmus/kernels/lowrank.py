@@ -47,7 +47,7 @@ from ulmus.hidden import Stored, row_blocks
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.typing import Array, DType
 
-__all__ = ["METHODS", "LowRank", "low_rank", "most_columns"]
+__all__ = ["Factor", "low_rank", "most_columns"]
 
 _LOG = logging.getLogger(__name__)
 Watch = Callable[[float, float | None], None] | None
@@ -66,7 +66,7 @@ _INDEFINITE = 1e-3
 
 
 @dataclass(frozen=True)
-class LowRank:
+class Factor:
     """F as hidden rows, the rows that span it (None: all) and W.
 
     ``path`` is the part of the trace that is missing after each column; ``dtype`` the precision K
@@ -105,13 +105,13 @@ def low_rank(
     power: int = 0,
     literal: bool = False,
     watch: Watch = None,
-) -> LowRank:
-    """K ≈ FFᵀ by one of ``METHODS``; ``literal`` is for `_halko`.
+) -> Factor:
+    """K ≈ FFᵀ by one of the methods; ``literal`` is for `_halko`.
 
     ``watch`` is told how many landmarks of at most how many have been chosen.
     Where float32 runs out of directions before the rank is reached, K is taken in float64.
     """
-    if method == "halko":
+    if method == "randomized":
         found = _halko(K, rank, tol, rng, oversampling, power, literal)
     elif method == "eig":
         found = _eig(K, rank, tol)
@@ -127,8 +127,6 @@ def low_rank(
         return low_rank(precise, method, rank, tol, rng, oversampling, power, literal, watch)
     return found
 
-
-METHODS = ("rpcholesky", "nystrom", "halko", "eig")
 
 Draw = Callable[[Array, int, np.random.RandomState], np.ndarray]
 
@@ -156,7 +154,7 @@ def _partial_cholesky(
     rng: np.random.RandomState,
     draw: Draw,
     watch: Watch,
-) -> LowRank:
+) -> Factor:
     n, dtype = len(K), K.dtype
     whole = _sound_diagonal(K)
     missing, xp = whole.copy(), namespace(K.array)
@@ -210,7 +208,7 @@ def _partial_cholesky(
     # The pivots' own rows of F are K's Cholesky factor among them.
     W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T
     H = Stored([tile[: len(rows), :] for tile in F.tiles])
-    return LowRank(H, rows, W, _shares(np.array(path), whole.sum()), dtype)
+    return Factor(H, rows, W, _shares(np.array(path), whole.sum()), dtype)
 
 
 class _Tiles:
@@ -275,7 +273,7 @@ def _halko(
     oversampling: int,
     power: int,
     literal: bool,
-) -> LowRank:
+) -> Factor:
     """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
 
     The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the columns
@@ -303,7 +301,7 @@ def _halko(
     W = matmul(Q, U / xp.sqrt(d))
     F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
     path = _shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
-    return LowRank(Stored([F.T]), None, W, path, K.dtype)
+    return Factor(Stored([F.T]), None, W, path, K.dtype)
 
 
 def _orthonormal(Y: Array, Q: Array) -> Array:
@@ -313,7 +311,7 @@ def _orthonormal(Y: Array, Q: Array) -> Array:
     return orthonormal(Y)
 
 
-def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
+def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:
     """The best F of its rank there is. Holds all of K."""
     whole = K.all()
     xp = namespace(whole)
@@ -321,7 +319,7 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> LowRank:
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K)
     F = U * xp.sqrt(d)
     path = _shares(trace - np.cumsum(to_numpy(d)), trace)
-    return LowRank(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
+    return Factor(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
 
 
 def _leading(

@@ -86,7 +86,7 @@ def check_method(kernel: KernelName, method: str) -> None:
     if method in _BY_PIVOTS and not is_definite(kernel):
         raise InvalidParameterError(
             f"method={method!r} needs a positive semi-definite kernel, and kernel={kernel!r} "
-            "is not; use method='eig' or 'halko', which leave its negative eigenvalues out."
+            "is not; use method='eig' or 'randomized', which leave its negative eigenvalues out."
         )
 
 

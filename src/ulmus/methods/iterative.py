@@ -19,9 +19,36 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.typing import Array
 
-__all__ = ["Iterated", "conjugate_gradients", "manifold_operator", "nystrom_preconditioner"]
+__all__ = [
+    "ConjugateGradients",
+    "Iterated",
+    "conjugate_gradients",
+    "manifold_operator",
+    "nystrom_preconditioner",
+]
 
 Operator = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class ConjugateGradients:
+    """When conjugate gradients stop.
+
+    Parameters
+    ----------
+    tol : float, default=1e-2
+        The relative residual to reach.
+    max_iter : int, default=200
+        Steps after which they stop anyway, with a `ConvergenceWarning`.
+
+    Examples
+    --------
+    >>> from ulmus import ConjugateGradients, SemiSupervisedELMClassifier
+    >>> model = SemiSupervisedELMClassifier(solver=ConjugateGradients(tol=1e-3), C=10.0, lam=0.1)
+    """
+
+    tol: float = 1e-2
+    max_iter: int = 200
 
 
 @dataclass(frozen=True)

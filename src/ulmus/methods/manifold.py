@@ -13,7 +13,12 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, placed
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden, fits
-from ulmus.methods.iterative import conjugate_gradients, manifold_operator, nystrom_preconditioner
+from ulmus.methods.iterative import (
+    ConjugateGradients,
+    conjugate_gradients,
+    manifold_operator,
+    nystrom_preconditioner,
+)
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, Surface, point, surface
 from ulmus.methods.ridge import manifold_primal
@@ -56,13 +61,12 @@ class GraphSolution:
 
 @dataclass(frozen=True)
 class Manifold:
-    """Values of C and λ, and how to solve; ``tol`` and ``max_iter`` are conjugate gradients'."""
+    """Values of C and λ, how to solve, and when conjugate gradients stop."""
 
     C: np.ndarray
     lam: np.ndarray
-    solver: str = "auto"
-    tol: float = 1e-2
-    max_iter: int = 200
+    solver: str
+    stop: ConjugateGradients
 
     def fit(self, source: OnGraph) -> GraphSolution:
         """β at the one pair of C and λ, or at the best."""
@@ -128,8 +132,8 @@ class Manifold:
             apply,
             matmul(rows.T, C * problem.weight[:, None] * T),
             nystrom_preconditioner(apply, weight, H.width, min(_SKETCH, H.width)),
-            self.tol,
-            self.max_iter,
+            self.stop.tol,
+            self.stop.max_iter,
         )
         fitted, every = matmul(rows, found.coef), np.arange(len(source.targets))
         return GraphSolution(found.coef, C, lam, "cg", reason, fitted, every, steps=found.steps)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
+from ulmus.kernels.approximation import Randomized
 from ulmus.kernels.kernel_matrix import HiddenKernel
 from ulmus.kernels.lowrank import low_rank, most_columns
 from ulmus.methods.ridge import solve
@@ -22,12 +23,12 @@ __all__ = ["RandomizedRidge", "residual_coef"]
 class RandomizedRidge:
     """β = Hᵀ(FFᵀ + I/C)⁻¹T with HHᵀ ≈ FFᵀ from the randomized ELM paper's Algorithm 3.
 
-    C is chosen, and rows are left out, in the space of F. ``rank`` is its number of columns, or a
-    part of the rows, or None for as many as there are units.
+    C is chosen, and rows are left out, in the space of F. Where no rank is given, F has as many
+    columns as there are units.
     """
 
     C: float | np.ndarray
-    rank: int | float | None = None
+    sketch: Randomized
     seed: int = 0
     parameters: ClassVar[tuple[str, ...]] = ("C",)
     needs_rows: ClassVar[bool] = True
@@ -48,9 +49,11 @@ class RandomizedRidge:
     def fit(self, source: Source) -> Solution:
         """β at the one C, or at the best by leave-one-out."""
         problem = source.rows()
-        rank = most_columns(self.rank, None, len(problem.H), problem.H.width)
-        rng = np.random.RandomState(self.seed)
-        found = low_rank(HiddenKernel(problem.H), "halko", rank, 0.0, rng, literal=True)
+        sketch, rng = self.sketch, np.random.RandomState(self.seed)
+        rank = most_columns(sketch.rank, None, len(problem.H), problem.H.width)
+        more = int(sketch.oversampling), int(sketch.power_steps)
+        K = HiddenKernel(problem.H)
+        found = low_rank(K, "randomized", rank, 0.0, rng, *more, literal=True)
         part = replace(problem, H=found.H)
         solution = solve(part, self.C, self.seed)
         alpha = residual_coef(part, solution)
@@ -58,7 +61,7 @@ class RandomizedRidge:
         for rows, h in problem.H.blocks():
             coef += matmul(doubles(h).T, alpha[rows, :])
         coef += problem.H.offset * namespace(alpha).sum(alpha, axis=0)
-        return replace(solution, coef=coef, method="halko", moments=None)
+        return replace(solution, coef=coef, method="randomized", moments=None)
 
 
 def residual_coef(problem: Problem, solution: Solution) -> Array:

@@ -19,6 +19,7 @@ from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
@@ -92,12 +93,11 @@ class Followed:
 
 @dataclass(frozen=True)
 class Spreading:
-    """C of the ridge, values of λ (None: seven from 1 to 199), and how far to iterate."""
+    """C of the ridge, values of λ (None: seven from 1 to 199), and when to stop."""
 
     C: float | np.ndarray
-    lam: np.ndarray | None = None
-    tol: float = 1e-2
-    max_iter: int = 200
+    lam: np.ndarray | None
+    stop: ConjugateGradients
 
     def fit(self, source: OnGraph) -> GraphSolution:
         """Spread the labels, and fit β to what comes of it."""
@@ -124,7 +124,7 @@ class Spreading:
         """
         narrow = source.laplacian
         narrow = Laplacian(narrow.matrix.astype(np.float32), narrow.power)
-        rows, tol = np.flatnonzero(source.known), min(self.tol, _FINE)
+        rows, tol = np.flatnonzero(source.known), min(self.stop.tol, _FINE)
         sources = _sources(source.targets, source.weight)
         reached = _reached(source.laplacian, rows)
         start, path, error = None, None, None
@@ -135,13 +135,13 @@ class Spreading:
         elif len(lams) == 1:
             lam = float(lams[0])
         else:
-            errors = _left_out(narrow, rows, source, lams, tol, self.max_iter)
+            errors = _left_out(narrow, rows, source, lams, tol, self.stop.max_iter)
             lam = _best(lams, errors, isinstance(source.targets, ClassTargets), len(rows))
             if errors is not None:
                 path, error = {"lam": lams, "error": errors}, float(errors[list(lams).index(lam)])
         Y = np.zeros((len(narrow), sources.shape[1]), dtype=np.float32)
         Y[rows] = sources
-        found = spread(narrow, Y, lam, start, tol, self.max_iter)
+        found = spread(narrow, Y, lam, start, tol, self.stop.max_iter)
         # Rounding must not lead where no edge does.
         found.values[~reached] = 0.0
         _warn_of_unreached(reached)

@@ -302,6 +302,9 @@ LAYOUTS: dict[str, Layout] = {
     "ulmus.methods.manifold_basis.ManifoldBasis": Layout(
         {"basis": floats("h", "r"), "values": floats("r")}
     ),
+    "ulmus.LowRank": Layout(),
+    "ulmus.Randomized": Layout(),
+    "ulmus.ConjugateGradients": Layout(),
     "ulmus.methods.spreading.Followed": Layout(
         {
             "labels": is_a(GraphLabels),

@@ -7,8 +7,8 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.features.kernel_space import least_missing
 from ulmus.kernels import Precomputed
+from ulmus.kernels.approximation import DEFAULT_TOL
 from ulmus.plotting.canvas import Display, fitted_step, legend_inside, mark, plain
 
 __all__ = ["KernelSpectrumDisplay"]
@@ -50,10 +50,10 @@ class KernelSpectrumDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from ulmus import KernelELMClassifier
+    >>> from ulmus import KernelELMClassifier, LowRank
     >>> from ulmus.plotting import KernelSpectrumDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = KernelELMClassifier(tol=1e-3, random_state=0).fit(X, y)
+    >>> model = KernelELMClassifier(method=LowRank(tol=1e-3), random_state=0).fit(X, y)
     >>> display = KernelSpectrumDisplay.from_estimator(model)
     >>> display.rank == model.rank_
     True
@@ -92,7 +92,7 @@ class KernelSpectrumDisplay(Display):
             display = cls(
                 plain(model.approximation_path_),
                 rank=model.rank_,
-                tol=least_missing(model.rank, model.tol) or None,
+                tol=_tolerance(model),
                 name=name or getattr(model, "method_", model.method),
             )
         else:
@@ -136,3 +136,11 @@ def _eigenvalues_left(model: Any) -> np.ndarray:
     values = np.maximum(eigvalsh(K)[::-1], 0.0)
     # Summed from the small end, which a difference from one would round away.
     return np.append(np.cumsum(values[::-1])[::-1][1:], 0.0) / values.sum()
+
+
+def _tolerance(model: Any) -> float | None:
+    """What a factor was allowed to miss, if it was stopped by that."""
+    how = model.method
+    rank, tol = model.rank, getattr(how if hasattr(how, "tol") else model, "tol", None)
+    rank = getattr(how, "rank", None) if rank is None else rank
+    return (DEFAULT_TOL if rank is None else None) if tol is None else float(tol)

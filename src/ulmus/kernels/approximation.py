@@ -1,0 +1,97 @@
+"""How a matrix between rows is approximated: values that an estimator is given."""
+
+from dataclasses import dataclass, replace
+
+from ulmus.arguments import check_known, check_rank
+from ulmus.exceptions import InvalidParameterError
+
+__all__ = ["DEFAULT_TOL", "NAMES", "LowRank", "Randomized", "approximation_of"]
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """A low-rank factor of a kernel matrix, made of some of its columns.
+
+    Parameters
+    ----------
+    rank : int, float or None, default=None
+        The most columns of the factor. A float is a fraction of the rows. None is 2000, or no limit
+        where ``tol`` is given.
+    tol : float or None, default=None
+        Stop as soon as the fraction of the matrix's trace that is missing is this small. None is no
+        such limit, or 1e-7 where ``rank`` is None too.
+    method : {"rpcholesky", "nystrom", "eig"}, default="rpcholesky"
+        Randomly pivoted Cholesky; columns drawn uniformly (Nyström); or the leading eigenvectors of
+        the whole matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import KernelELMClassifier, LowRank
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelELMClassifier(method=LowRank(tol=0.01), random_state=0).fit(X, y)
+    >>> model.approximation_error_ <= 0.01
+    True
+    """
+
+    rank: int | float | None = None
+    tol: float | None = None
+    method: str = "rpcholesky"
+
+
+@dataclass(frozen=True)
+class Randomized:
+    """The randomized ELM: a random sketch of HHᵀ, or of a kernel matrix, in its place.
+
+    Parameters
+    ----------
+    rank : int, float or None, default=None
+        Columns of the sketch. A float is a fraction of the rows; None is the number of hidden
+        units, or 2000 for a kernel.
+    oversampling : int, default=10
+        Further columns, which make the first ones more exact.
+    power_steps : int, default=0
+        Further passes over the matrix, which do so too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ulmus import ELMClassifier, Randomized
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ELMClassifier(n_hidden=200, solver=Randomized(30), random_state=0).fit(X, y)
+    >>> model.solver_
+    'randomized'
+    """
+
+    rank: int | float | None = None
+    oversampling: int = 10
+    power_steps: int = 0
+
+    method = "randomized"
+    tol = None
+
+
+# Where neither a rank nor a tolerance is given: what is missing then has never been missed.
+DEFAULT_TOL = 1e-7
+NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
+
+
+def approximation_of(
+    method: object, rank: int | float | None, tol: float | None = None
+) -> LowRank | Randomized:
+    """The approximation that a name, or an object, and a rank beside it stand for."""
+    if isinstance(method, LowRank | Randomized):
+        if rank is not None and method.rank is not None:
+            raise InvalidParameterError(
+                f"rank={rank!r} is given beside method={method!r}, which has one; leave one out."
+            )
+        found = method if rank is None else replace(method, rank=rank)
+    else:
+        check_known("method", method, NAMES)
+        found = Randomized(rank) if method == "randomized" else LowRank(rank, tol, str(method))
+    check_known("method", found.method, NAMES)
+    more = {}
+    if isinstance(found, Randomized):
+        more = {"oversampling": found.oversampling, "power_steps": found.power_steps}
+    check_rank(found.rank, found.tol, **more)
+    return found
