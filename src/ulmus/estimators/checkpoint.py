@@ -11,6 +11,7 @@ import time
 import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ulmus.archives import read_npz
 from ulmus.backends.namespace import from_numpy, to_numpy
 from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
 from ulmus.files import replacing
-from ulmus.problem import Moments
+from ulmus.problem import Moments, Problem
 
 __all__ = ["Checkpoint"]
 
@@ -39,7 +40,7 @@ class _Owner:
     model: str
     probe: np.ndarray
 
-    def check(self, other, path):
+    def check(self, other: "_Owner", path: Any) -> None:
         """Refuse sums that belong to something else."""
         if self.model != other.model:
             raise CheckpointError(
@@ -56,7 +57,7 @@ class _Owner:
             )
 
 
-def _owner(estimator, problem):
+def _owner(estimator: Any, problem: Problem) -> _Owner:
     """Whose sums those that ``problem``, the first rows, is added to will be."""
     rows = np.arange(min(_PROBES, len(problem.H)))
     weight = getattr(estimator, "class_weight", None)
@@ -70,10 +71,12 @@ class Checkpoint:
     ``rows`` is how many rows the sums that were found are of.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path | None) -> None:
         self.path = None if path is None else Path(path)
         self.rows = 0
-        self._owner = self._found = self._unsaved = None
+        self._owner: _Owner | None = None
+        self._found: _Owner | None = None
+        self._unsaved: Moments | None = None
         self._due = time.monotonic() + _PERIOD
         if self.path is None:
             return
@@ -87,14 +90,14 @@ class Checkpoint:
             self.rows = int(self._arrays["rows"])
             _LOG.info("%s holds the sums of %d rows; the fit goes on after them.", path, self.rows)
 
-    def claim(self, estimator, problem):
+    def claim(self, estimator: Any, problem: Problem) -> None:
         """Say whose sums these are, by the first rows; those that were found must be the same."""
         if self.path is not None and self._owner is None:
             self._owner = _owner(estimator, problem)
             if self._found is not None:
                 self._owner.check(self._found, self.path)
 
-    def restored(self, problem, rows):
+    def restored(self, problem: Problem | None, rows: float) -> Moments:
         """The sums that were found, after batches of so many rows, ``problem`` the last of them.
 
         It is None where no sums are needed yet.
@@ -108,27 +111,27 @@ class Checkpoint:
             raise self._other_batches()
         return Moments(**arrays, **numbers)
 
-    def check_end(self, rows):
+    def check_end(self, rows: float) -> None:
         """Refuse batches that end before those that were found."""
         if rows < self.rows:
             raise self._other_batches()
 
-    def _other_batches(self):
+    def _other_batches(self) -> CheckpointError:
         return CheckpointError(
             f"{self.path} holds the sums of {self.rows} rows, and these batches are not cut there. "
             "Use the same batches, or choose another path."
         )
 
-    def offer(self, moments):
+    def offer(self, moments: Moments) -> None:
         """Sums to be kept; they are written when it is time."""
         if self.path is not None:
             self._unsaved = moments
             if time.monotonic() >= self._due:
                 self.save()
 
-    def save(self):
+    def save(self) -> None:
         """Write what was offered last, all of it or nothing."""
-        if self._unsaved is None:
+        if self.path is None or self._owner is None or self._unsaved is None:
             return
         start = time.monotonic()
         try:
@@ -145,7 +148,7 @@ class Checkpoint:
         now = time.monotonic()
         self._due = now + max(_PERIOD, (now - start) / _SHARE)
 
-    def remove(self):
+    def remove(self) -> None:
         """The fit has ended."""
         if self.path is not None:
             self.path.resolve().unlink(missing_ok=True)
@@ -156,15 +159,15 @@ _ARRAYS = tuple(field.name for field in fields(Moments) if field.name not in _NU
 _MEMBERS = {"version", "model", "probe", *_ARRAYS, *_NUMBERS}
 
 
-def _write(path, owner, moments):
+def _write(path: Path, owner: _Owner, moments: Moments) -> None:
     arrays = {name: to_numpy(getattr(moments, name)) for name in _ARRAYS}
     numbers = {name: getattr(moments, name) for name in _NUMBERS}
-    named = {"version": _VERSION, "model": owner.model, "probe": owner.probe}
+    named: dict[str, Any] = {"version": _VERSION, "model": owner.model, "probe": owner.probe}
     with replacing(path) as file:
         np.savez(file, allow_pickle=False, **named, **arrays, **numbers)
 
 
-def _read(path):
+def _read(path: Path) -> tuple[_Owner, dict[str, Any]]:
     """Whose sums a file holds, and the sums."""
     try:
         with path.open("rb") as opened:
@@ -184,7 +187,7 @@ def _read(path):
         ) from error
 
 
-def _sums(file):
+def _sums(file: Any) -> dict[str, Any]:
     """The arrays of a file that are sums, which must fit each other."""
     h, b = file["cross"].shape
     shapes = {"gram": (h, h), "cross": (h, b), "energy": (b,), "hidden": (h,), "target": (b,)}
@@ -200,7 +203,7 @@ def _sums(file):
     return {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
 
 
-def _possible(file):
+def _possible(file: Any) -> bool:
     """Whether no sum is larger than those of squares let it be, by Cauchy and Schwarz."""
     slack = _MARGIN * abs(float(file["rounding"]))
     one = np.sqrt(float(file["weight"]))

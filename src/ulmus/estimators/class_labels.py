@@ -169,7 +169,7 @@ class ClassLabels:
         return None if path.error_rate is None else 1.0 - path.score[0]
 
     def _calibrate(
-        self: Any, targets: ClassTargets, loo: Array, rows: np.ndarray, weight: Array | None
+        self: Any, targets: Any, loo: Array, rows: np.ndarray, weight: Array | None
     ) -> None:
         """Learn the temperature from the decision values of left-out rows."""
         if len(rows) == 0:

@@ -2,8 +2,9 @@
 
 import logging
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import (
@@ -27,6 +28,7 @@ from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.progress import log_facts
 from ulmus.summary import html_of, mimebundle_of
+from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["ELMKMeans", "HiddenClustering"]
@@ -52,19 +54,19 @@ class HiddenClustering(
     _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     @abstractmethod
-    def _default(self, X):
+    def _default(self, X: Rows) -> Callable[..., Any]:
         """The map to use where none is given."""
 
     @abstractmethod
-    def _learn(self, H, seed):
+    def _learn(self, H: Any, seed: int) -> None:
         """Fit to these hidden rows."""
 
     @abstractmethod
-    def _coordinates(self, H):
+    def _coordinates(self, H: Any) -> Any:
         """The hidden rows as k-means sees them."""
 
     @atomic
-    def fit(self, X, y=None, *, client=None):
+    def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Find clusters of X.
 
         Where the hidden rows do not fit in scikit-learn's ``working_memory``, the clusters are
@@ -102,7 +104,7 @@ class HiddenClustering(
         return self
 
     @by_blocks
-    def predict(self, X):
+    def predict(self, X: Rows) -> np.ndarray:
         """The cluster of each row.
 
         Parameters
@@ -117,24 +119,26 @@ class HiddenClustering(
         """
         return self._assign(self._hidden(X))[0]
 
-    def _checked_rows(self, X, y, weight, reset):
+    def _checked_rows(
+        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
+    ) -> tuple[Rows, Any, Any]:
         """X by scikit-learn's rules."""
         X = valid_rows(self, X, reset)
         return X, None, None
 
-    def _hidden(self, X):
+    def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
         on_host_alone(self, X)
         X, _, _ = self._checked_rows(X, None, None, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
-    def _blocks(self, H):
+    def _blocks(self, H: Any) -> Iterator[tuple[slice, Any]]:
         """Rows, and the hidden rows with nothing left out."""
         for rows, h in H.blocks():
             h += H.offset
             yield rows, check_outputs(h)
 
-    def _sample(self, H, seed):
+    def _sample(self, H: Any, seed: int) -> Any:
         """The hidden rows, or as many as fit."""
         most = max(self.n_clusters, most_rows(H.width, H.itemsize))
         if len(H) <= most:
@@ -143,7 +147,7 @@ class HiddenClustering(
         rows = np.random.RandomState(seed).permutation(len(H))[:most]
         return H.take(np.sort(rows)).all()
 
-    def _assign(self, H):
+    def _assign(self, H: Any) -> tuple[np.ndarray, float]:
         """The nearest cluster of every row, and the sum of squared distances."""
         labels, inertia = np.empty(len(H), dtype=np.int32), 0.0
         for rows, h in self._blocks(H):
@@ -153,23 +157,23 @@ class HiddenClustering(
             inertia += float(np.sum((E - self.cluster_centers_[labels[rows]]) ** 2, dtype=float))
         return labels, inertia
 
-    def _check_parameters(self, n_rows):
+    def _check_parameters(self, n_rows: int) -> None:
         if not (is_whole(self.n_clusters) and 1 <= self.n_clusters <= n_rows):
             raise InvalidParameterError(
                 f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number of "
                 f"rows, {n_rows}."
             )
 
-    def _cluster(self, E, seed):
+    def _cluster(self, E: Array, seed: int) -> None:
         """k-means on these coordinates."""
         self.kmeans_ = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(E)
         self.cluster_centers_ = self.kmeans_.cluster_centers_
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
@@ -232,14 +236,14 @@ class ELMKMeans(HiddenClustering):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        features=None,
-        n_hidden=None,
-        n_init=10,
-        dtype=None,
-        random_state=None,
-    ):
+        features: Any = None,
+        n_hidden: int | str | None = None,
+        n_init: int = 10,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.features = features
         self.n_hidden = n_hidden
@@ -248,7 +252,7 @@ class ELMKMeans(HiddenClustering):
         self.random_state = random_state
 
     @by_blocks
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray:
         """The distance of each row to every centre, in the hidden layer.
 
         Parameters
@@ -267,12 +271,12 @@ class ELMKMeans(HiddenClustering):
             D[rows] = self.kmeans_.transform(h)
         return D
 
-    def _default(self, X):
+    def _default(self, X: Rows) -> Callable[..., Any]:
         # The map's scaling divides rows by their length, about √d; this takes it back.
         return partial(RandomFeatures, gain=float(np.sqrt(X.shape[1])))
 
-    def _learn(self, H, seed):
+    def _learn(self, H: Any, seed: int) -> None:
         self._cluster(H, seed)
 
-    def _coordinates(self, H):
+    def _coordinates(self, H: Any) -> Any:
         return H

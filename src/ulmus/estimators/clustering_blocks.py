@@ -5,6 +5,7 @@ sums of the rows that are nearest to each centre.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.features.base import column_statistics, merged
 from ulmus.hidden import Hidden
+from ulmus.typing import Rows
 
 __all__ = ["fit_blocks"]
 
@@ -30,19 +32,19 @@ class ClusterSums:
     count: np.ndarray
     inertia: float
 
-    def __add__(self, other):
+    def __add__(self, other: "ClusterSums") -> "ClusterSums":
         return ClusterSums(
             self.total + other.total, self.count + other.count, self.inertia + other.inertia
         )
 
-    def means(self, otherwise):
+    def means(self, otherwise: np.ndarray) -> np.ndarray:
         """The clusters' centres; one without rows stays where it was."""
         count = np.maximum(self.count, 1)[:, None]
         means = np.where(self.count[:, None] > 0, self.total / count, otherwise)
         return means.astype(otherwise.dtype)
 
 
-def fit_blocks(estimator, X, client):
+def fit_blocks(estimator: Any, X: Rows, client: Any) -> Any:
     """Fit a `HiddenClustering`."""
     rows = BlockRows(estimator, X, client=client)
     columns = merged(rows.survey(column_statistics))
@@ -64,7 +66,7 @@ def fit_blocks(estimator, X, client):
     return estimator
 
 
-def _move_centers(estimator, rows, tolerance):
+def _move_centers(estimator: Any, rows: Any, tolerance: float) -> None:
     """Lloyd's steps over all rows, until the centres stay."""
     kmeans = estimator.kmeans_
     for step in range(1, kmeans.max_iter + 1):
@@ -77,13 +79,13 @@ def _move_centers(estimator, rows, tolerance):
             return
 
 
-def _tolerance(estimator, H):
+def _tolerance(estimator: Any, H: Hidden) -> float:
     """scikit-learn's: what the centres may still move, beside the variance of the rows."""
     variance = np.var(estimator._coordinates(H.all()), axis=0, dtype=float)
     return estimator.kmeans_.tol * float(np.mean(variance))
 
 
-def _sums(X, y, weight, estimator):
+def _sums(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> ClusterSums | None:
     """A block's part of a step."""
     kmeans, found = estimator.kmeans_, None
     for _, h in estimator._blocks(Hidden(layer_of(estimator.features_, X, estimator.dtype), X)):

@@ -1,6 +1,7 @@
 """MELM: neighbours of a class together, classes apart."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -19,6 +20,7 @@ from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds
 from ulmus.problem import Problem
 from ulmus.progress import log_facts
+from ulmus.typing import Rows, Seed
 
 __all__ = ["ManifoldELMClassifier"]
 
@@ -125,20 +127,20 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        lam=0.5,
-        C="cv",
-        n_neighbors=5,
-        scatter="hidden",
-        form="positive",
-        ridge=1.0,
-        cv=5,
-        class_weight=None,
-        dtype=None,
-        random_state=None,
-    ):
+        n_hidden: int | None = None,
+        lam: Any = 0.5,
+        C: Any = "cv",
+        n_neighbors: int = 5,
+        scatter: str = "hidden",
+        form: str = "positive",
+        ridge: float = 1.0,
+        cv: int = 5,
+        class_weight: Any = None,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.lam = lam
@@ -153,7 +155,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         self.random_state = random_state
 
     @atomic
-    def fit(self, X, y):
+    def fit(self, X: Rows, y: Any) -> Self:
         """Fit the output weights.
 
         Parameters
@@ -171,7 +173,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         forget_fit(self)
         return self._fit(X, y)
 
-    def _fit(self, X, y):
+    def _fit(self, X: Rows, y: Any) -> Self:
         points = self._points()
         X, y = self._validate_target(X, y, reset=True)
         targets, weight, _ = self._encode(y, None)
@@ -192,7 +194,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         self._accept(Problem(H, targets, weight), solution)
         return self
 
-    def _accept(self, problem, solution):
+    def _accept(self, problem: Problem, solution: Any) -> None:
         """Turn a solution into fitted attributes."""
         self.beta_, self.intercept_ = solution.coef, solution.intercept
         self.C_, self.lam_ = solution.C, solution.lam
@@ -204,7 +206,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         self._calibrate(problem.targets, solution.loo, solution.loo_rows, problem.weight)
         log_facts(self)
 
-    def _inputs(self, X, H):
+    def _inputs(self, X: Rows, H: Hidden) -> Hidden:
         """The inputs as rows whose scatter is meant."""
         if H.width != X.shape[1]:
             raise InvalidInputError(
@@ -215,7 +217,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         X = placed(X, H.X)
         return Hidden(KeptRows(X.shape[1], X.dtype), X)
 
-    def _points(self):
+    def _points(self) -> Points:
         """The pairs of λ and C, and all other arguments checked."""
         for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
             check_known(name, getattr(self, name), known)
@@ -230,7 +232,9 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         return Points(lam, C, chosen=not one)
 
 
-def _numbers(name, value, sound, range_):
+def _numbers(
+    name: str, value: Any, sound: Callable[[np.ndarray], np.ndarray], range_: str
+) -> np.ndarray:
     """A number or a list of them as an array, each one in its range."""
     values = numbers_of(value, zero=True)
     if values is None or not sound(values).all():

@@ -1,5 +1,8 @@
 """US-ELM: a map of the rows when none has a label."""
 
+from typing import Any, Self
+
+import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +27,7 @@ from ulmus.fitted import atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram
+from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMEmbedding"]
@@ -105,17 +109,17 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_components=2,
-        n_hidden=None,
-        graph=None,
-        coupling="auto",
-        lam=10.0,
-        row_normalize=False,
-        dtype=None,
-        random_state=None,
-    ):
+        n_components: int = 2,
+        n_hidden: int | None = None,
+        graph: Any = None,
+        coupling: str = "auto",
+        lam: Any = 10.0,
+        row_normalize: bool = False,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.features = features
         self.n_components = n_components
         self.n_hidden = n_hidden
@@ -126,7 +130,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.dtype = dtype
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, client=None):
+    def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Find the embedding of X.
 
         Parameters
@@ -146,7 +150,9 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self._fit_columns(X, client, self.n_components, self.n_components)
 
     @atomic
-    def _fit_columns(self, X, client, tight, free, fewer=False):
+    def _fit_columns(
+        self, X: Rows, client: Any, tight: int, free: int, fewer: bool = False
+    ) -> Self:
         """Fit so many columns, according to the coupling, or as many as the rows differ in."""
         forget_fit(self)
         self._check_parameters()
@@ -156,7 +162,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
             self._fit(X, {"tight": tight, "free": free}, fewer)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Rows, y: Any = None) -> Array:
         """Find the embedding of X and return it.
 
         Parameters
@@ -175,7 +181,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         return self._places if self.coupling_ == "free" else self.transform(X)
 
     @by_blocks
-    def transform(self, X):
+    def transform(self, X: Rows) -> Array:
         """The embedding of these rows: one product with the output weights.
 
         Parameters
@@ -191,12 +197,12 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_is_fitted(self)
         return self._embedded(valid_rows(self, X, reset=False))
 
-    def _embedded(self, X):
+    def _embedded(self, X: Rows) -> Array:
         """The embedding of rows that are checked."""
         E = self._map(X)
         return of_unit_length(E) if self.row_normalize else E
 
-    def _fit(self, X, columns, fewer):
+    def _fit(self, X: Rows, columns: dict[str, int], fewer: bool) -> None:
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -211,7 +217,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
             return
         self._accept(embedding(H, laplacian, float(self.lam), columns["tight"], fewer))
 
-    def _fit_blocks(self, X, client, n_components, fewer):
+    def _fit_blocks(self, X: Rows, client: Any, n_components: int, fewer: bool) -> None:
         """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
         if self.coupling == "free":
             raise InvalidParameterError(
@@ -228,16 +234,18 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         (B,) = rows.compute(rows.total(_hidden_gram))
         self._accept(embedding_of(M, B, float(self.lam), n_components, fewer=fewer))
 
-    def _checked_rows(self, X, y, weight, reset):
+    def _checked_rows(
+        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
+    ) -> tuple[Rows, Any, Any]:
         """A block's rows, for `BlockRows`."""
         return valid_rows(self, X, reset), None, None
 
-    def _accept(self, found):
+    def _accept(self, found: Any) -> None:
         self.beta_, self.eigenvalues_ = found.coef, found.values
         self.intercept_ = zeros(found.coef.shape[1], found.coef)
         self.n_hidden_ = int(found.coef.shape[0])
 
-    def _check_components(self, n_components, n_rows, width):
+    def _check_components(self, n_components: int, n_rows: int, width: int) -> None:
         most = min(n_rows, width) - 1
         if n_components > most:
             raise InvalidInputError(
@@ -245,22 +253,22 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
                 f"units give at most {most}."
             )
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         check_whole("n_components", self.n_components, least=1)
         check_number("lam", self.lam, "a number that is zero or more", zero=True)
         check_known("coupling", self.coupling, COUPLINGS)
 
     @property
-    def _n_features_out(self):
+    def _n_features_out(self) -> int:
         return self.beta_.shape[1]
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
 
 
-def _check_variety(X):
+def _check_variety(X: Rows) -> None:
     """Refuse rows that are all the same: their graph is chance, and so would places on it be."""
     changes = X[1:] != X[:-1]
     if not (changes.nnz if is_sparse(changes) else changes.any()):
@@ -269,6 +277,6 @@ def _check_variety(X):
         )
 
 
-def _hidden_gram(X, y, weight, estimator):
+def _hidden_gram(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> Array:
     """A block's part of HᵀH."""
     return hidden_gram(Hidden(layer_of(estimator.features_, X, estimator.dtype), X))

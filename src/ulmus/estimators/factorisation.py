@@ -1,7 +1,9 @@
 """Clusters in a non-negative factorisation of the hidden layer."""
 
 import warnings
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -14,6 +16,7 @@ from ulmus.estimators.clustering import HiddenClustering
 from ulmus.estimators.hidden_layer import dense
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
+from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMNMF"]
 
@@ -98,18 +101,18 @@ class ELMNMF(HiddenClustering):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        features=None,
-        n_hidden=None,
-        solver="cd",
-        init=None,
-        max_iter=200,
-        tol=1e-4,
-        n_init=10,
-        dtype=None,
-        random_state=None,
-    ):
+        features: Any = None,
+        n_hidden: int | str | None = None,
+        solver: str = "cd",
+        init: str | None = None,
+        max_iter: int = 200,
+        tol: float = 0.0001,
+        n_init: int = 10,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.features = features
         self.n_hidden = n_hidden
@@ -122,7 +125,7 @@ class ELMNMF(HiddenClustering):
         self.random_state = random_state
 
     @by_blocks
-    def transform(self, X):
+    def transform(self, X: Rows) -> np.ndarray:
         """The rows of B for these rows, with W as it is.
 
         Parameters
@@ -141,10 +144,10 @@ class ELMNMF(HiddenClustering):
             B[rows] = self._coordinates(h)
         return B
 
-    def _default(self, X):
+    def _default(self, X: Rows) -> Callable[..., Any]:
         return partial(RBFFeatures, width="local")
 
-    def _learn(self, H, seed):
+    def _learn(self, H: Any, seed: int) -> None:
         self.nmf_ = NMF(
             self.n_clusters,
             solver=self.solver,
@@ -164,14 +167,14 @@ class ELMNMF(HiddenClustering):
         # Rows as `transform` gives them, so that a training row is predicted as it is labelled.
         self._cluster(self._coordinates(H), seed)
 
-    def _coordinates(self, H):
+    def _coordinates(self, H: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             # Its rows must be in the precision of W.
             H = self._checked(H).astype(self.components_.dtype, copy=False)
             return dense(self.nmf_.transform(H))
 
-    def _checked(self, H):
+    def _checked(self, H: Any) -> Any:
         if H.min() < 0:
             raise InvalidInputError(
                 f"{type(self.features_).__name__} gave negative values, and a non-negative "
@@ -180,7 +183,7 @@ class ELMNMF(HiddenClustering):
             )
         return H
 
-    def _check_parameters(self, n_rows):
+    def _check_parameters(self, n_rows: int) -> None:
         super()._check_parameters(n_rows)
         check_known("solver", self.solver, ("cd", "mu"))
         if self.init is not None:

@@ -5,6 +5,7 @@ smoothest functions on the graph, as spectral clustering does, and β is fitted 
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ulmus.backends.neighbors import mean_of_copies
 from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.fitted import OfRows, OnDevice
+from ulmus.hidden import Hidden
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
@@ -35,7 +37,7 @@ class GraphEmbedding:
     _places: OfRows[OnDevice[Array]]
 
     @property
-    def embedding_(self):
+    def embedding_(self: Any) -> Array:
         """The places of the training rows on the graph."""
         if not hasattr(self, "_places"):
             raise AttributeError(
@@ -44,14 +46,14 @@ class GraphEmbedding:
             )
         return self._places
 
-    def _coupled(self, H):
+    def _coupled(self: Any, H: Hidden) -> tuple[str, str]:
         """Which coupling the shape asks for, and why."""
         check_known("coupling", self.coupling, COUPLINGS)
         if self.coupling != "auto":
             return self.coupling, "asked for"
         return coupling_for(H)
 
-    def _fit_free(self, H, laplacian, n_components):
+    def _fit_free(self: Any, H: Hidden, laplacian: Any, n_components: int) -> bool:
         """Place the rows on the graph, and fit β to that; whether the graph allowed it."""
         try:
             found = graph_spectrum(laplacian, n_components)
@@ -75,20 +77,20 @@ class GraphEmbedding:
         self._places = self._placed_all(E, found.reached, H)
         return True
 
-    def _record(self, path, E):
+    def _record(self: Any, path: Any, E: Array) -> None:
         """How C was chosen, and how much of the graph's embedding Hβ + b can tell."""
         self.selection_ = "loo" if path.rows == len(E) else "loo-sample"
         spread = float(((E - E.mean(axis=0)) ** 2).sum(axis=1).mean())
         self.loo_score_ = 1.0 - path.score[1] / spread if spread else 1.0
 
-    def _placed_all(self, E, reached, H):
+    def _placed_all(self: Any, E: Array, reached: np.ndarray, H: Hidden) -> Array:
         """The embedding of all rows: the graph's, or the model's where the graph has none."""
         silent = np.flatnonzero(~reached)
         if len(silent):
             E[silent] = to_numpy(self._embedded(take(H.X, silent)))
         return from_numpy(E, H.X, H.dtype)
 
-    def _say(self, found, n_components):
+    def _say(self: Any, found: Any, n_components: int) -> None:
         """Warn of rows and of parts that the graph tells too little about."""
         silent = int(np.count_nonzero(~found.reached))
         if silent:
@@ -108,7 +110,7 @@ class GraphEmbedding:
             )
 
 
-def of_unit_length(E):
+def of_unit_length(E: Array) -> Array:
     """Every row divided by its length; rows of zeros stay."""
     xp = namespace(E)
     lengths = xp.linalg.vector_norm(E, axis=1, keepdims=True)

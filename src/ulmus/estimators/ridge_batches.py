@@ -6,26 +6,32 @@ the first rows settle the map. Either way rows are kept at first, as many as are
 are all there are, they are fitted as rows at hand are.
 """
 
+from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
+from ulmus.estimators.checkpoint import Checkpoint
 from ulmus.estimators.hidden_layer import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import atomic
 from ulmus.methods.method import refuse_sums
+from ulmus.problem import Problem
 from ulmus.progress import watched
 from ulmus.reservoir import Reservoir, most_collected, most_kept
 from ulmus.sources.source import Sample, Summed, calibration_rows
+from ulmus.typing import Rows
 
 __all__ = ["fit_batches", "is_batches"]
 
 
-def fit_batches(estimator, batches, checkpoint):
+def fit_batches(estimator: Any, batches: Any, checkpoint: Checkpoint) -> Exception | None:
     """Fit a `RidgeELM`; give back the error that cut the batches short, if one did."""
     estimator._refuse_sketch("rows that come in batches")
     failure, total = None, None
@@ -33,7 +39,8 @@ def fit_batches(estimator, batches, checkpoint):
         columns, total = _survey(estimator, batches), estimator._kept.seen
         if estimator._kept.complete:
             checkpoint.check_end(0)
-            return _finish(estimator)
+            _finish(estimator)
+            return None
         _settle_on_sample(estimator, columns)
     try:
         for _ in _absorbed(estimator, batches, checkpoint, total):
@@ -56,9 +63,9 @@ def fit_batches(estimator, batches, checkpoint):
     return failure
 
 
-def _survey(estimator, batches):
+def _survey(estimator: Any, batches: Any) -> ColumnStatistics:
     """Learn the targets of all batches and sample their rows; give the columns' statistics."""
-    columns = None
+    columns: ColumnStatistics | None = None
     with watched(estimator, "Scale") as update:
         for number, *batch in _numbered(batches):
             with named(f"Batch {number}"):
@@ -66,15 +73,16 @@ def _survey(estimator, batches):
                 X, y, weight = estimator._checked_rows(*batch, reset=first)
                 estimator._survey(y, weight)
                 part = column_statistics(X, y, weight, estimator)
-                columns = part if first else columns.merge(part)
+                columns = part if columns is None else columns.merge(part)
                 if first:
                     estimator._kept = estimator._kept.limited(most_collected(X))
                 estimator._kept = estimator._kept.add(X, y, weight)
             update(estimator._kept.seen, None)
+    assert columns is not None  # `_numbered` refuses batches without a row
     return columns
 
 
-def _settle_on_sample(estimator, columns):
+def _settle_on_sample(estimator: Any, columns: ColumnStatistics) -> None:
     """Settle the map by the statistics of all rows and a sample; the rows are to come again."""
     refuse_sums(estimator._method())
     X, y, _ = estimator._kept.rows()
@@ -83,7 +91,9 @@ def _settle_on_sample(estimator, columns):
     estimator._kept = Reservoir(seed, _capacity(estimator, X))
 
 
-def _absorbed(estimator, batches, checkpoint, total):
+def _absorbed(
+    estimator: Any, batches: Any, checkpoint: Checkpoint, total: float | None
+) -> Iterator[None]:
     """Add up the batches but for those that the checkpoint has; yield after each that is added."""
     rows, limit = 0, None if total is None else 0
     with watched(estimator, "Read" if total is None else "Fit") as update:
@@ -103,7 +113,9 @@ def _absorbed(estimator, batches, checkpoint, total):
 
 
 @atomic
-def _taken_in(estimator, batch, fresh, limit):
+def _taken_in(
+    estimator: Any, batch: Any, fresh: bool, limit: int | None
+) -> tuple[int, int | None, Problem | None]:
     """Keep rows of a batch, and add it to the sums if it is ``fresh``.
 
     ``limit`` is how many rows are collected first; 0 says that the map is settled. Gives the number
@@ -123,7 +135,7 @@ def _taken_in(estimator, batch, fresh, limit):
     return count, 0, problem
 
 
-def _collected(estimator, limit):
+def _collected(estimator: Any, limit: int | None) -> tuple[int, Any]:
     """How many rows to collect; and all of them, once they are more and the map is settled."""
     kept = estimator._kept
     X, y, weight = kept.rows()
@@ -139,11 +151,11 @@ def _collected(estimator, limit):
     return capacity, (X, y, weight)
 
 
-def _capacity(estimator, X):
+def _capacity(estimator: Any, X: Rows) -> int:
     return most_kept(layer_of(estimator.features_, X, estimator.dtype).width, X)
 
 
-def _finish(estimator):
+def _finish(estimator: Any) -> None:
     """Solve, from the rows if all are kept and else from the sums."""
     if hasattr(estimator, "classes_"):
         estimator._check_classes()
@@ -157,12 +169,12 @@ def _finish(estimator):
     vars(estimator).pop("_totals", None)
 
 
-def _solve_widths(estimator):
+def _solve_widths(estimator: Any) -> None:
     """Solve from the sums, for every width that there is to choose from."""
     sums, kept = estimator._moments, estimator._kept
     calibration = calibration_rows(len(kept), estimator._seed())
 
-    def source(features, update):
+    def source(features: Any, update: Any) -> Summed:
         problem = sample_problem(estimator, features, kept)
         return Summed(sums.first(problem.H.width), Sample(problem, None, calibration))
 
@@ -174,7 +186,7 @@ class SourceError(BatchError):
     """The batches end with an error of their source; those before it are sound."""
 
 
-def is_batches(X):
+def is_batches(X: Rows) -> bool:
     """Whether X is a stream of batches: a function that makes one, or an iterable that is no array.
 
     Examples
@@ -189,12 +201,12 @@ def is_batches(X):
     )
 
 
-def _rewinds(batches):
+def _rewinds(batches: Any) -> bool:
     """Whether the batches can be read a second time."""
     return callable(batches) or iter(batches) is not batches
 
 
-def _numbered(batches):
+def _numbered(batches: Any) -> Iterator[tuple[int, Rows, Any, Any]]:
     """Yield (number, X, y, sample_weight) from 1 on, and refuse what is no batch.
 
     A batch without rows adds nothing and is passed over.
@@ -212,7 +224,7 @@ def _numbered(batches):
         raise InvalidInputError("There was no batch to fit; the iterator was empty.")
 
 
-def _read(batches):
+def _read(batches: Any) -> Iterator[tuple[int, Any]]:
     """The batches and their numbers; says which one its source failed at."""
     source = iter(batches() if callable(batches) else batches)
     for number in count(1):
@@ -227,7 +239,7 @@ def _read(batches):
         yield number, batch
 
 
-def _cut_short(error, rows, path):
+def _cut_short(error: BatchError, rows: float, path: Any) -> BatchError:
     """The error of one batch, with what is kept of the batches before it."""
     kept = []
     if isinstance(error, SourceError):

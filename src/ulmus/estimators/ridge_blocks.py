@@ -6,6 +6,7 @@ in memory would take, so it chooses the same C.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.estimators.ridge_stream import posed
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.methods.method import refuse_sums
-from ulmus.problem import Moments
+from ulmus.problem import Moments, Problem
 from ulmus.reservoir import most_kept
 from ulmus.sources.source import (
     ClassMoments,
@@ -26,6 +28,7 @@ from ulmus.sources.source import (
     left_out_rows,
 )
 from ulmus.targets import is_balanced
+from ulmus.typing import Rows
 
 __all__ = ["Wanted", "balances", "fit_blocks", "surveyed"]
 
@@ -39,7 +42,7 @@ class Wanted:
     calibration: np.ndarray
 
     @classmethod
-    def of(cls, n, chooses, seed):
+    def of(cls, n: int, chooses: bool, seed: int) -> "Wanted":
         """As a fit in memory would take them; none to leave out where there is no choice."""
         calibration = calibration_rows(n, seed)
         left = left_out_rows(n, seed) if chooses else calibration[:0]
@@ -48,17 +51,17 @@ class Wanted:
         rows = np.union1d(left, calibration)
         return cls(rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration))
 
-    def source(self, estimator, problem, sums):
+    def source(self, estimator: Any, problem: Problem, sums: Any) -> Summed:
         """Sums of all rows, and these rows; their weights follow the classes where sums do."""
         if isinstance(sums, Moments):
             return Summed(sums, Sample(problem, self.left, self.calibration))
-        targets = replace(problem.targets, totals=estimator._totals)
-        problem = replace(problem, targets=targets)
+        targets: Any = problem.targets
+        problem = replace(problem, targets=replace(targets, totals=estimator._totals))
         classes = ClassSums(problem, sums)
         return Summed(sums.total(), Sample(problem, self.left, self.calibration, classes))
 
 
-def fit_blocks(estimator, X, y, sample_weight, client):
+def fit_blocks(estimator: Any, X: Rows, y: Any, sample_weight: Any, client: Any) -> Any:
     """Fit a `RidgeELM`."""
     estimator._refuse_sketch("a Dask collection")
     rows, columns = surveyed(estimator, X, y, sample_weight, client)
@@ -79,7 +82,7 @@ def fit_blocks(estimator, X, y, sample_weight, client):
     )
     home = rows.gathered(parts)
 
-    def source(features, update):
+    def source(features: Any, update: Any) -> Summed:
         problem = posed(estimator, features, *home)
         return wanted.source(estimator, problem, sums.first(problem.H.width))
 
@@ -89,7 +92,9 @@ def fit_blocks(estimator, X, y, sample_weight, client):
     return estimator
 
 
-def surveyed(estimator, X, y, sample_weight, client):
+def surveyed(
+    estimator: Any, X: Rows, y: Any, sample_weight: Any, client: Any
+) -> tuple[BlockRows, ColumnStatistics]:
     """Let the estimator see every block's targets; give the rows, and the statistics of X."""
     if y is None:
         raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
@@ -108,22 +113,24 @@ def surveyed(estimator, X, y, sample_weight, client):
     return rows, merged(columns)
 
 
-def _look(X, y, weight, estimator):
+def _look(
+    X: Rows, y: np.ndarray, weight: np.ndarray | None, estimator: Any
+) -> tuple[ColumnStatistics, tuple[Any, Any, tuple[int, ...]]]:
     """A block's statistics; its labels, how much each weighs, and how many columns y has."""
     estimator._survey(y, weight)
     labels = getattr(estimator, "classes_", None), getattr(estimator, "_totals", None)
     return column_statistics(X, y, weight, estimator), (*labels, y.shape[1:])
 
 
-def balances(estimator, width):
+def balances(estimator: Any, width: int) -> bool:
     """Whether sums of every class are wanted, and within the memory that is allowed."""
     weighed = is_balanced(getattr(estimator, "class_weight", None))
     return weighed and ClassMoments.fit(len(estimator.classes_), width)
 
 
-def _moments(X, y, weight, estimator):
+def _moments(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> Moments:
     return posed(estimator, estimator.features_, X, y, weight).moments()
 
 
-def _class_moments(X, y, weight, estimator):
+def _class_moments(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> ClassMoments:
     return ClassMoments.of(posed(estimator, estimator.features_, X, y, weight))

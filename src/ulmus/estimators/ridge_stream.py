@@ -11,6 +11,8 @@ at first, and a stream goes through three stages:
    the rows of the sample from the sums of all rows, when a twentieth of the weight is new.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ulmus.backends.namespace import all_finite, gathered, namespace
@@ -19,8 +21,10 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import Hidden
 from ulmus.methods.forgetting import remaining
 from ulmus.methods.method import refuse_sums
-from ulmus.reservoir import most_kept, most_refitted
+from ulmus.problem import Problem
+from ulmus.reservoir import Reservoir, most_kept, most_refitted
 from ulmus.sources.source import Sample, Summed, calibration_rows
+from ulmus.typing import Rows
 
 __all__ = [
     "add_sums",
@@ -33,7 +37,7 @@ __all__ = [
 ]
 
 
-def update(estimator, X, y, weight):
+def update(estimator: Any, X: Rows, y: Any, weight: np.ndarray | None) -> None:
     """Fit more rows, that are checked."""
     estimator._meet(y)
     kept = estimator._kept
@@ -52,7 +56,7 @@ def update(estimator, X, y, weight):
     solve_sums(estimator, choose=kept.stale)
 
 
-def _start(estimator, X, y, weight):
+def _start(estimator: Any, X: Rows, y: Any, weight: np.ndarray | None) -> None:
     """The first rows; they may be many, and are fitted where they lie."""
     encoded = estimator._encode_known(y, weight)
     capacity = estimator._solve_rows(X, y, weight, encoded)
@@ -61,14 +65,14 @@ def _start(estimator, X, y, weight):
     estimator._kept = kept.add(X, y, weight).refitted()
 
 
-def _must_refit(estimator, kept, X, weight):
+def _must_refit(estimator: Any, kept: Reservoir, X: Rows, weight: np.ndarray | None) -> bool:
     """Whether all rows are to be fitted again, of which X are new."""
     if not hasattr(estimator, "_moments") or kept.grown or kept.stale:
         return True
     return scale_moves(estimator.features_, X, weight)
 
 
-def forget_rows(estimator, X, y, weight):
+def forget_rows(estimator: Any, X: Rows, y: Any, weight: np.ndarray | None) -> None:
     """Take rows out again, that are checked; refuses rows that cannot have been fitted."""
     estimator._recall(y)
     X = gathered(X)
@@ -83,7 +87,7 @@ def forget_rows(estimator, X, y, weight):
     solve_sums(estimator, choose=kept.stale)
 
 
-def _check_found(before, after, missing, count):
+def _check_found(before: Reservoir, after: Reservoir, missing: int, count: int) -> None:
     if not len(after) or count > len(before):
         raise InvalidInputError(
             f"Forgetting {count} of {len(before)} rows leaves none to fit. Forget fewer rows, or "
@@ -97,14 +101,14 @@ def _check_found(before, after, missing, count):
         )
 
 
-def fade(estimator, decay):
+def fade(estimator: Any, decay: float) -> None:
     """Multiply the weights of all earlier rows."""
     estimator._kept = estimator._kept.faded(decay)
     if hasattr(estimator, "_moments"):
         estimator._moments = decay * estimator._moments
 
 
-def refit(estimator, kept):
+def refit(estimator: Any, kept: Reservoir) -> None:
     """Fit all rows there were, for they are all kept; past a number, keep only some of them."""
     X, y, weight = kept.rows()
     capacity = estimator._solve_rows(X, y, weight, estimator._encode_known(y, weight))
@@ -114,7 +118,7 @@ def refit(estimator, kept):
     estimator._kept = (kept.limited(capacity) if many else kept).refitted()
 
 
-def add_sums(estimator, problem):
+def add_sums(estimator: Any, problem: Problem) -> None:
     """Add a batch to the sums."""
     known = getattr(estimator, "_moments", None)
     # What overflows is refused below, and needs no warning.
@@ -130,7 +134,7 @@ def add_sums(estimator, problem):
     estimator._moments = moments
 
 
-def solve_sums(estimator, choose):
+def solve_sums(estimator: Any, choose: bool) -> None:
     """Solve from the sums; ``choose`` looks for C anew, by the rows that are kept."""
     kept, method = estimator._kept, estimator._method()
     sample = kept.limited(most_kept(estimator.n_hidden_, kept.X))
@@ -141,7 +145,7 @@ def solve_sums(estimator, choose):
     calibration = calibration_rows(len(sample) if choose else 0, estimator._seed())
     problem = sample_problem(estimator, estimator.features_, sample)
 
-    def whole():
+    def whole() -> Problem:
         return posed(estimator, estimator.features_, *kept.rows())
 
     source = Summed(
@@ -152,7 +156,7 @@ def solve_sums(estimator, choose):
         estimator._kept = kept.judged()
 
 
-def sample_problem(estimator, features, sample):
+def sample_problem(estimator: Any, features: Any, sample: Reservoir) -> Problem:
     """A sample as a problem; its rows have such weights that they stand for all rows."""
     X, y, weight = sample.rows()
     targets, weight, unit = estimator._encode_known(y, weight)
@@ -163,7 +167,7 @@ def sample_problem(estimator, features, sample):
     return estimator._problem(H, targets, weight, unit)
 
 
-def posed(estimator, features, X, y, weight):
+def posed(estimator: Any, features: Any, X: Rows, y: Any, weight: np.ndarray | None) -> Problem:
     """Rows as a problem."""
     H = Hidden(layer_of(features, X, estimator.dtype), X)
     return estimator._problem(H, *estimator._encode_known(y, weight))

@@ -1,7 +1,8 @@
 """S-ELM: the hinge loss, and few rows that matter."""
 
 import warnings
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -12,8 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.backends.namespace import floating
 from ulmus.estimators.class_labels import ClassLabels
-from ulmus.estimators.ground import ExplicitGround, KernelGround, kernel_values
 from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of
+from ulmus.estimators.hinge_inputs import (
+    ExplicitRows,
+    HingeInputs,
+    KernelRows,
+    held_out_path,
+    kernel_values,
+)
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -21,9 +28,10 @@ from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.naming import is_definite
 from ulmus.kernels.pairs import landmarks_like
-from ulmus.methods.hinge import Hinge
+from ulmus.methods.hinge import Hinge, HingeSolution
 from ulmus.progress import log_facts
-from ulmus.targets import coded, wrong
+from ulmus.targets import ClassTargets, coded
+from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
 __all__ = ["SparseELMClassifier"]
@@ -149,23 +157,23 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        kernel=None,
-        gamma="mean",
-        degree=3,
-        coef0=1.0,
-        scaling="auto",
-        C=10.0,
-        class_weight=None,
-        validation_fraction=0.2,
-        tol=1e-3,
-        max_iter=2000,
-        warm_start=False,
-        dtype=None,
-        random_state=None,
-    ):
+        n_hidden: int | None = None,
+        kernel: Any = None,
+        gamma: Any = "mean",
+        degree: int = 3,
+        coef0: float = 1.0,
+        scaling: str | None = "auto",
+        C: Any = 10.0,
+        class_weight: Any = None,
+        validation_fraction: float = 0.2,
+        tol: float = 0.001,
+        max_iter: int = 2000,
+        warm_start: bool = False,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.kernel = kernel
@@ -184,7 +192,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
     # ------------------------------------------------------------------ fitting
     @atomic
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Rows, y: Any, sample_weight: Any = None) -> Self:
         """Fit the output weights.
 
         Parameters
@@ -202,7 +210,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             The fitted estimator.
         """
         grid = self._check_parameters()
-        before = _Memory.of(self) if self.warm_start and hasattr(self, "_n_rows") else None
+        before = copy(self) if self.warm_start and hasattr(self, "_n_rows") else None
         forget_fit(self)
         on_host_alone(self, X)
         X, y = self._validate_target(X, y, reset=True)
@@ -210,12 +218,12 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         kept, X, y, weight = self._counted(X, y, sample_weight)
         self._kept = None if self.kernel is not None and self._precomputed else some_kept(X, weight)
         targets, factor, _ = self._encode(y, weight)
-        ground = self._ground(X, y, weight)
+        inputs = self._inputs(X, y, weight)
         factor = np.ones(len(y)) if factor is None else factor
-        start = None if before is None else before.alpha(self, kept)
-        return self._learn(ground, targets, factor, grid, start, kept)
+        start = None if before is None else _last_alpha(before, self, kept)
+        return self._learn(inputs, targets, factor, grid, start, kept)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> np.ndarray:
         """C as an ascending array of values, once nothing else is wrong."""
         for name in ("tol", "validation_fraction"):
             value = getattr(self, name)
@@ -240,19 +248,27 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
                 raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
         return _values(self.C)
 
-    def _ground(self, X, y, weight):
-        """What the solver stands on: hidden rows, or a kernel."""
+    def _inputs(self, X: Rows, y: Any, weight: np.ndarray | None) -> HingeInputs:
+        """Hidden rows, or a kernel between the rows."""
         if self.kernel is not None:
             self._learn_scaling(X, weight)
             rows = self._scaled(X, floating(X, self.dtype))
             self.kernel_ = self._kernel(rows, weight, 0)
-            return KernelGround(self.kernel_, rows, np.arange(X.shape[0]))
+            return KernelRows(self.kernel_, rows, np.arange(X.shape[0]))
         self.features_ = fitted_map(self, X, y, weight)
         H = np.asarray(Hidden(layer_of(self.features_, X, self.dtype), X).all())
         self.n_hidden_ = H.shape[1]
-        return ExplicitGround(H)
+        return ExplicitRows(H)
 
-    def _learn(self, ground, targets, weight, grid, start, kept):
+    def _learn(
+        self,
+        inputs: HingeInputs,
+        targets: ClassTargets,
+        weight: np.ndarray,
+        grid: np.ndarray,
+        start: np.ndarray | None,
+        kept: np.ndarray,
+    ) -> Self:
         T = coded(targets, slice(0, len(targets)), float)
         rng = check_random_state(self.random_state)
         settings = {
@@ -264,14 +280,14 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         best = grid[0]
         if len(grid) > 1 or isinstance(self.C, str):
             held = self._held_out(targets.codes, rng)
-            self.validation_path_ = _path(ground, T, weight, grid, held, settings)
+            self.validation_path_ = held_out_path(inputs, T, weight, grid, held, settings)
             self.selection_ = "validation"
             best = grid[int(np.argmin(self.validation_path_["error_rate"]))]
         self.C_ = float(best)
-        solution = ground.solve(Hinge(T, self.C_ * weight), start, **settings)
-        return self._accept(ground, T, solution, kept)
+        solution = inputs.solve(Hinge(T, self.C_ * weight), start, **settings)
+        return self._accept(inputs, T, solution, kept)
 
-    def _held_out(self, codes, rng):
+    def _held_out(self, codes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
         """A mask of the rows to choose C by: a part of every class, and never all of one."""
         held = np.zeros(len(codes), dtype=bool)
         for code in range(len(self.classes_)):
@@ -284,7 +300,9 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             )
         return held
 
-    def _accept(self, ground, T, solution, kept):
+    def _accept(
+        self, inputs: HingeInputs, T: np.ndarray, solution: HingeSolution, kept: np.ndarray
+    ) -> Self:
         """Turn a solution into fitted attributes."""
         rows = np.flatnonzero(solution.alpha.any(axis=1))
         self.support_ = kept[rows]
@@ -295,8 +313,8 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         self.residual_ = float(solution.residual.max())
         if solution.coef is not None:
             self.beta_ = solution.coef
-        elif not self._precomputed:
-            self.support_vectors_ = ground.X[rows]
+        elif isinstance(inputs, KernelRows) and not self._precomputed:
+            self.support_vectors_ = inputs.X[rows]
         if self.residual_ > self.tol:
             warnings.warn(
                 f"{self.n_iter_} steps left a violation of the optimality conditions (KKT "
@@ -308,18 +326,18 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         log_facts(self)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = False
         return tags
 
-    def _slopes(self, X):
+    def _slopes(self, X: Rows) -> Any:
         if self.kernel is None:
             return super()._slopes(X)
         return self._kernel_gradients(X, self.support_vectors_, self.dual_coef_.T)
 
     @finite_outputs
-    def _outputs(self, X):
+    def _outputs(self, X: Rows) -> Array:
         on_host_alone(self, X)
         if self.kernel is None:
             return super()._outputs(X)
@@ -332,35 +350,24 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         return kernel_values(self.kernel_, self._scaled(X, dtype), Z, self.dual_coef_.T)
 
 
-class _Memory:
-    """What a warm start needs of the last fit."""
-
-    def __init__(self, classes, n_rows, support, dual_coef):
-        self.classes, self.n_rows = classes, n_rows
-        self.support, self.dual_coef = support, dual_coef
-
-    @classmethod
-    def of(cls, model):
-        return cls(model.classes_, model._n_rows, model.support_, model.dual_coef_)
-
-    def alpha(self, model, kept):
-        """The last α for the rows that count now."""
-        if self.n_rows != model._n_rows:
-            raise InvalidInputError(
-                f"warm_start continues the last fit, which had {self.n_rows} rows, and these are "
-                f"{model._n_rows}; fit a new estimator, or set warm_start=False."
-            )
-        if not np.array_equal(self.classes, model.classes_):
-            raise InvalidInputError(
-                f"warm_start continues the last fit, whose classes were {self.classes.tolist()}, "
-                f"and these are {model.classes_.tolist()}; set warm_start=False."
-            )
-        alpha = np.zeros((self.n_rows, len(self.dual_coef)))
-        alpha[self.support] = np.abs(self.dual_coef.T)
-        return alpha[kept]
+def _last_alpha(before: Any, model: Any, kept: np.ndarray) -> np.ndarray:
+    """The α of the fit before, for the rows that count now."""
+    if before._n_rows != model._n_rows:
+        raise InvalidInputError(
+            f"warm_start continues the last fit, which had {before._n_rows} rows, and these are "
+            f"{model._n_rows}; fit a new estimator, or set warm_start=False."
+        )
+    if not np.array_equal(before.classes_, model.classes_):
+        raise InvalidInputError(
+            f"warm_start continues the last fit, whose classes were {before.classes_.tolist()}, "
+            f"and these are {model.classes_.tolist()}; set warm_start=False."
+        )
+    alpha = np.zeros((before._n_rows, len(before.dual_coef_)))
+    alpha[before.support_] = np.abs(before.dual_coef_.T)
+    return alpha[kept]
 
 
-def _values(C):
+def _values(C: Any) -> np.ndarray:
     """C as an ascending array of the values to choose from."""
     if isinstance(C, str) and C == "validation":
         return _GRID
@@ -371,17 +378,3 @@ def _values(C):
             f"numbers{limits(C)}."
         )
     return np.unique(values)
-
-
-def _path(ground, T, weight, grid, held, settings):
-    """The error on held-out rows for every C, each solved from where the one before ended."""
-    seen = np.flatnonzero(~held)
-    fitted, other = ground.take(seen), ground.take(np.flatnonzero(held))
-    start, rates, support = None, [], []
-    for C in grid:
-        solution = fitted.solve(Hinge(T[seen], C * weight[seen]), start, **settings)
-        start = solution.alpha
-        F = fitted.values(other, T[seen], solution)
-        rates.append(np.average(wrong(T[held], F), weights=weight[held]))
-        support.append(np.count_nonzero(start.any(axis=1)))
-    return {"C": grid, "error_rate": np.array(rates), "n_support": np.array(support)}

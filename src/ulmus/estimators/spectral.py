@@ -1,7 +1,8 @@
 """US-ELM's clusters: k-means on its embedding."""
 
-from typing import Any
+from typing import Any, Self
 
+import numpy as np
 from sklearn import config_context
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
@@ -20,7 +21,7 @@ from ulmus.hidden import Hidden
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, chosen
-from ulmus.typing import Array
+from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
 __all__ = ["ELMSpectralClustering"]
@@ -114,19 +115,19 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     def __init__(
         self,
-        n_clusters=8,
+        n_clusters: int = 8,
         *,
-        features=None,
-        n_components=None,
-        n_hidden=None,
-        graph=None,
-        coupling="auto",
-        lam=10.0,
-        row_normalize=True,
-        n_init=10,
-        dtype=None,
-        random_state=None,
-    ):
+        features: Any = None,
+        n_components: int | None = None,
+        n_hidden: int | str | None = None,
+        graph: Any = None,
+        coupling: str = "auto",
+        lam: Any = 10.0,
+        row_normalize: bool = True,
+        n_init: int = 10,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
         self.n_clusters = n_clusters
         self.features = features
         self.n_components = n_components
@@ -140,7 +141,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         self.random_state = random_state
 
     @atomic
-    def fit(self, X, y=None, *, client=None):
+    def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
         """Find clusters of X.
 
         Parameters
@@ -185,7 +186,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             self._learn_clusters(X)
         return self
 
-    def _fitted_embedding(self, X, n_rows, client):
+    def _fitted_embedding(self, X: Rows, n_rows: int, client: Any) -> ELMEmbedding:
         """The embedding, with as many columns as serve the coupling."""
         columns = self.n_clusters, _TIMES * self.n_clusters
         if self.n_components is not None:
@@ -199,22 +200,25 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         model._fit_columns(X, client, tight, free, fewer=self.n_components is None)
         return model.set_params(n_components=int(model.beta_.shape[1]))
 
-    def _learn_clusters(self, X):
+    def _learn_clusters(self, X: Rows) -> None:
         """β for the clusters as classes, which finds them again more often than Hβ's centres do."""
         self.features_ = self.embedding_.features_
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         clusters = ClassTargets(self.labels_, self.n_clusters).placed(H.X)
         solution = solve(Problem(H, clusters), DEFAULT_GRID, seed=0)
+        assert solution.path is not None  # C was chosen
         self.beta_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C
         self.n_hidden_ = int(solution.coef.shape[0])
         self.selection_ = "loo" if solution.path.rows == len(H) else "loo-sample"
 
-    def _checked_rows(self, X, y, weight, reset):
+    def _checked_rows(
+        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
+    ) -> tuple[Rows, Any, Any]:
         """A block's rows, for `BlockRows`."""
         return valid_rows(self, X, reset), None, None
 
     @by_blocks
-    def predict(self, X):
+    def predict(self, X: Rows) -> Array:
         """The cluster of each row.
 
         Parameters
@@ -238,11 +242,11 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         with config_context(array_api_dispatch=False):
             return from_numpy(self.kmeans_.predict(E), X)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags = None
         return tags
 
 
-def _nothing(X, y, weight, estimator):
+def _nothing(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> None:
     """What is wanted to know of a block but its rows."""

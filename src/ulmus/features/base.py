@@ -1,6 +1,7 @@
 """What every feature map shares: the scikit-learn transformer around a hidden layer."""
 
 from abc import ABCMeta, abstractmethod
+from collections.abc import Iterable
 from copy import copy
 from functools import reduce
 from typing import Any, ClassVar, Self
@@ -198,6 +199,6 @@ def column_statistics(X: Rows, y: Any, weight: np.ndarray | None, of: Any) -> Co
     return ColumnStatistics.of(X, weight)
 
 
-def merged(parts: list[ColumnStatistics]) -> ColumnStatistics:
+def merged(parts: Iterable[ColumnStatistics]) -> ColumnStatistics:
     """The statistics of all blocks together."""
     return reduce(ColumnStatistics.merge, parts)
