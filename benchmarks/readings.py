@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from papers.protocol import cases, load
-from ulmus.methods.manifold_path import Surface
+from ulmus.problem import Path
 
 
 def graphs():
@@ -28,8 +28,8 @@ def graphs():
 def tie_breaks():
     """Error (%) on USPST chosen by leave-one-out, ties broken by squared error or as they are."""
     found = {}
-    for case, best in {"roughness": Surface.best, "squared error": property(_least_square)}.items():
-        with patch.object(Surface, "best", best):
+    for case, best in {"roughness": Path.best, "squared error": property(_least_square)}.items():
+        with patch.object(Path, "best", best):
             found[case] = _errors("USPST", "SS-ELM, leave-one-out")
     return found
 
@@ -44,10 +44,9 @@ def _errors(row, method, **settings):
     return {part: float(np.mean([run[part] for run in runs])) for part in ("U", "T")}
 
 
-def _least_square(surface):
-    tied = surface.error_rate <= surface.error_rate.min() + 1e-12
-    score = np.where(tied, surface.squared_error, np.inf)
-    return divmod(int(np.argmin(score)), len(surface.C))
+def _least_square(path):
+    tied = path.error_rate <= path.error_rate.min() + 1e-12
+    return int(np.argmin(np.where(tied, path.squared_error, np.inf)))
 
 
 def dimensions():

@@ -39,6 +39,11 @@ class Leaving:
     nodes: list[tuple[float, float]]
     share: np.ndarray
 
+    def each(self) -> Iterator[tuple[float, float, np.ndarray]]:
+        """a, b and every row's share, one node after the other."""
+        for (a, b), share in zip(self.nodes, self.share.T, strict=True):
+            yield a, b, share
+
 
 def balanced(totals: np.ndarray) -> np.ndarray:
     """S/(m Sₜ) for every class, and zero for one without rows."""

@@ -263,11 +263,16 @@ def _rounding(gram: Array, dtype: DType) -> float:
     return eps(dtype) * largest * float(np.sqrt(gram.shape[0]))
 
 
+# Labelled rows from which on one wrong row more counts as equal, where the smoothest is chosen.
+_FEW = 50
+
+
 @dataclass(frozen=True)
 class Path:
     """The error for every C of a grid, or for every pair of λ and C.
 
-    ``kind`` is "loo" or "cv"; ``rows`` is how many rows the error was measured on.
+    ``kind`` is "loo", "cv" or "validation"; ``rows`` is how many rows the error was measured on.
+    ``roughness`` is ‖β‖² per unit of fitted variance, where the smoothest of equals is wanted.
     """
 
     C: np.ndarray
@@ -276,25 +281,56 @@ class Path:
     kind: str
     rows: int
     lam: np.ndarray | None = None
+    roughness: np.ndarray | None = None
 
     @property
     def best(self) -> int:
-        """Least squared error; of classes, among the C within one row of the least error rate.
+        """Least squared error; of classes, among points close to the least error rate.
 
-        One row more or less says nothing, and the squared error then speaks up
-        for the C that is not there by luck.
+        Of those the one with the least squared error is taken, or the smoothest: with few labels
+        many points name equally many rows wrong, and their squared errors depend more on the scale
+        of f than on its sign.
         """
-        squared = self.squared_error
-        if self.error_rate is not None:
-            close = self.error_rate <= self.error_rate.min() + (1.0 + 1e-9) / self.rows
-            squared = np.where(close, squared, np.inf)
-        return int(np.argmin(squared))
+        if self.error_rate is None:
+            return int(np.argmin(self.squared_error))
+        close = self.error_rate <= self.error_rate.min() + self._slack
+        score = self.squared_error if self.roughness is None else self.roughness
+        return int(np.argmin(np.where(close, score, np.inf)))
+
+    @property
+    def _slack(self) -> float:
+        """The difference between error rates that counts as none: one row.
+
+        Next to a graph, a row that is left out keeps its neighbours, and the error rate favours
+        rough solutions. There one row counts as none only without a validation set, and once it is
+        not too much.
+        """
+        if self.roughness is None:
+            return (1.0 + 1e-9) / self.rows
+        alone = self.kind == "loo" and self.rows >= _FEW
+        return (1.0 / self.rows if alone else 0.0) + 1e-12
+
+    @property
+    def error(self) -> float:
+        """The error rate of classes, or else the squared error, at the best point."""
+        errors = self.squared_error if self.error_rate is None else self.error_rate
+        return float(errors[self.best])
 
     @property
     def score(self) -> tuple[float, float]:
-        """The errors at the best C, to compare paths by."""
-        rate = 0.0 if self.error_rate is None else float(self.error_rate[self.best])
+        """The errors at the best point, to compare paths by."""
+        rate = 0.0 if self.error_rate is None else self.error
         return rate, float(self.squared_error[self.best])
+
+    def with_validation(self, other: "Path") -> "Path":
+        """The errors over these rows and over validation rows together."""
+        share = self.rows / (self.rows + other.rows)
+        squared = share * self.squared_error + (1.0 - share) * other.squared_error
+        rate = None
+        if self.error_rate is not None and other.error_rate is not None:
+            rate = share * self.error_rate + (1.0 - share) * other.error_rate
+        rows = self.rows + other.rows
+        return replace(self, squared_error=squared, error_rate=rate, kind="validation", rows=rows)
 
     def table(self) -> dict[str, np.ndarray]:
         """The curve as columns."""

@@ -21,13 +21,13 @@ from ulmus import (
 from ulmus.balance import leavings
 from ulmus.hidden import Stored
 from ulmus.kernels.kernel_matrix import GivenKernel
-from ulmus.methods import leave_one_out as path_module
+from ulmus.methods import loo_path as path_module
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import Geometry
 from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.manifold import manifold_primal
 from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
-from ulmus.methods.ridge import manifold_primal
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, coded
 
@@ -208,7 +208,7 @@ def test_labelled_rows_of_a_manifold_are_left_out_as_refits_are(seed, n, h, labe
     penalty = lam / C * H.T @ (L @ H)
     apart = Conditioning.of(H[known], T, 1 / C, weight, penalty).new_rows(H[known])
     mean = np.average(np.sum((2 * np.abs(T - expected) + apart) * apart, axis=1), weights=weight)
-    assert_within(found.squared_error[0, 0], squared, mean)
+    assert_within(found.squared_error[0], squared, mean)
     assert_within(point(labelled, lam, C).loo, expected, apart)
     direct = manifold_primal(part, manifold_gram(p.H, L), C, lam)
     assert_within(direct.loo, expected, apart)

@@ -1,117 +1,100 @@
 """The left-out errors of the class scatter at every pair of λ and C."""
 
-from copy import copy
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, from_numpy, take
-from ulmus.hidden import row_blocks, rows_at_once
+from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.namespace import doubles, from_numpy, take, zeros
+from ulmus.hidden import rows_at_once
 from ulmus.methods.leave_one_out import Tally
-from ulmus.methods.recoding import ClassSpectrum, Points, Recoding
-from ulmus.problem import Path, Problem
+from ulmus.methods.loo_path import Residuals
+from ulmus.methods.recoding import Classes, ClassSpectrum, Points
+from ulmus.methods.ridge_eigenbasis import rounding_of
+from ulmus.problem import Moments, Problem
 from ulmus.targets import ClassTargets
 from ulmus.typing import Array
 
-__all__ = ["PointTally", "View", "codes_of_rows", "combined"]
+__all__ = ["ScatterGrid", "codes_of_rows"]
 
 # Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
 _RESIDUALS = 2**18
 
 
-class View:
-    """A spectrum at every C(1 + λ), C being a times as large and units b times.
+@dataclass(frozen=True)
+class ScatterGrid:
+    """Pairs of λ and C; those with one C(1 + λ) share a matrix."""
 
-    ``p`` are rows in its basis, ``share`` is how much counts of what it says of each.
-    """
+    points: Points
 
-    def __init__(
+    def tally(self, problem: Problem) -> Tally:
+        """Over the pairs."""
+        return Tally(problem, self.points.C, self.points.lam)
+
+    def eigenbasis(self, moments: Moments, problem: Problem) -> ClassSpectrum:
+        """That of G, and the class means in it."""
+        w, V = eigh(moments.gram)
+        classes = Classes.of(matmul(V.T, moments.cross), moments.energy)
+        return ClassSpectrum(w, V, rounding_of(moments, V), classes)
+
+    def system(
         self,
-        spectrum: ClassSpectrum,
-        points: Points,
-        p: Array | None = None,
+        basis: ClassSpectrum,
+        problem: Problem,
         a: float = 1.0,
         b: float = 1.0,
         share: np.ndarray | None = None,
-    ) -> None:
-        self._spectrum, self._b, self._share = spectrum, b, share
-        self._values = [a * shared for shared, _ in points.shared()]
-        self._last: tuple[int, Recoding, Array] | None = None
-        if p is not None:
-            self._see(p)
+    ) -> "_ScatterSystem":
+        """In double precision."""
+        return _ScatterSystem(basis, problem, self.points, a, b, share)
 
-    def seeing(self, p: Array, rows: slice) -> "View":
-        """The same of some rows, which are p in the basis."""
-        view = copy(self)
-        view._share = None if self._share is None else self._share[rows]
-        view._see(p)
-        return view
+    def parts(self, problem: Problem) -> Iterator[tuple[np.ndarray, int]]:
+        """The pairs that share a matrix."""
+        for where in self.points.shared():
+            width = len(where) * problem.targets.outputs
+            yield where, min(max(1, _RESIDUALS // width), rows_at_once(width))
 
-    def _see(self, p: Array) -> None:
-        self._p = doubles(p)
-        self._squares = self._p**2
-
-    def _at(self, group: int) -> tuple[Recoding, Array]:
-        """Θ and 1/(w + 1/C(1 + λ)), of which only the last are kept, for Θ is large."""
-        if self._last is None or self._last[0] != group:
-            value = self._values[group]
-            inverse = self._spectrum.inverse(value)[:, None]
-            self._last = group, self._spectrum.recoding(value), inverse
-        return self._last[1:]
-
-    def residual(
-        self, group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
-    ) -> Array:
-        """What is left over of some of the rows (rows × λ × m), times the share."""
-        at, inverse = self._at(group)
-        phi = matmul(self._p[part, :], at.weights)
-        kappa = matmul(self._squares[part, :], inverse)[:, 0]
-        residual = at.left_out(phi, kappa, codes[part], self._b * unit[part], lam)
-        if self._share is None:
-            return residual
-        return from_numpy(self._share[part], residual)[:, None, None] * residual
+    def residuals_of_few(self, basis: Any, problem: Problem, leaving: Any, rows: Any) -> None:
+        """A row takes a part of the penalty along, whatever the size of its class."""
 
 
-def combined(
-    views: list[View], group: int, codes: Array, unit: Array, lam: np.ndarray, part: slice
-) -> Array:
-    """What all views together say."""
-    first, *others = (view.residual(group, codes, unit, lam, part) for view in views)
-    for other in others:
-        first = first + other
-    return first
+@dataclass(frozen=True)
+class _ScatterSystem:
+    spectrum: ClassSpectrum
+    problem: Problem
+    points: Points
+    a: float
+    b: float
+    share: np.ndarray | None
 
+    @property
+    def basis(self) -> Array:
+        return self.spectrum.basis
 
-class PointTally:
-    """The errors of all points over rows left out, one C(1 + λ) after the other."""
+    @property
+    def center(self) -> Array:
+        return zeros(self.basis.shape[0], self.basis)
 
-    def __init__(self, problem: Problem, points: Points) -> None:
-        self._problem, self._points = problem, points
-        self._groups = [where for _, where in points.shared()]
-        self._tallies = [Tally(problem, points.C[where]) for where in self._groups]
+    def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
+        p, codes = doubles(p), codes_of_rows(self.problem, numbers)
+        squares, unit = p**2, self.b * self.problem.unit_weight(numbers)
+        share = None if self.share is None else from_numpy(self.share[block], p)[:, None, None]
 
-    def add(self, rows: np.ndarray, views: list[View]) -> None:
-        """Count rows that the views see."""
-        codes, unit = codes_of_rows(self._problem, rows), self._problem.unit_weight(rows)
-        m = self._problem.targets.outputs
-        for group, (where, tally) in enumerate(zip(self._groups, self._tallies, strict=True)):
-            lam = self._points.lam[where]
-            size = min(max(1, _RESIDUALS // (len(lam) * m)), rows_at_once(len(lam) * m))
-            for part in row_blocks(len(rows), size):
-                residual = combined(views, group, codes, unit, lam, part)
-                tally.add(rows[part], slice(0, len(lam)), residual)
+        def at(where: np.ndarray) -> Residuals:
+            shared, lam = self.a * self.points.at(where[0])[0], self.points.lam[where]
+            recoding, inverse = self.spectrum.recoding(shared), self.spectrum.inverse(shared)
 
-    def path(self) -> Path:
-        """The mean errors."""
-        squared, rate = np.empty_like(self._points.C), np.empty_like(self._points.C)
-        for where, tally in zip(self._groups, self._tallies, strict=True):
-            part = tally.path()
-            squared[where], rate[where] = part.squared_error, part.error_rate
-        return replace(
-            part, C=self._points.C, squared_error=squared, error_rate=rate, lam=self._points.lam
-        )
+            def residuals(part: slice, _: Any) -> Array:
+                phi = matmul(p[part, :], recoding.weights)
+                kappa = matmul(squares[part, :], inverse[:, None])[:, 0]
+                found = recoding.left_out(phi, kappa, codes[part], unit[part], lam)
+                return found if share is None else share[part, :, :] * found
+
+            return residuals
+
+        return at
 
 
 def codes_of_rows(problem: Problem, rows: Any) -> Array:

@@ -32,7 +32,7 @@ from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.leave_one_out import Tally
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
-from ulmus.methods.ridge_eigenbasis import ridge, rounding_of
+from ulmus.methods.ridge_eigenbasis import Eigenbasis, rounding_of
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
@@ -184,10 +184,9 @@ class _System:
         w, U = eigh(column_major(inner), overwrite=True)
         L = matmul(root, U)
         Z = matmul(L.T, self.cross)
-        rounding = rounding_of(self.moments, L)
-        for C in Cs:
-            shrunk = xp.clip(w, min=0.0) + ridge(w, float(C), rounding)
-            yield matmul(L, Z / shrunk[:, None])
+        whitened = Eigenbasis(w, L, rounding_of(self.moments, L))
+        for C in Cs.tolist():
+            yield matmul(L, whitened.inverse(C)[:, None] * Z)
 
     def _bounded(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         xp = namespace(self.local)
@@ -234,7 +233,8 @@ def _held_out(
 ) -> tuple[Path | None, tuple[np.ndarray, Array]]:
     """The errors of all points on rows held out, and decision values of some of these rows."""
     whole = Problem(geometry.H, geometry.targets, geometry.weight)
-    tally, kept, values = Tally(whole, points.C), [np.empty(0, dtype=np.intp)], []
+    tally = Tally(whole, points.C, points.lam, "cv")
+    kept, values = [np.empty(0, dtype=np.intp)], []
     needed = _calibration(len(points.C), geometry.targets.outputs)
     share = -(-needed // max(1, len(held)))
     for rows in held:
@@ -254,10 +254,7 @@ def _held_out(
         if not points.chosen and sum(map(len, kept)) >= needed:
             break
     rows = np.concatenate(kept)
-    path = None
-    if points.chosen and len(held):
-        found = tally.path()
-        path = Path(points.C, found.squared_error, found.error_rate, "cv", found.rows, points.lam)
+    path = tally.path() if points.chosen and len(held) else None
     return path, (rows, np.concatenate(values) if values else np.empty((0, len(points.C))))
 
 

@@ -1,203 +1,184 @@
-"""The whole curve over C from one eigendecomposition, with the error of leaving rows out."""
+"""Rows left out one at a time of (G + Q) β = R, for any quadratic penalty Q.
+
+With A = G + Q, ℓ = hᵀA⁻¹h and u the weight that a row loses, its residual without it is
+(t − f)/(1 − uℓ). Where weights balance the classes (see ``balance``) the row's class weighs b times
+as much without it, and so G gains (b − 1)Gₜ. Where the class has more rows than half the units that
+is another h × h matrix to factor. Where it has few it is a matrix of low rank: with B = √cH of the
+class and K = BA⁻¹Bᵀ, the new fitted values √cF are (I + (b − 1)K)⁻¹ of the old ones and the
+leverages the diagonal of K(I + (b − 1)K)⁻¹.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import device as device_of
 
-from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import cast, eps, from_numpy, namespace, take, to_numpy, zeros
+from ulmus.backends.gram import self_product
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, column_major, matmul
+from ulmus.backends.namespace import (
+    doubles,
+    eps,
+    from_numpy,
+    namespace,
+    put_rows,
+    take,
+    to_numpy,
+    zeros,
+)
 from ulmus.balance import Leaving
-from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.methods.balanced import residuals_of_few
-from ulmus.methods.ridge_eigenbasis import Spectrum, spectrum
+from ulmus.methods.ridge_eigenbasis import Root, Spectrum, ridge_root
 from ulmus.problem import Moments, Path, Problem
 from ulmus.sources.source import ClassSums
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Tally", "grid_parts", "loo_path"]
-
-# An eigendecomposition of h × h costs as much as so many h³ of products.
-_EIGEN = 8.0
-# Columns of a product over outputs and C: more of them make it no faster.
-_COLUMNS = 4096
+__all__ = ["QuadraticPenalty", "Tally", "left_out", "remainder", "residuals_of_few"]
 
 
-def loo_path(
-    basis: Spectrum,
-    moments: Moments,
+def remainder(unit: Array, leverage: Array) -> Array:
+    """1 − uℓ, which is not below rounding: a row that no other resembles has nothing left."""
+    return namespace(leverage).clip(1.0 - unit * leverage, min=eps(leverage.dtype))
+
+
+class QuadraticPenalty:
+    """‖β‖²/2C. Another penalty has another root, or rows that take a part of it along."""
+
+    # Whether rows are left out of G and R alone, and the penalty stays as it is.
+    fixed = True
+
+    def root(self, moments: Moments, problem: Problem, C: float) -> Root:
+        """A^(−½)."""
+        return ridge_root(moments, problem, C)
+
+    def residuals(
+        self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
+    ) -> Array:
+        """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
+        frame = problem.frame(moments)
+        H = doubles(problem.H.take(rows).all()) - frame.center
+        W = root.whiten(column_major(H.T))
+        F = frame.level + matmul(W.T, root.whiten(frame.cross))
+        leverage = frame.share + namespace(W).sum(W**2, axis=0)
+        T = coded(problem.targets, rows, F.dtype)
+        return (T - F) / remainder(b * problem.unit_weight(rows), leverage)[:, None]
+
+
+def left_out(
     problem: Problem,
-    grid: np.ndarray,
-    rows: np.ndarray | None,
+    moments: Moments,
+    C: float,
+    rows: np.ndarray,
+    penalty: QuadraticPenalty,
+    root: Root,
     sums: ClassSums | None = None,
-) -> Path:
-    """The exact leave-one-out error of every C of the grid on ``rows`` (None: all)."""
-    tally = Tally(problem, grid)
-    if not problem.reweighs:
-        tally.add_all(_residuals([_System.of(basis, problem, grid)], problem, grid, rows))
-        return tally.path()
-    sums = ClassSums(problem) if sums is None else sums
-    for leaving in problem.leavings(rows):
-        own = sums.rows(leaving.code)
-        if own is not None and _are_few(len(own), problem.H.width, len(grid)):
-            parts = residuals_of_few(basis, problem, leaving, own, grid)
-            for k, residual in enumerate(parts):
-                tally.add(leaving.rows, slice(k, k + 1), residual[:, None, :])
-        else:
-            systems = _systems(basis, moments, problem, grid, leaving, sums)
-            tally.add_all(_residuals(systems, problem, grid, leaving.rows))
-    return tally.path()
+) -> Array:
+    """Decision values of ``rows``, in ascending order, each left out at one C.
+
+    ``root`` is A^(−½) with all rows, ``sums`` those of the classes if they are known.
+    """
+    if problem.reweighs:
+        sums = ClassSums(problem) if sums is None else sums
+        residual = _reweighted(problem, moments, C, rows, penalty, sums)
+    else:
+        residual = penalty.residuals(moments, problem, rows, root, 1.0)
+    return coded(problem.targets, rows, residual.dtype) - residual
 
 
-def _are_few(rows: int, units: int, grid: int) -> bool:
-    """Whether matrices of the class's rows, one for each C, cost less than one of the units."""
-    part = rows / units
-    return grid * (part**2 + part**3) < _EIGEN
-
-
-@dataclass(frozen=True)
-class _System:
-    """One eigenbasis as the blocks of H need it; ``scale`` is b, ``share`` what counts of it."""
-
-    V: Array
-    shift: Array
-    level: Array
-    shrink: Array
-    cross: Array
-    leverage: float
-    scale: float = 1.0
-    share: np.ndarray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        basis: Spectrum,
-        problem: Problem,
-        grid: np.ndarray,
-        scale: float = 1.0,
-        share: np.ndarray | None = None,
-    ) -> "_System":
-        """In the precision of the hidden rows."""
-        xp, dtype, frame = namespace(basis.basis), problem.H.dtype, basis.frame
-        shrink = xp.stack([basis.inverse(float(C)) for C in grid], axis=1)
-        shift = (problem.H.offset - frame.center) @ basis.basis
-        return cls(
-            cast(basis.basis, dtype),
-            cast(shift, dtype),
-            cast(frame.level, dtype),
-            cast(shrink, dtype),
-            cast(basis.cross, dtype),
-            frame.share,
-            scale,
-            share,
-        )
-
-    def weights(self, where: slice) -> Array:
-        """β in the eigenbasis at some of the C (h × C·m)."""
-        weights = self.shrink[:, where, None] * self.cross[:, None, :]
-        return namespace(weights).reshape(weights, (self.shrink.shape[0], -1))
-
-    def seeing(self, h: Array, unit: Array, rows: slice, out: Array) -> "_Seen":
-        """Hidden rows h, of which ``rows`` are left out; ``out`` takes them in the basis."""
-        xp = namespace(h)
-        p = matmul(h, self.V, out)
-        p += self.shift
-        leverage = self.leverage + matmul(p**2, self.shrink)
-        factor = 1.0 / xp.clip(1.0 - self.scale * unit[:, None] * leverage, min=eps(p.dtype))
-        if self.share is not None:
-            factor *= cast(from_numpy(self.share[rows], factor), factor.dtype)[:, None]
-        return _Seen(p, self.level, factor)
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """Rows in an eigenbasis, and what leaving them out multiplies residuals by (rows × C)."""
-
-    p: Array
-    level: Array
-    factor: Array
-
-    def residuals(self, part: slice, where: slice, weights: Array, T: Array) -> Array:
-        """What is left over of some rows at some of the C (rows × C × m)."""
-        F = namespace(T).reshape(matmul(self.p[part, :], weights), (T.shape[0], -1, T.shape[1]))
-        return ((T - self.level)[:, None, :] - F) * self.factor[part, where, None]
-
-
-def _systems(
-    basis: Spectrum,
-    moments: Moments,
+def _reweighted(
     problem: Problem,
-    grid: np.ndarray,
-    leaving: Leaving,
+    moments: Moments,
+    C: float,
+    rows: np.ndarray,
+    penalty: QuadraticPenalty,
     sums: ClassSums,
-) -> list[_System]:
-    """The eigenbasis of every node of a class."""
-    found = []
-    for (a, b), share in zip(leaving.nodes, leaving.share.T, strict=True):
-        heavier = sums.heavier(moments, leaving.code, b)
-        own = basis if heavier is moments else spectrum(heavier, problem)
-        found.append(_System.of(own, problem, a * grid, b, share))
-    return found
+) -> Array:
+    """Residuals where a row that leaves changes the weights of its class."""
+    residual = zeros((len(rows), problem.targets.outputs), moments.gram)
+    cross = problem.frame(moments).cross
+    roots: dict[float, tuple[Root, Array]] = {}
+    for leaving in problem.leavings(rows):
+        own = sums.rows(leaving.code) if penalty.fixed else None
+        if own is not None and 2 * len(own) < problem.H.width:
+            # Those of the class before are kept where they serve again.
+            roots = {a: roots[a] for a, _ in leaving.nodes if a in roots}
+            for a, _ in leaving.nodes:
+                if a not in roots:
+                    found = penalty.root(moments, problem, a * C)
+                    roots[a] = found, found.whiten(cross)
+            few = _Few(problem, leaving, own)
+            white = [(roots[a][0].whiten(few.B.T), roots[a][1]) for a, _ in leaving.nodes]
+            total = few.residuals([(W, matmul(W.T, right)) for W, right in white])
+        else:
+            total = 0.0
+            for a, b, share in leaving.each():
+                heavier = sums.heavier(moments, leaving.code, b)
+                root = penalty.root(heavier, problem, a * C)
+                part = penalty.residuals(heavier, problem, leaving.rows, root, b)
+                total = total + from_numpy(share[:, None], part) * part
+        put_rows(residual, np.searchsorted(rows, leaving.rows), total)
+    return residual
 
 
-def _residuals(
-    systems: list[_System], problem: Problem, grid: np.ndarray, rows: np.ndarray | None
-) -> Iterator[tuple[Any, slice, Array]]:
-    """Rows (None: all), some of the C, and what leaving each row out leaves over (rows × C × m)."""
-    H = problem.H if rows is None else problem.H.take(rows)
-    xp, m, V = namespace(systems[0].V), problem.targets.outputs, systems[0].V
-    shape = (min(H.size, len(H)), V.shape[0])
-    room = [xp.empty(shape, dtype=H.dtype, device=device_of(V)) for _ in systems]
-    for block, hidden in H.blocks():
-        unit = cast(problem.unit_weight(_here(rows, block)), H.dtype)
-        seen = [
-            system.seeing(hidden, unit, block, out[: hidden.shape[0], :])
-            for system, out in zip(systems, room, strict=True)
-        ]
-        for where in grid_parts(grid, V.shape[0], m):
-            weights = [system.weights(where) for system in systems]
-            width = m * (where.stop - where.start)
-            for part in row_blocks(hidden.shape[0], rows_at_once(width)):
-                here = _here(rows, slice(block.start + part.start, block.start + part.stop))
-                T = coded(problem.targets, here, H.dtype)
-                residual, *others = (
-                    one.residuals(part, where, own, T)
-                    for one, own in zip(seen, weights, strict=True)
-                )
-                for other in others:
-                    residual += other
-                yield here, where, residual
+class _Few:
+    """A class with few rows."""
+
+    def __init__(self, problem: Problem, leaving: Leaving, rows: np.ndarray) -> None:
+        part = problem.take(rows)
+        every = slice(0, len(rows))
+        H = doubles(part.H.all())
+        self.root = namespace(H).sqrt(part.weight)[:, None]
+        self.T, self.B = coded(part.targets, every, H.dtype), H * self.root
+        self.unit = part.unit_weight(every) / part.weight
+        self._at = np.searchsorted(rows, leaving.rows)
+        self._leaving = leaving
+
+    def residuals(self, systems: list[tuple[Array, Array]]) -> Array:
+        """Residuals of the rows left out; a system is A^(−½)Bᵀ and BA⁻¹R at the node's a."""
+        total: Any = 0.0
+        for (W, F), (_, b, share) in zip(systems, self._leaving.each(), strict=True):
+            F, leverage = self._heavier(W, F, b)
+            rest = remainder(b * self.unit, leverage)
+            residual = take((self.T - F / self.root) / rest[:, None], self._at)
+            total = total + from_numpy(share[:, None], residual) * residual
+        return total
+
+    def _heavier(self, W: Array, F: Array, b: float) -> tuple[Array, Array]:
+        """√cF and the leverages c hᵀA⁻¹h of the class once it weighs b times as much."""
+        K = self_product(W.T)
+        diagonal = namespace(W).linalg.diagonal(K)
+        if b == 1.0:
+            return F, diagonal
+        factor = Cholesky(add_to_diagonal((b - 1.0) * K, 1.0), overwrite=True)
+        F = factor.solve(F + (b - 1.0) * matmul(K, self.root * self.T))
+        return F, diagonal - (b - 1.0) * factor.leverage(K)
 
 
-def grid_parts(grid: np.ndarray, height: int, outputs: int) -> Iterator[slice]:
-    """Numbers of the C whose β, each height × outputs, are gone through together."""
-    most = min(_COLUMNS // outputs, rows_at_once(height * outputs))
-    return row_blocks(len(grid), max(1, most))
-
-
-def _here(rows: np.ndarray | None, block: slice) -> Any:
-    return block if rows is None else rows[block]
+def residuals_of_few(
+    basis: Spectrum, problem: Problem, leaving: Leaving, rows: np.ndarray, grid: np.ndarray
+) -> Iterator[Array]:
+    """Residuals of a class with few rows, for one C after the other."""
+    few, xp = _Few(problem, leaving, rows), namespace(basis.basis)
+    P = matmul(basis.basis.T, few.B.T)
+    for C in grid.tolist():
+        inverses = [basis.inverse(a * C)[:, None] for a, _ in leaving.nodes]
+        systems = [(xp.sqrt(w) * P, matmul((w * P).T, basis.cross)) for w in inverses]
+        yield few.residuals(systems)
 
 
 class Tally:
-    """Sums of c·(squared error) and c·(wrong class) for every C, over rows left out."""
+    """Sums of c·(squared error) and c·(wrong class) for every C, or pair of λ and C.
 
-    def __init__(self, problem: Problem, grid: np.ndarray) -> None:
-        self._problem = problem
-        self._grid = grid
-        self._squared, self._wrong, self._weight = np.zeros((3, len(grid)))
-        self._rows = 0
+    They are over rows that were left out or held out; ``kind`` is as in `Path`.
+    """
 
-    def add_all(self, parts: Iterator[tuple[Any, slice, Array]]) -> None:
-        """Count one part after the other."""
-        for part in parts:
-            self.add(*part)
+    def __init__(
+        self, problem: Problem, C: np.ndarray, lam: np.ndarray | None = None, kind: str = "loo"
+    ) -> None:
+        self._problem, self._C, self._lam, self._kind = problem, C, lam, kind
+        self._squared, self._wrong, self._weight, self._rows = np.zeros((4, len(C)))
 
-    def add(self, rows: Any, where: slice, residual: Array) -> None:
-        """Count rows by what leaving each out leaves over at some of the C (rows × C × m)."""
+    def add(self, rows: Any, where: Any, residual: Array) -> None:
+        """Count rows by their residuals at some of the points (rows × points × m)."""
         xp, weight = namespace(residual), self._problem.weight
         c = zeros(residual.shape[0], residual) + 1.0 if weight is None else take(weight, rows)
         self._squared[where] += to_numpy(c @ xp.sum(residual**2, axis=2, dtype=xp.float64))
@@ -205,16 +186,17 @@ class Tally:
             T = coded(self._problem.targets, rows, residual.dtype)[:, None, :]
             self._wrong[where] += to_numpy(c @ xp.astype(wrong(T, T - residual), xp.float64))
         self._weight[where] += float(xp.sum(c))
-        if where.start == 0:
-            self._rows += int(residual.shape[0])
+        self._rows[where] += residual.shape[0]
 
-    def path(self) -> Path:
+    def path(self, roughness: np.ndarray | None = None) -> Path:
         """The mean errors."""
         classes = isinstance(self._problem.targets, ClassTargets)
         return Path(
-            self._grid,
+            self._C,
             self._squared / self._weight,
             self._wrong / self._weight if classes else None,
-            "loo",
-            self._rows,
+            self._kind,
+            int(self._rows[0]),
+            self._lam,
+            roughness,
         )

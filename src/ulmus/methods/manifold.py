@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles, placed
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden, fits
@@ -19,14 +19,15 @@ from ulmus.methods.iterative import (
     manifold_operator,
     nystrom_preconditioner,
 )
+from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
-from ulmus.methods.manifold_path import Labelled, Surface, point, surface
-from ulmus.methods.ridge import manifold_primal
+from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.sources.on_graph import OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["GraphSolution", "Manifold"]
+__all__ = ["GraphSolution", "Manifold", "manifold_primal"]
 
 # Random vectors of the preconditioner.
 _SKETCH = 100
@@ -104,19 +105,34 @@ class Manifold:
         problem = source.labelled()
         rows = _coordinates(source.some, basis)
         labelled = Labelled(basis, rows, problem.targets, problem.weight)
-        found, row, column = None, 0, 0
+        found, C, lam = None, float(self.C[0]), float(self.lam[0])
         if len(self.C) * len(self.lam) > 1:
             held = None
             if source.held is not None:
                 held = _coordinates(source.held[0], basis), source.held[1]
             found = surface(labelled, self.lam, self.C, held)
-            row, column = found.best
-        C, lam = float(self.C[column]), float(self.lam[row])
+            row, column = divmod(found.best, len(self.C))
+            C, lam = float(self.C[column]), float(self.lam[row])
         solved = point(labelled, lam, C)
-        chosen = {} if found is None else _choice(found, row, column)
         return GraphSolution(
-            solved.coef, C, lam, "spectral", reason, solved.loo, solved.rows, reused=basis, **chosen
+            solved.coef,
+            C,
+            lam,
+            "spectral",
+            reason,
+            solved.loo,
+            solved.loo_rows,
+            selection="fixed" if found is None else found.kind,
+            error=None if found is None else found.error,
+            surface=None if found is None else self._table(found),
+            reused=basis,
         )
+
+    def _table(self, path: Path) -> dict[str, np.ndarray]:
+        """The errors, every λ a row and every C a column."""
+        shape = len(self.lam), len(self.C)
+        errors = {name: each.reshape(shape) for name, each in path.table().items()}
+        return errors | {"lam": self.lam, "C": self.C}
 
     def _iterated(self, source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
         """One C and λ by conjugate gradients, whose matrix is never there to leave rows out of."""
@@ -146,16 +162,27 @@ def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution
     return GraphSolution(found.coef, C, lam, "direct", reason, found.loo, found.loo_rows)
 
 
+def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
+    """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
+    moments, every, penalty = problem.moments(), np.arange(len(problem.H)), _Smoothness(M, lam)
+    frame, factor = problem.frame(moments), penalty.root(moments, problem, C)
+    coef = factor.solve(frame.cross)
+    loo = left_out(problem, moments, C, every, penalty, factor)
+    return Solution(coef, frame.intercept(coef), C, "direct", every, loo)
+
+
+class _Smoothness(QuadraticPenalty):
+    """I/C + λM/C, in which a row stays as it was when its label is left out."""
+
+    def __init__(self, M: Array, lam: float) -> None:
+        self._M, self._lam = M, lam
+
+    def root(self, moments: Moments, problem: Problem, C: float) -> Cholesky:
+        """By a Cholesky factorisation."""
+        A = moments.gram + (self._lam / C) * self._M
+        return Cholesky(add_to_diagonal(A, 1.0 / C), overwrite=True)
+
+
 def _coordinates(H: Hidden, basis: ManifoldBasis) -> Array:
     """H V of some rows."""
     return matmul(doubles(H.all()), basis.basis)
-
-
-def _choice(found: Surface, row: int, column: int) -> dict[str, Any]:
-    """How the point was chosen."""
-    errors = found.squared_error if found.error_rate is None else found.error_rate
-    return {
-        "selection": found.kind,
-        "error": float(errors[row, column]),
-        "surface": found.table(),
-    }

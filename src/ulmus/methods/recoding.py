@@ -19,7 +19,7 @@ import numpy as np
 
 from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import from_numpy, namespace, take
-from ulmus.methods.ridge_eigenbasis import ridge
+from ulmus.methods.ridge_eigenbasis import Eigenbasis
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
@@ -36,11 +36,10 @@ class Points:
     C: np.ndarray
     chosen: bool = True
 
-    def shared(self) -> list[tuple[float, np.ndarray]]:
-        """Each value of C(1 + λ), which is all that K depends on, and the points that have it."""
-        values = self.C * (1.0 + self.lam)
-        _, first, where = np.unique(np.log(values).round(9), return_index=True, return_inverse=True)
-        return [(float(values[i]), np.flatnonzero(where == k)) for k, i in enumerate(first)]
+    def shared(self) -> list[np.ndarray]:
+        """The points, by their value of C(1 + λ), which is all that K depends on."""
+        values = np.log(self.C * (1.0 + self.lam)).round(9)
+        return [np.flatnonzero(values == value) for value in np.unique(values)]
 
     def at(self, k: int) -> tuple[float, np.ndarray]:
         """C(1 + λ) and λ of one point."""
@@ -58,7 +57,7 @@ class Classes:
     def of(cls, cross: Array, totals: Array) -> "Classes":
         """From HᵀCY and N; a class without rows has a column of zeros."""
         xp = namespace(totals)
-        # What forgetting leaves of a class is rounding.
+        # After forgetting, sums this small are rounding.
         totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
         return cls(cross * _inverse(xp.sqrt(totals)), totals)
 
@@ -138,17 +137,10 @@ class Recoding:
 
 
 @dataclass(frozen=True)
-class ClassSpectrum:
-    """w, M in the eigenbasis of G, and how far each of w may be off."""
+class ClassSpectrum(Eigenbasis):
+    """The eigenbasis of G, and M in it."""
 
-    values: Array
     classes: Classes
-    rounding: float | Array
-
-    def inverse(self, shared: float) -> Array:
-        """1/(w + 1/C(1 + λ))."""
-        least = ridge(self.values, shared, self.rounding)
-        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + least)
 
     def recoding(self, shared: float) -> Recoding:
         """Θ at one C(1 + λ)."""

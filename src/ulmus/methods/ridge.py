@@ -10,24 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ulmus.arguments import limits, numbers_of
-from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
-from ulmus.backends.namespace import doubles
+from ulmus.backends.linalg import matmul
 from ulmus.exceptions import InvalidParameterError
-from ulmus.methods.balanced import left_out_at
 from ulmus.methods.dual import dual, dual_path
-from ulmus.methods.leave_one_out import loo_path
-from ulmus.methods.ridge_eigenbasis import (
-    Spectrum,
-    left_out,
-    sound_factor,
-    spectrum,
-    warn_of_rounding,
-)
+from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
+from ulmus.methods.loo_path import RidgeGrid, loo_path
+from ulmus.methods.ridge_eigenbasis import Spectrum, sound_factor, spectrum, warn_of_rounding
 from ulmus.problem import Moments, Path, Problem, Solution
-from ulmus.sources.source import AtHand, ClassSums, Sample, Source
-from ulmus.typing import Array
+from ulmus.sources.source import AtHand, Sample, Source
 
-__all__ = ["DEFAULT_GRID", "Ridge", "manifold_primal", "ridge_grid", "solve"]
+__all__ = ["DEFAULT_GRID", "Ridge", "ridge_grid", "solve"]
 
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
@@ -95,12 +87,7 @@ def _at_one(sums: Moments, sample: Sample, C: float, asked: bool) -> Solution:
             warn_of_rounding(C)
         return _in_basis(spectrum(sums, problem), sums, sample, C)
     coef = factor.solve(frame.cross)
-    if problem.reweighs:
-        loo = left_out_at(problem, sums, C, rows, sample.classes)
-    else:
-        H = doubles(problem.H.take(rows).all()) - frame.center
-        leverage = frame.share + factor.leverage(H)
-        loo = left_out(problem, rows, frame.level + matmul(H, coef), leverage)
+    loo = left_out(problem, sums, C, rows, QuadraticPenalty(), factor, sample.classes)
     return Solution(coef, frame.intercept(coef), C, "primal", rows, loo, moments=sums)
 
 
@@ -110,11 +97,9 @@ def _at_best(sums: Moments, sample: Sample, grid: np.ndarray) -> Solution:
     Each left-out row is taken there, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where
     weights balance the classes there is an eigenbasis for each class, for its weights are its own.
     """
-    problem = sample.problem
+    problem, sample = sample.problem, sample.with_class_sums()
     basis = spectrum(sums, problem)
-    if problem.reweighs and sample.classes is None:
-        sample = replace(sample, classes=ClassSums(problem))
-    path = loo_path(basis, sums, problem, grid, sample.left, sample.classes)
+    path = loo_path(RidgeGrid(grid), basis, sums, problem, sample.left, sample.classes)
     return _in_basis(basis, sums, sample, float(grid[path.best]), path)
 
 
@@ -122,35 +107,11 @@ def _in_basis(
     basis: Spectrum, sums: Moments, sample: Sample, C: float, path: Path | None = None
 ) -> Solution:
     """β at one C in the eigenbasis of G, where every C costs one division."""
-    problem, rows, frame = sample.problem, sample.calibration, basis.frame
-    shrink = basis.inverse(C)[:, None]
-    weights = basis.cross * shrink
-    coef = matmul(basis.basis, weights)
-    if problem.reweighs:
-        loo = left_out_at(problem, sums, C, rows, sample.classes)
-    else:
-        H = doubles(problem.H.take(rows).all()) - frame.center
-        p = matmul(H, basis.basis)
-        leverage = frame.share + matmul(p**2, shrink)[:, 0]
-        loo = left_out(problem, rows, frame.level + matmul(p, weights), leverage)
-    return Solution(coef, frame.intercept(coef), C, "spectral", rows, loo, path, sums)
-
-
-def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
-    """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
-
-    def root(moments: Moments, problem: Problem, C: float) -> Cholesky:
-        return Cholesky(add_to_diagonal(moments.gram + (lam / C) * M, 1.0 / C), overwrite=True)
-
-    moments, every = problem.moments(), np.arange(len(problem.H))
-    frame, factor = problem.frame(moments), root(moments, problem, C)
-    coef = factor.solve(frame.cross)
-    if problem.reweighs:
-        loo = left_out_at(problem, moments, C, every, root=root)
-    else:
-        H = doubles(problem.H.all())
-        loo = left_out(problem, every, matmul(H, coef), factor.leverage(H))
-    return Solution(coef, frame.intercept(coef), C, "direct", every, loo)
+    problem, rows, root = sample.problem, sample.calibration, basis.root(C)
+    coef = matmul(basis.basis, basis.cross * basis.inverse(C)[:, None])
+    loo = left_out(problem, sums, C, rows, QuadraticPenalty(), root, sample.classes)
+    intercept = basis.frame.intercept(coef)
+    return Solution(coef, intercept, C, "spectral", rows, loo, path, sums)
 
 
 def ridge_grid(C: Any) -> float | np.ndarray:

@@ -1,11 +1,11 @@
-"""A ridge problem in its eigenbasis, where every C costs one division.
+"""A matrix in its eigenbasis, V diag(w) Vᵀ, where a ridge 1/C costs one division for every C.
 
 With G = V diag(w) Vᵀ and Z = VᵀR, β(C) = V (w + 1/C)⁻¹ Z.
 """
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,14 +19,13 @@ from ulmus.backends.linalg import (
 from ulmus.backends.namespace import namespace
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Frame, Moments, Problem
-from ulmus.targets import coded
 from ulmus.typing import Array
 
 __all__ = [
-    "SpectralRoot",
+    "Eigenbasis",
+    "Root",
     "Spectrum",
-    "left_out",
-    "ridge",
+    "ridge_root",
     "rounding_of",
     "sound",
     "sound_factor",
@@ -35,27 +34,50 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """w ascending, V (h × h), Z (h × m), and the frame they were found in.
+class Root(Protocol):
+    """Some A^(−½): ‖whiten(b)‖² = bᵀA⁻¹b."""
 
-    ``rounding`` is how far each of w may be off.
-    """
+    def solve(self, B: Array) -> Array:
+        """A⁻¹B."""
+
+    def whiten(self, B: Array) -> Array:
+        """A^(−½)B."""
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    """w ascending, V, and ``rounding``: how far each of w may be off."""
 
     values: Array
     basis: Array
-    cross: Array
-    frame: Frame
-    rounding: Array
+    rounding: float | Array
+
+    def ridge(self, C: float) -> Any:
+        """1/C, or the rounding in w where that is more; one number if the rounding is one."""
+        least = max(1.0 / C, float(np.finfo(float).eps) * float(self.values[-1]))
+        if isinstance(self.rounding, float):
+            return max(least, self.rounding)
+        return namespace(self.rounding).clip(self.rounding, min=least)
 
     def inverse(self, C: float) -> Array:
         """1/(w + 1/C) for every eigenvalue."""
-        xp = namespace(self.values)
-        return 1.0 / (xp.clip(self.values, min=0.0) + ridge(self.values, C, self.rounding))
+        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + self.ridge(C))
+
+    def inverses(self, grid: np.ndarray) -> Array:
+        """The same for every C, one a column."""
+        return namespace(self.values).stack([self.inverse(C) for C in grid.tolist()], axis=1)
 
     def root(self, C: float) -> "SpectralRoot":
         """(G + I/C)^(−½)."""
         return SpectralRoot(self.basis, namespace(self.values).sqrt(self.inverse(C)))
+
+
+@dataclass(frozen=True)
+class Spectrum(Eigenbasis):
+    """The eigenbasis of G, the targets in it (h × m), and the frame they were found in."""
+
+    cross: Array
+    frame: Frame
 
 
 @dataclass(frozen=True)
@@ -78,7 +100,7 @@ def spectrum(moments: Moments, problem: Problem) -> Spectrum:
     """The eigenbasis of G and the targets in it."""
     frame = problem.frame(moments)
     w, V = eigh(frame.gram)
-    return Spectrum(w, V, matmul(V.T, frame.cross), frame, rounding_of(moments, V))
+    return Spectrum(w, V, rounding_of(moments, V), matmul(V.T, frame.cross), frame)
 
 
 def rounding_of(moments: Moments, V: Array) -> Array:
@@ -93,12 +115,10 @@ def rounding_of(moments: Moments, V: Array) -> Array:
     return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
-def ridge(w: Array, C: float, rounding: float | Array) -> Any:
-    """1/C, or the rounding in the eigenvalues w where that is more; one number if that is one."""
-    least = max(1.0 / C, float(np.finfo(float).eps) * float(w[-1]))
-    if isinstance(rounding, float):
-        return max(least, rounding)
-    return namespace(rounding).clip(rounding, min=least)
+def ridge_root(moments: Moments, problem: Problem, C: float) -> Root:
+    """(G + I/C)^(−½), by the eigenbasis where rounding is as large as 1/C."""
+    factor = sound_factor(problem.frame(moments).gram, C)
+    return spectrum(moments, problem).root(C) if factor is None else factor
 
 
 def sound_factor(gram: Array, C: float) -> Cholesky | None:
@@ -133,11 +153,3 @@ def warn_of_rounding(C: float) -> None:
         IllConditionedWarning,
         stacklevel=3,
     )
-
-
-def left_out(problem: Problem, rows: np.ndarray, F: Array, leverage: Array) -> Array:
-    """Decision values of ``rows``, each as if it had not been fitted: t − (t − f)/(1 − uℓ)."""
-    T, xp = coded(problem.targets, rows, F.dtype), namespace(F)
-    least = float(np.finfo(float).eps)
-    rest = xp.clip(1.0 - problem.unit_weight(rows) * leverage, min=least)
-    return T - (T - F) / rest[:, None]

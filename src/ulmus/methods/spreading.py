@@ -23,7 +23,7 @@ from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import Moments, Problem, Solution
 from ulmus.sources.on_graph import OnGraph
 from ulmus.sources.source import Sample, Summed
 from ulmus.targets import ClassTargets, ValueTargets, chosen, coded, wrong
@@ -196,7 +196,7 @@ def labels_alone(source: OnGraph, C: float | np.ndarray) -> GraphSolution:
         found.loo,
         found.loo_rows,
         selection="fixed" if found.path is None else "loo",
-        error=None if found.path is None else _error(found.path),
+        error=None if found.path is None else found.path.error,
         coupling="none",
     )
 
@@ -222,12 +222,6 @@ def _solution(
         reused=Followed(labels, pseudo, found.C, found.moments),
         coupling="free",
     )
-
-
-def _error(path: Path) -> float:
-    """The left-out error of classes, or else of numbers, at the best C."""
-    errors = path.squared_error if path.error_rate is None else path.error_rate
-    return float(errors[path.best])
 
 
 def _retargeted(sums: Moments, H: Hidden, rows: np.ndarray, old: Targets, new: Targets) -> Moments:

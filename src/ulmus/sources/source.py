@@ -5,7 +5,7 @@ blocks. One that needs rows which are gone gets an error, and no other method in
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Protocol
 
@@ -112,6 +112,12 @@ class Sample:
     left: np.ndarray | None
     calibration: np.ndarray
     classes: ClassSums | None = None
+
+    def with_class_sums(self) -> "Sample":
+        """The same with sums of every class, where a row that leaves changes their weights."""
+        if self.classes is not None or not self.problem.reweighs:
+            return self
+        return replace(self, classes=ClassSums(self.problem))
 
 
 class Source(Protocol):
