@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils import check_random_state
 
 from ulmus.backends.namespace import (
     forget_pages,
@@ -20,7 +21,7 @@ from ulmus.backends.namespace import (
     namespace,
     take,
 )
-from ulmus.typing import Array, DType, Layer, Rows
+from ulmus.typing import Array, DType, Layer, Rows, Seed
 
 __all__ = [
     "Hidden",
@@ -33,6 +34,7 @@ __all__ = [
     "most_rows",
     "row_blocks",
     "rows_at_once",
+    "sample_rows",
 ]
 
 _SMALLEST_BUDGET = 32 * 2**20
@@ -76,6 +78,15 @@ def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of at most ``size`` rows that cover ``n_rows``."""
     for start in range(0, n_rows, size):
         yield slice(start, min(start + size, n_rows))
+
+
+def sample_rows(seed: Seed, n_rows: int, population: int) -> np.ndarray:
+    """Indices of ``n_rows`` distinct rows; with repeats only past ``population``."""
+    rng = check_random_state(seed)
+    rounds = -(-n_rows // population)
+    left = [n_rows - population * k for k in range(rounds)]
+    # A whole permutation of ten million rows is 80 MB, so no second one is made of it.
+    return np.concatenate([rng.permutation(population)[:count] for count in left])
 
 
 def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:

@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ulmus.backends.random import sample_rows
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.features.base import column_statistics, merged
-from ulmus.hidden import Hidden
+from ulmus.hidden import Hidden, sample_rows
 from ulmus.typing import Rows
 
 __all__ = ["fit_blocks"]

@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import on_host, take
-from ulmus.backends.random import sample_rows
 from ulmus.backends.threads import held_threads
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import snapshot
-from ulmus.hidden import block_rows, blocks_of
+from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.reservoir import Reservoir
 from ulmus.typing import Rows
 

@@ -23,7 +23,6 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
-from ulmus.backends.random import sample_rows
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
@@ -31,7 +30,7 @@ from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
-from ulmus.hidden import block_rows, blocks_of
+from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.approximation import NAMES, approximation_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
 from ulmus.kernels.naming import check_method, has_gamma, is_definite

@@ -24,12 +24,11 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
-from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling, check_scaling, scaled_for_kernel
 from ulmus.fitted import OnDevice
-from ulmus.hidden import fits
+from ulmus.hidden import fits, sample_rows
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.kernels.approximation import DEFAULT_TOL, LowRank, Randomized, approximation_of
 from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix

@@ -1,4 +1,9 @@
-"""Additive hidden units g(aᵀx + b) with weights that are drawn, never trained."""
+"""Additive hidden units g(aᵀx + b) with weights that are drawn, never trained.
+
+Draws are float64 and one row per unit, made by NumPy on the host, so that the same seed gives the
+same weights in every precision and on every device, and the first k units of a wide draw are the k
+units of a narrow one.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
+from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number
 from ulmus.backends.linalg import matmul, tall_product
@@ -21,7 +27,6 @@ from ulmus.backends.namespace import (
     positive_part,
     same_place,
 )
-from ulmus.backends.random import normal_rows, orthogonal_rows, uniform_rows
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
@@ -36,9 +41,10 @@ __all__ = [
     "RandomLayer",
     "UnitLayer",
     "activation",
+    "normal_rows",
+    "uniform_rows",
 ]
 
-_DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogonal_rows}
 # Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache
 # from the product to the last of the activation's passes.
 _STRIP = 128
@@ -199,6 +205,31 @@ class _checked:
                 f"{getattr(result, 'shape', type(result).__name__)}; it must act on each element."
             )
         return result
+
+
+def uniform_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
+    """U(−1, 1), one row per unit."""
+    draw: np.ndarray = check_random_state(seed).uniform(-1.0, 1.0, (n_rows, width))
+    return draw
+
+
+def normal_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
+    """N(0, 1), one row per unit."""
+    draw: np.ndarray = check_random_state(seed).standard_normal((n_rows, width))
+    return draw
+
+
+def orthogonal_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
+    """Rows orthogonal within each group of ``width``, of length √width as normal rows have."""
+    rng = check_random_state(seed)
+    groups = []
+    for _ in range(-(-n_rows // width)):
+        Q, R = np.linalg.qr(rng.standard_normal((width, width)))
+        groups.append((Q * np.sign(np.diagonal(R))).T)  # signs make Q uniform (Haar)
+    return np.concatenate(groups)[:n_rows] * np.sqrt(width)
+
+
+_DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogonal_rows}
 
 
 @dataclass(frozen=True)

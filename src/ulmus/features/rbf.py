@@ -21,11 +21,11 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
-from ulmus.backends.random import normal_rows, sample_rows, uniform_rows
 from ulmus.features.base import FeatureMap
-from ulmus.features.random_units import Activation, UnitLayer
+from ulmus.features.random_units import Activation, UnitLayer, normal_rows, uniform_rows
 from ulmus.features.scaling import Scaling
 from ulmus.fitted import OnDevice
+from ulmus.hidden import sample_rows
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 

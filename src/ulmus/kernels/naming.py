@@ -7,8 +7,8 @@ import numpy as np
 
 from ulmus.arguments import check_number, check_whole, is_number
 from ulmus.backends.namespace import eps, floating, is_sparse, namespace
-from ulmus.backends.random import sample_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.hidden import sample_rows
 from ulmus.kernels.definition import KERNELS, Kernel, parameters_of
 from ulmus.kernels.given import Pairwise
 from ulmus.kernels.pairs import some_rows

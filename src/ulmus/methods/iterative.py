@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, to_numpy, zeros
-from ulmus.backends.random import normal_rows
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.typing import Array
@@ -91,7 +91,8 @@ def nystrom_preconditioner(
     apply: Operator, like: Array, width: int, rank: int, seed: int = 0
 ) -> Operator:
     """An approximate inverse of I + A, A positive semi-definite, from A times ``rank`` vectors."""
-    basis = from_numpy(np.linalg.qr(normal_rows(seed, width, rank))[0], like)
+    draw = check_random_state(seed).standard_normal((width, rank))
+    basis = from_numpy(np.linalg.qr(draw)[0], like)
     Y = apply(basis)
     core = matmul(basis.T, Y)
     # A ≈ Y core⁻¹ Yᵀ = BBᵀ, over the directions of the core that stand above rounding.

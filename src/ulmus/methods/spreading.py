@@ -14,11 +14,10 @@ from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, placed
-from ulmus.backends.random import sample_rows
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.hidden import Hidden
+from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread

@@ -12,9 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from ulmus.backends.namespace import to_numpy
-from ulmus.backends.random import sample_rows
 from ulmus.exceptions import RowsGoneError
-from ulmus.hidden import fits
+from ulmus.hidden import fits, sample_rows
 from ulmus.problem import Moments, Problem
 
 __all__ = [
