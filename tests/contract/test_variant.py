@@ -11,8 +11,10 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ulmus import ELMRegressor, reservoir
-from ulmus.exceptions import RowsGoneError
+from exporting.runtime import assert_agrees
+from ulmus import ELMRegressor, load, reservoir, save
+from ulmus.exceptions import RowsGoneError, UnsupportedModelError
+from ulmus.persistence import classes, register
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_add_variant.py"
 # All but the picture, as a module: pickles of the checks must find the class again.
@@ -84,3 +86,15 @@ def test_rows_that_are_gone_are_an_error_and_the_model_stays(outliers, monkeypat
     with pytest.raises(RowsGoneError, match="Robust needs all rows"):
         model.partial_fit(X[300:], y[300:])
     np.testing.assert_array_equal(model.predict(X), before)
+
+
+def test_it_is_saved_once_it_is_registered_and_written_as_a_graph(outliers, tmp_path, monkeypatch):
+    X, y, _ = outliers
+    monkeypatch.setattr(classes, "_KNOWN", dict(classes._KNOWN))
+    model = module.RobustELMRegressor(n_hidden=50, random_state=0).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="register"):
+        save(model, tmp_path / "model.ulmus")
+    register(module.RobustELMRegressor)
+    save(model, tmp_path / "model.ulmus")
+    np.testing.assert_array_equal(load(tmp_path / "model.ulmus").predict(X), model.predict(X))
+    assert_agrees(model, X)
