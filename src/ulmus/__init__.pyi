@@ -26,7 +26,7 @@ from ulmus.kernels.approximation import LowRank as LowRank
 from ulmus.kernels.approximation import Randomized as Randomized
 from ulmus.methods.iterative import ConjugateGradients as ConjugateGradients
 from ulmus.moving import to_device as to_device
-from ulmus.moving import to_numpy as to_numpy
+from ulmus.moving import to_host as to_host
 from ulmus.persistence import load as load
 from ulmus.persistence import save as save
 from ulmus.version import __version__ as __version__

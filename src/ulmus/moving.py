@@ -11,12 +11,12 @@ from ulmus.backends.streaming import torch_device
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Array
 
-__all__ = ["to_device", "to_numpy"]
+__all__ = ["to_device", "to_host"]
 
 Move = Callable[[Array], Array]
 
 
-def to_numpy(model: Any) -> Any:
+def to_host(model: Any) -> Any:
     """A copy of a model whose every array is NumPy's.
 
     A model that was fitted on a GPU can then be stored, and predicts on a machine without one.
@@ -38,9 +38,9 @@ def to_numpy(model: Any) -> Any:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from ulmus import ELMClassifier, to_numpy
+    >>> from ulmus import ELMClassifier, to_host
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = to_numpy(ELMClassifier(n_hidden=50, random_state=0).fit(X, y))
+    >>> model = to_host(ELMClassifier(n_hidden=50, random_state=0).fit(X, y))
     >>> type(model.beta_).__name__
     'ndarray'
     """
@@ -67,7 +67,7 @@ def to_device(model: Any, device: Any) -> Any:
 
     See Also
     --------
-    to_numpy : The way back.
+    to_host : The way back.
     on_device : Rows in host memory that a device works on.
 
     Examples

@@ -97,7 +97,7 @@ def on_host_alone(estimator: Any, X: Rows) -> None:
     if is_array_api_obj(X) and not is_numpy(X) and get_config()["array_api_dispatch"]:
         raise InvalidInputError(
             f"{type(estimator).__name__} works in host memory alone, and X is {place(X)}; give it "
-            "ulmus.to_numpy(X)."
+            "ulmus.to_host(X)."
         )
 
 
@@ -115,7 +115,7 @@ def check_place(estimator: Any, method: str, X: Rows) -> None:
         raise InvalidInputError(
             f"Arrays are not in one place: X is {_home(X)}, the model {_home(fitted)}. Inputs of "
             f"{type(estimator).__name__}.{method}() must use the same namespace and device as "
-            "those of fit(); move the model with ulmus.to_device or ulmus.to_numpy, or move X."
+            "those of fit(); move the model with ulmus.to_device or ulmus.to_host, or move X."
         )
 
 
@@ -162,7 +162,7 @@ def sound(X: Any, name: str = "X") -> None:
     if is_away(X) and not get_config()["array_api_dispatch"]:
         raise InvalidInputError(
             f"{name} is {place(X)}. To work there, set SCIPY_ARRAY_API=1 before Python starts and "
-            "call sklearn.set_config(array_api_dispatch=True); or give ulmus.to_numpy(X)."
+            "call sklearn.set_config(array_api_dispatch=True); or give ulmus.to_host(X)."
         )
     if isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any():
         raise InvalidInputError(

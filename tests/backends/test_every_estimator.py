@@ -29,7 +29,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
-    to_numpy,
+    to_host,
 )
 from ulmus.exceptions import IndefiniteWarning
 
@@ -110,7 +110,7 @@ def assert_same(found, expected, like, atol=1e-6):
     """``found`` lives where ``like`` does, and holds the same numbers."""
     assert type(found) is type(like)
     assert found.device == like.device
-    np.testing.assert_allclose(to_numpy(found), expected, rtol=0, atol=atol)
+    np.testing.assert_allclose(to_host(found), expected, rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -246,7 +246,7 @@ def test_whole_numbers(library):
         ours = sklearn.clone(model).fit(16 * X, y).decision_function(16 * X)
         there = sklearn.clone(model).fit(library(whole), library(y))
         theirs = there.decision_function(library(whole))
-        np.testing.assert_allclose(to_numpy(theirs), ours, atol=1e-6)
+        np.testing.assert_allclose(to_host(theirs), ours, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     on_device,
     to_device,
-    to_numpy,
+    to_host,
 )
 from ulmus.exceptions import InvalidInputError
 
@@ -67,13 +67,13 @@ def target(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_home_from_a_device(library, name):
     model = sklearn.clone(MODELS[name]).fit(library(X), library(target(name)))
-    expected = to_numpy(model.predict(library(X)))
-    home = to_numpy(model)
+    expected = to_host(model.predict(library(X)))
+    home = to_host(model)
     assert all(isinstance(x, np.ndarray | np.generic) for x in arrays(home))
     with sklearn.config_context(array_api_dispatch=False):
         np.testing.assert_array_equal(home.predict(X), expected)
     # The model itself stays where it was.
-    np.testing.assert_array_equal(to_numpy(model.predict(library(X))), expected)
+    np.testing.assert_array_equal(to_host(model.predict(library(X))), expected)
     assert any(type(x) is type(library(X)) for x in arrays(model))
 
 
@@ -86,8 +86,8 @@ def test_to_a_device_and_back(library, name):
     assert all(x.device == library(X).device for x in moved)
     found = there.predict(library(X))
     assert type(found) is type(library(X))
-    np.testing.assert_array_equal(to_numpy(found), model.predict(X))
-    np.testing.assert_array_equal(to_numpy(there).predict(X), model.predict(X))
+    np.testing.assert_array_equal(to_host(found), model.predict(X))
+    np.testing.assert_array_equal(to_host(there).predict(X), model.predict(X))
     assert all(isinstance(x, np.ndarray | np.generic) for x in arrays(model))
 
 
@@ -96,11 +96,11 @@ def test_rows_are_added_where_the_model_is(library):
     there = to_device(model, library(X))
     there.partial_fit(library(X[100:]), library(Y[100:]))
     model.partial_fit(X[100:], Y[100:])
-    np.testing.assert_allclose(to_numpy(there.beta_), model.beta_, atol=1e-8)
+    np.testing.assert_allclose(to_host(there.beta_), model.beta_, atol=1e-8)
 
 
 def test_an_array_moves_too(library):
-    np.testing.assert_array_equal(to_numpy(library(X)), X)
+    np.testing.assert_array_equal(to_host(library(X)), X)
     assert type(to_device(X, library(Y))) is type(library(X))
 
 
@@ -135,7 +135,7 @@ def test_weights_may_be_on_another_device(two_devices):
     for model in (ELMClassifier(n_hidden=40, random_state=0), KernelELMClassifier(C=1.0)):
         expected = sklearn.clone(model).fit(one(X), Y, sample_weight=weight)
         found = model.fit(one(X), one(Y), sample_weight=two(weight))
-        A, B = (to_numpy(each.decision_function(one(X))) for each in (expected, found))
+        A, B = (to_host(each.decision_function(one(X))) for each in (expected, found))
         np.testing.assert_array_equal(A, B)
 
 
@@ -153,7 +153,7 @@ def test_a_model_follows_once_it_is_moved(two_devices):
     one, two = two_devices
     model = KernelELMClassifier(C=1.0).fit(one(X), one(Y))
     moved = to_device(model, two(X))
-    np.testing.assert_array_equal(to_numpy(moved.predict(two(X))), to_numpy(model.predict(one(X))))
+    np.testing.assert_array_equal(to_host(moved.predict(two(X))), to_host(model.predict(one(X))))
 
 
 # ------------------------------------------------------------------ PyTorch by name
@@ -181,4 +181,4 @@ def test_rows_of_the_host_on_a_device(name):
     expected = sklearn.clone(MODELS[name]).fit(X, y).predict(X)
     with sklearn.config_context(array_api_dispatch=True):
         model = sklearn.clone(MODELS[name]).fit(rows, y)
-        np.testing.assert_array_equal(to_numpy(model.predict(rows)), expected)
+        np.testing.assert_array_equal(to_host(model.predict(rows)), expected)

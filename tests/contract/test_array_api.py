@@ -30,7 +30,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     to_device,
-    to_numpy,
+    to_host,
 )
 
 PLACES = [
@@ -142,14 +142,14 @@ def test_rows_that_are_not_where_the_model_is_are_refused(device, name):
     for model, rows in ((here, device(X)), (there, X)):
         with pytest.raises(ValueError, match=said):
             getattr(model, method)(rows)
-    assert to_numpy(getattr(there, method)(device(X))).shape[0] == len(X)
-    assert getattr(to_numpy(there), method)(X).shape[0] == len(X)
+    assert to_host(getattr(there, method)(device(X))).shape[0] == len(X)
+    assert getattr(to_host(there), method)(X).shape[0] == len(X)
     getattr(to_device(here, device(X)), method)(device(X))
 
 
 def test_rows_of_the_host_are_taken_where_arrays_are_not_dispatched(device):
     model = ELMClassifier(n_hidden=10, random_state=0).fit(device(X), Y)
-    expected = to_numpy(model.predict(device(X)))
+    expected = to_host(model.predict(device(X)))
     with sklearn.config_context(array_api_dispatch=False):
         np.testing.assert_array_equal(model.predict(X), expected)
 
@@ -163,7 +163,7 @@ def test_labels_and_weights_may_be_anywhere(device, name):
     expected = clone(model).fit(device(X), y)
     found = model.fit(device(X), array_api_strict.asarray(y, device=other))
     method = "predict" if hasattr(model, "predict") else "transform"
-    A, B = (to_numpy(getattr(each, method)(device(X))) for each in (expected, found))
+    A, B = (to_host(getattr(each, method)(device(X))) for each in (expected, found))
     np.testing.assert_array_equal(A, B)
 
 
@@ -171,11 +171,11 @@ def test_a_map_fitted_on_the_host_serves_an_estimator_on_a_device(device):
     units = FrozenEstimator(RandomFeatures(10, random_state=0).fit(X))
     expected = ELMClassifier(units, C=1.0).fit(X, Y).decision_function(X)
     found = ELMClassifier(units, C=1.0).fit(device(X), Y).decision_function(device(X))
-    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-8)
+    np.testing.assert_allclose(to_host(found), expected, atol=1e-8)
 
 
 def test_a_transformer_of_scikit_learn_does_too(device):
     model = ELMRegressor(FunctionTransformer(), C=1.0)
     expected = model.fit(X, Y).predict(X)
     found = model.fit(device(X), Y).predict(device(X))
-    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-8)
+    np.testing.assert_allclose(to_host(found), expected, atol=1e-8)

@@ -21,7 +21,7 @@ from ulmus import (
     SparseELMClassifier,
     load,
     save,
-    to_numpy,
+    to_host,
 )
 from ulmus.exceptions import InvalidParameterError, ModelFileError
 from ulmus.kernels import KERNELS, Kernel, parameter
@@ -107,7 +107,7 @@ def test_sparse_rows_and_rows_of_other_libraries_give_the_same(cauchy):
         strict = array_api_strict.asarray(X)
         theirs = KernelELMClassifier("cauchy", C=1.0).fit(strict, array_api_strict.asarray(Y))
         assert_allclose(np.asarray(theirs.decision_function(strict)), expected, atol=1e-6)
-        assert isinstance(to_numpy(theirs).kernel_, cauchy)
+        assert isinstance(to_host(theirs).kernel_, cauchy)
 
 
 def test_batches_give_what_all_rows_at_once_do():

@@ -30,7 +30,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     to_device,
-    to_numpy,
+    to_host,
 )
 
 N = 150
@@ -144,7 +144,7 @@ def test_a_model_that_was_moved_takes_other_labels(device, name, changed):
     moved = to_device(model, device(X)).relabel(device(other))
     with sklearn.config_context(array_api_dispatch=False):
         expected = model.relabel(other).predict(X)
-    np.testing.assert_allclose(to_numpy(moved.predict(device(X))), expected, atol=1e-5)
+    np.testing.assert_allclose(to_host(moved.predict(device(X))), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["ridge", "ridge, one C", "numbers", "GELM", "kernel units"])
@@ -154,4 +154,4 @@ def test_a_model_that_was_moved_takes_more_rows(device, name):
     moved = to_device(model, device(X)).partial_fit(device(X[:20]), device(y[:20]))
     with sklearn.config_context(array_api_dispatch=False):
         expected = model.partial_fit(X[:20], y[:20]).predict(X)
-    np.testing.assert_allclose(to_numpy(moved.predict(device(X))), expected, atol=1e-5)
+    np.testing.assert_allclose(to_host(moved.predict(device(X))), expected, atol=1e-5)

@@ -62,7 +62,7 @@ def test_public_names():
         "save",
         "save_onnx",
         "to_device",
-        "to_numpy",
+        "to_host",
         "to_onnx",
     ]
     for name in ulmus.__all__:

@@ -15,7 +15,7 @@ from ulmus.exporting.onnx_graph import Graph, Value, onnx_module
 from ulmus.exporting.onnx_outputs import outputs
 from ulmus.exporting.table_columns import encoded_rows, input_names
 from ulmus.files import replacing
-from ulmus.moving import to_numpy
+from ulmus.moving import to_host
 from ulmus.version import __version__
 
 __all__ = ["save_onnx", "to_onnx"]
@@ -73,7 +73,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     dtype = np.dtype(np.float32 if dtype is None else dtype)
     onnx_module()
     check_is_fitted(model)
-    model = to_numpy(model)
+    model = to_host(model)
     x = _rows(model, encoder, dtype)
     graph = x.graph
     for name, output in outputs(model, x, dtype).items():

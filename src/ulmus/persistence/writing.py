@@ -193,7 +193,7 @@ class Writer:
             )
         raise UnsupportedModelError(
             f"{where} is an array of {type(x).__module__.split('.')[0]}, and a file holds those of "
-            "NumPy; use ulmus.to_numpy(model) first."
+            "NumPy; use ulmus.to_host(model) first."
         )
 
     def _object(self, x: Any, where: str, depth: int) -> Any:
