@@ -311,10 +311,14 @@ class Path:
         return (1.0 / self.rows if alone else 0.0) + 1e-12
 
     @property
+    def errors(self) -> np.ndarray:
+        """The error rates of classes, or else the squared errors."""
+        return self.squared_error if self.error_rate is None else self.error_rate
+
+    @property
     def error(self) -> float:
-        """The error rate of classes, or else the squared error, at the best point."""
-        errors = self.squared_error if self.error_rate is None else self.error_rate
-        return float(errors[self.best])
+        """That of the best point."""
+        return float(self.errors[self.best])
 
     @property
     def score(self) -> tuple[float, float]:

@@ -165,7 +165,7 @@ def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
             apply = manifold_operator(H, L, c_all, lam)
             solve = nystrom_preconditioner(apply, c_all, h, max(1, h // 2))
             found = conjugate_gradients(apply, R, solve, 1e-10, 500)
-        assert_within(found.coef, expected, rounding.weights + stopped)
+        assert_within(found.values, expected, rounding.weights + stopped)
 
 
 @laws

@@ -28,7 +28,7 @@ def test_a_sketch_of_every_direction_is_the_inverse():
     assert_allclose(solve(R), 3.0 * expected, rtol=1e-8)
     found = conjugate_gradients(apply, R, solve, 1e-10, 50)
     assert found.steps == 1
-    assert_allclose(found.coef, expected, rtol=1e-8)
+    assert_allclose(found.values, expected, rtol=1e-8)
 
 
 def test_a_ratio_to_nothing_is_zero():
@@ -43,7 +43,7 @@ def test_the_right_side_stays_as_it_is():
     before = R.copy()
     found = conjugate_gradients(apply, R, as_it_is, 1e-10, 20)
     assert_array_equal(R, before)
-    assert_array_equal(found.coef[:, 1], 0.0)
+    assert_array_equal(found.values[:, 1], 0.0)
 
 
 def test_a_sketch_takes_out_the_large_eigenvalues():
@@ -54,7 +54,7 @@ def test_a_sketch_takes_out_the_large_eigenvalues():
     assert helped.steps < plain.steps / 2
     expected = np.linalg.solve(np.eye(100) + A, R)
     for found in (plain, helped):
-        assert_allclose(found.coef, expected, atol=1e-6)
+        assert_allclose(found.values, expected, atol=1e-6)
         assert found.residual <= 1e-8
 
 
@@ -62,8 +62,8 @@ def test_a_column_of_zeros_is_solved_by_zero():
     A, apply = make_operator(np.linspace(2.0, 50.0, 12))
     R = np.column_stack([np.zeros(12), np.ones(12)])
     found = conjugate_gradients(apply, R, as_it_is, 1e-10, 50)
-    assert not found.coef[:, 0].any()
-    assert_allclose(found.coef, np.linalg.solve(np.eye(12) + A, R), rtol=1e-7)
+    assert not found.values[:, 0].any()
+    assert_allclose(found.values, np.linalg.solve(np.eye(12) + A, R), rtol=1e-7)
 
 
 @pytest.mark.parametrize("most", [0, 2])
@@ -73,5 +73,5 @@ def test_steps_that_do_not_suffice_are_told(most):
     with pytest.warns(ConvergenceWarning, match=f"after {most} steps .* above tol=1e-10"):
         found = conjugate_gradients(apply, R, as_it_is, 1e-10, most)
     assert found.steps == most
-    left = R - found.coef - A @ found.coef
+    left = R - found.values - A @ found.values
     assert_allclose(found.residual, np.linalg.norm(left) / np.linalg.norm(R), rtol=1e-8)

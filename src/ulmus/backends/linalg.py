@@ -150,6 +150,13 @@ def zero_diagonal(A: Array) -> Array:
     return xp.where(xp.eye(A.shape[0], dtype=xp.bool, device=A.device), 0.0 * A, A)
 
 
+def column_products(A: Array, B: Array) -> Array:
+    """Σᵢ aᵢⱼbᵢⱼ for every column."""
+    if is_numpy(A):
+        return np.einsum("ij,ij->j", A, B)
+    return namespace(A).sum(A * B, axis=0)
+
+
 class Cholesky:
     """A = LLᵀ of a symmetric positive definite A, kept to solve with.
 

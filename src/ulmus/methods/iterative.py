@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ulmus.backends.linalg import column_major, eigh, matmul
+from ulmus.backends.linalg import column_major, column_products, eigh, matmul
 from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, to_numpy, zeros
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
@@ -25,6 +25,7 @@ __all__ = [
     "conjugate_gradients",
     "manifold_operator",
     "nystrom_preconditioner",
+    "warn_of_steps",
 ]
 
 Operator = Callable[[Array], Array]
@@ -53,9 +54,9 @@ class ConjugateGradients:
 
 @dataclass(frozen=True)
 class Iterated:
-    """β, how many steps it took, and the relative residual it ended with."""
+    """The solution, how many steps it took, and the relative residual it ended with."""
 
-    coef: Array
+    values: Array
     steps: int
     residual: float
 
@@ -122,35 +123,58 @@ def _ratio(a: Array, b: Array) -> Array:
 
 
 def conjugate_gradients(
-    apply: Operator, R: Array, precondition: Operator, tol: float, max_iter: int
+    apply: Operator,
+    R: Array,
+    precondition: Operator,
+    tol: float,
+    max_iter: int,
+    start: Array | None = None,
 ) -> Iterated:
     """Solve (I + A) β = R, every column at its own pace, until all residuals are below ``tol``.
 
-    A residual r is measured by √(rᵀz), z the preconditioned r, relative to its start. That is close
-    to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
+    A residual r is measured by √(rᵀz), z the preconditioned r, relative to that of β = 0. That is
+    close to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
+    ``start`` is a β that is close.
     """
     xp, tiny = namespace(R), float(np.finfo(float).tiny)
-    beta, residual = zeros(R.shape, R), R
+    beta, residual = xp.zeros_like(R), xp.asarray(R, copy=True)
     z = precondition(residual)
-    direction, energy = z, xp.sum(residual * z, axis=0)
-    size = xp.clip(energy, min=tiny)
-    steps, worst = 0, 1.0
+    size = xp.clip(doubles(column_products(residual, z)), min=tiny)
+    if start is not None:
+        beta = xp.astype(start, R.dtype, copy=True)
+        residual = R - beta - apply(beta)
+        z = precondition(residual)
+    direction = xp.asarray(z, copy=True)
+    energy, steps = column_products(residual, z), 0
+    worst = _relative(energy, size)
     while steps < max_iter and worst > tol:
         moved = direction + apply(direction)
-        step = _ratio(energy, xp.sum(direction * moved, axis=0))
+        step = _ratio(energy, column_products(direction, moved))
         beta += step * direction
-        # Not in place: an operator that changes nothing gives the residual itself as z.
-        residual = residual - step * moved
+        residual -= step * moved
         z = precondition(residual)
-        fresh = xp.sum(residual * z, axis=0)
-        direction, energy = z + _ratio(fresh, energy) * direction, fresh
+        fresh = column_products(residual, z)
+        direction *= _ratio(fresh, energy)
+        direction += z
+        energy = fresh
         steps += 1
-        worst = float(xp.max(xp.clip(energy, min=0.0) / size)) ** 0.5
+        worst = _relative(energy, size)
     if worst > tol:
-        warnings.warn(
-            f"Conjugate gradients stopped after {steps} steps with a relative residual of "
-            f"{worst:.1e}, above tol={tol:g}; raise max_iter or tol, or lower C or lam.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        warn_of_steps(steps, worst, tol)
     return Iterated(beta, steps, worst)
+
+
+def _relative(energy: Array, size: Array) -> float:
+    """The largest relative residual."""
+    xp = namespace(size)
+    return float(xp.max(xp.clip(doubles(energy), min=0.0) / size)) ** 0.5
+
+
+def warn_of_steps(steps: int, worst: float, tol: float) -> None:
+    """Say that conjugate gradients stopped before they were there."""
+    warnings.warn(
+        f"Conjugate gradients stopped after {steps} steps with a relative residual of "
+        f"{worst:.1e}, above tol={tol:g}; raise max_iter or tol, or lower C or lam.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

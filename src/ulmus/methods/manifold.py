@@ -151,8 +151,8 @@ class Manifold:
             self.stop.tol,
             self.stop.max_iter,
         )
-        fitted, every = matmul(rows, found.coef), np.arange(len(source.targets))
-        return GraphSolution(found.coef, C, lam, "cg", reason, fitted, every, steps=found.steps)
+        fitted, every = matmul(rows, found.values), np.arange(len(source.targets))
+        return GraphSolution(found.values, C, lam, "cg", reason, fitted, every, steps=found.steps)
 
 
 def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:

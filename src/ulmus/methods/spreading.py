@@ -19,13 +19,14 @@ from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.iterative import ConjugateGradients
+from ulmus.methods.leave_one_out import Tally
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.sources.on_graph import OnGraph
 from ulmus.sources.source import Sample, Summed
-from ulmus.targets import ClassTargets, ValueTargets, chosen, coded, wrong
+from ulmus.targets import ClassTargets, ValueTargets, chosen, coded
 from ulmus.typing import Targets
 
 __all__ = ["Followed", "FreeUnlessWorse", "GraphLabels", "Spreading", "labels_alone"]
@@ -339,7 +340,6 @@ def _errors(
         share *= counts[targets.codes[rows]] > 1
     if not share.any():
         return None
-    share /= share.sum()
-    if isinstance(targets, ClassTargets):
-        return np.asarray(wrong(np.broadcast_to(T, F.shape), F) @ share)
-    return np.asarray(((F - T) ** 2).sum(axis=2) @ share)
+    tally = Tally(Problem(None, targets.take(rows), share), np.ones(len(mass)))
+    tally.add(slice(0, len(rows)), slice(0, len(mass)), np.moveaxis(T - F, 0, 1))
+    return tally.path().errors
