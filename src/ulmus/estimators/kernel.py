@@ -1,10 +1,13 @@
 """Kernel ELM for labels and for numbers."""
 
+from typing import Any
+
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.kernel_ridge import KernelELM
 from ulmus.estimators.value_labels import ValueLabels
+from ulmus.typing import Seed
 
 __all__ = ["KernelELMClassifier", "KernelELMRegressor"]
 
@@ -122,20 +125,20 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: Any = "rbf",
         *,
-        gamma="mean",
-        degree=3,
-        coef0=1.0,
-        method="auto",
-        rank=None,
-        C="loo",
-        class_weight=None,
-        scaling="auto",
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        gamma: Any = "mean",
+        degree: int = 3,
+        coef0: float = 1.0,
+        method: Any = "auto",
+        rank: float | None = None,
+        C: Any = "loo",
+        class_weight: Any = None,
+        scaling: str | None = "auto",
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -254,20 +257,20 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: Any = "rbf",
         *,
-        gamma="mean",
-        degree=3,
-        coef0=1.0,
-        method="auto",
-        rank=None,
-        C="loo",
-        fit_intercept=True,
-        scaling="auto",
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        gamma: Any = "mean",
+        degree: int = 3,
+        coef0: float = 1.0,
+        method: Any = "auto",
+        rank: float | None = None,
+        C: Any = "loo",
+        fit_intercept: bool = True,
+        scaling: str | None = "auto",
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

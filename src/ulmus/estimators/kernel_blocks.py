@@ -5,6 +5,7 @@ the rows of the factor, and their moments, are made where the blocks are.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,17 @@ from ulmus.estimators.ridge_elm import record
 from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import Ridge
-from ulmus.problem import Problem
+from ulmus.problem import Moments, Problem
 from ulmus.sources.source import ClassMoments
 from ulmus.targets import is_balanced
+from ulmus.typing import Rows
 
 __all__ = ["fit_blocks"]
 
 
-def fit_blocks(estimator, grid, X, y, sample_weight, client):
+def fit_blocks(
+    estimator: Any, grid: float | np.ndarray, X: Rows, y: Any, sample_weight: Any, client: Any
+) -> Any:
     """Fit a `KernelELM`, with C from the grid."""
     rows, columns = surveyed(estimator, X, y, sample_weight, client)
     n = len(rows)
@@ -45,13 +49,14 @@ def fit_blocks(estimator, grid, X, y, sample_weight, client):
     return estimator
 
 
-def _space(estimator, rows, grid):
+def _space(estimator: Any, rows: Any, grid: float | np.ndarray) -> tuple[KernelFeatures, int]:
     """The kernel's low-rank space as a map, and the seed of what is drawn after it."""
     n, dtype = len(rows), floating(rows, estimator.dtype)
     X, y, weight = rows.take(candidates(n, dtype, 0))
-    problem = Problem(None, *estimator._encode_known(y, weight), estimator._intercept)
+    targets, c, unit = estimator._encode_known(y, weight)
+    problem = Problem(None, targets, c, unit, estimator._intercept)
     if is_balanced(getattr(estimator, "class_weight", None)):
-        targets = replace(problem.targets, totals=estimator._totals)
+        targets = replace(targets, totals=estimator._totals)
         problem = replace(problem, targets=targets).among(np.arange(len(targets)))
     K, scaled, rng = estimator._learn_kernel(X, problem, grid, weight)
     seed = rng.randint(2**31 - 2)
@@ -65,14 +70,17 @@ def _space(estimator, rows, grid):
     return features, seed
 
 
-def _moments(X, y, weight, estimator, features):
+def _moments(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any) -> Moments:
     return _problem(X, y, weight, estimator, features).moments()
 
 
-def _class_moments(X, y, weight, estimator, features):
+def _class_moments(
+    X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any
+) -> ClassMoments:
     return ClassMoments.of(_problem(X, y, weight, estimator, features))
 
 
-def _problem(X, y, weight, estimator, features):
+def _problem(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any) -> Problem:
     H = Hidden(features.layer(X, estimator.dtype), X)
-    return Problem(H, *estimator._encode_known(y, weight), estimator._intercept)
+    targets, c, unit = estimator._encode_known(y, weight)
+    return Problem(H, targets, c, unit, estimator._intercept)

@@ -3,7 +3,7 @@
 import logging
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -31,16 +31,19 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import block_rows, blocks_of, sample_rows
-from ulmus.kernels.approximation import NAMES, approximation_of
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.kernels import Kernel
+from ulmus.kernels.approximation import NAMES, LowRank, Randomized, approximation_of
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
+from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.naming import check_method, has_gamma, is_definite
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import ridge_grid, solve
-from ulmus.problem import Problem
+from ulmus.problem import Problem, Solution
 from ulmus.progress import columns, watched
+from ulmus.slopes import Slopes
 from ulmus.targets import weighted_rows
-from ulmus.typing import Array
+from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
 __all__ = ["KernelELM"]
@@ -73,17 +76,19 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     _kept: ForUpdate[Any]
     feature_importances_ = property(feature_importances)
 
-    def _checked_rows(self, X, y, weight, reset):
+    def _checked_rows(
+        self, X: Rows, y: Any, weight: Any, reset: bool
+    ) -> tuple[Rows, np.ndarray, np.ndarray | None]:
         """The rows that count, for `BlockRows`."""
         X, y = self._validate_target(X, y, reset)
         return weighted_rows(X, y, weight)
 
     @abstractmethod
-    def _encode(self, y, weight):
+    def _encode(self, y: Any, weight: np.ndarray | None) -> Any:
         """Learn from y what the targets are; give targets, weight and unit (see Problem)."""
 
     @atomic
-    def fit(self, X, y, sample_weight=None, *, client=None):
+    def fit(self, X: Rows, y: Any, sample_weight: Any = None, *, client: Any = None) -> Self:
         """Fit the dual coefficients.
 
         Parameters
@@ -109,7 +114,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         X, y = self._validate_target(X, y, reset=True)
         return self._fit(*self._counted(gathered(X), y, sample_weight))
 
-    def _fit(self, kept, X, y, count):
+    def _fit(self, kept: np.ndarray, X: Rows, y: Any, count: np.ndarray | None) -> Self:
         """Fit rows that are all at hand; ``kept`` are their numbers."""
         grid = ridge_grid(self.C)
         targets, weight, unit = self._encode(y, count)
@@ -120,7 +125,9 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         self._solve(K, kept if self._precomputed else rows, problem, grid, rng)
         return self
 
-    def _learn_kernel(self, X, problem, grid, count):
+    def _learn_kernel(
+        self, X: Rows, problem: Problem, grid: float | np.ndarray, count: np.ndarray | None
+    ) -> tuple[KernelMatrix, Rows, np.random.RandomState]:
         """The kernel between the rows, these scaled, and the generator that goes on from here."""
         rows = self._scaled(X, floating(X, self.dtype))
         self._kept = None if self._precomputed else some_kept(X, count)
@@ -133,7 +140,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         K = GivenKernel(rows) if self._precomputed else EvaluatedKernel(self.kernel_, rows)
         return K, rows, rng
 
-    def _solve(self, K, rows, problem, grid, rng):
+    def _solve(
+        self,
+        K: KernelMatrix,
+        rows: Any,
+        problem: Problem,
+        grid: float | np.ndarray,
+        rng: np.random.RandomState,
+    ) -> None:
         """Solve over K, whose rows (or their names) are ``rows``."""
         n, seed = len(K), rng.randint(2**31 - 2)
         how = self._approximation(n)
@@ -154,18 +168,20 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         self.intercept_ = solution.intercept
         record(self, problem, solution)
 
-    def _factor(self, K, n, rng):
+    def _factor(self, K: KernelMatrix, n: int, rng: np.random.RandomState) -> Factor:
         """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
+        how = self._approximation(n)
+        assert how is not None  # only for a kernel that is not used whole
         with watched(self, "Kernel", columns) as update:
-            return factor_of(K, self._approximation(n), n, _EXACT, rng, update)
+            return factor_of(K, how, n, _EXACT, rng, update)
 
-    def _accept_factor(self, found):
+    def _accept_factor(self, found: Any) -> None:
         """How good the factor is, as fitted attributes."""
         self.rank_ = found.rank
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
 
-    def _exact(self, problem, grid):
+    def _exact(self, problem: Problem, grid: float | np.ndarray) -> Solution:
         """Solve over the whole of K."""
         if isinstance(grid, np.ndarray):
             return dual_path(problem, grid)
@@ -174,7 +190,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
         return replace(dual_path(problem, np.array([grid])), path=None)
 
-    def _best_kernel(self, rows, problem, grid, count, seed):
+    def _best_kernel(
+        self,
+        rows: Any,
+        problem: Problem,
+        grid: float | np.ndarray,
+        count: np.ndarray | None,
+        seed: int,
+    ) -> Kernel:
         """The best multiple of the typical γ by leaving out rows; of many, a sample."""
         n = rows.shape[0]
         if n > _WIDTH_ROWS:
@@ -182,9 +205,11 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             _LOG.info("gamma is chosen on %d of %d rows.", _WIDTH_ROWS, n)
             rows, problem = some_rows(rows, chosen), problem.among(chosen)
             count = None if count is None else count[chosen]
-        kernels = [self._kernel(rows, count, seed, factor) for factor in _WIDTHS.tolist()]
+        kernels: list[Any] = [
+            self._kernel(rows, count, seed, factor) for factor in _WIDTHS.tolist()
+        ]
         problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
-        paths = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
+        paths: list[Any] = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
         scores = [path.score for path in paths]
         rates, squared = zip(*scores, strict=True)
         gammas = np.array([kernel.gamma for kernel in kernels])
@@ -193,14 +218,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             self.gamma_path_["error_rate"] = np.array(rates)
         return kernels[min(range(len(scores)), key=scores.__getitem__)]
 
-    def _approximation(self, n):
+    def _approximation(self, n: int) -> LowRank | Randomized | None:
         """How K is approximated, or None where it is used whole."""
         if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= _EXACT):
             return None
         auto = "rpcholesky" if is_definite(self.kernel) else "randomized"
         return approximation_of(auto if self.method == "auto" else self.method, self.rank)
 
-    def _check_parameters(self):
+    def _check_parameters(self) -> None:
         self._check_inputs()
         if self.gamma == "loo" and not has_gamma(self.kernel):
             raise InvalidParameterError(
@@ -217,16 +242,16 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         if how is not None:
             check_method(self.kernel, how.method)
 
-    def _slopes(self, X):
+    def _slopes(self, X: Rows) -> Slopes | None:
         return self._kernel_gradients(X, self.landmarks_, on_host(self.dual_coef_))
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
         return tags
 
     @finite_outputs
-    def _outputs(self, X):
+    def _outputs(self, X: Rows) -> Array:
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
