@@ -14,7 +14,7 @@ from papers.autoencoder import autoencoder_codes
 from papers.datasets import benchmark_rows
 from papers.eigenmaps import laplacian_eigenmap, spectral_rows
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.spectral import ELMSpectralClustering
+from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.exceptions import MissingExtraError
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph

@@ -10,8 +10,8 @@ from sklearn.svm import SVC
 from papers.baselines import ConvolutionalNetwork, deep_belief_network
 from papers.datasets import benchmark_rows
 from ulmus.estimators.classifier import ELMClassifier
-from ulmus.estimators.discriminative import ManifoldELMClassifier
-from ulmus.estimators.graph import GraphELMClassifier
+from ulmus.estimators.graph_elm import GraphELMClassifier
+from ulmus.estimators.manifold_elm import ManifoldELMClassifier
 from ulmus.exceptions import IndefiniteWarning
 from ulmus.features import RBFFeatures
 

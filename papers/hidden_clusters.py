@@ -25,8 +25,8 @@ from papers.baselines import (
     umap_embedding,
 )
 from papers.datasets import benchmark_rows
-from ulmus.estimators.clustering import ELMKMeans
-from ulmus.estimators.factorisation import ELMNMF
+from ulmus.estimators.kmeans import ELMKMeans
+from ulmus.estimators.nmf import ELMNMF
 from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.metrics import purity
 

@@ -71,7 +71,7 @@ TESTS = {
     "methods/discriminant.py": [
         "methods/test_discriminant.py",
         "laws/test_discriminant.py",
-        "estimators/test_discriminative.py",
+        "estimators/test_manifold_elm.py",
     ],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/unsupervised.py": ["estimators/test_embedding.py", "laws/test_manifold.py"],
@@ -94,6 +94,7 @@ TESTS = {
     "methods/ridge_eigenbasis.py": ["laws/test_solvers.py", "laws/test_precision.py"],
     "methods/manifold_path.py": SMOOTH,
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_within.py"],
+    "methods/coupling.py": ["estimators/test_coupling.py"],
     "methods/class_scatter_path.py": ["laws/test_within.py", "laws/test_balanced.py"],
 }
 

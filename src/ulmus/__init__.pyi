@@ -1,12 +1,12 @@
 from ulmus.backends.streaming import on_device as on_device
 from ulmus.estimators.classifier import ELMClassifier as ELMClassifier
-from ulmus.estimators.clustering import ELMKMeans as ELMKMeans
-from ulmus.estimators.discriminative import ManifoldELMClassifier as ManifoldELMClassifier
 from ulmus.estimators.embedding import ELMEmbedding as ELMEmbedding
-from ulmus.estimators.factorisation import ELMNMF as ELMNMF
-from ulmus.estimators.graph import GraphELMClassifier as GraphELMClassifier
+from ulmus.estimators.graph_elm import GraphELMClassifier as GraphELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier as KernelELMClassifier
 from ulmus.estimators.kernel import KernelELMRegressor as KernelELMRegressor
+from ulmus.estimators.kmeans import ELMKMeans as ELMKMeans
+from ulmus.estimators.manifold_elm import ManifoldELMClassifier as ManifoldELMClassifier
+from ulmus.estimators.nmf import ELMNMF as ELMNMF
 from ulmus.estimators.regressor import ELMRegressor as ELMRegressor
 from ulmus.estimators.semi_supervised import (
     SemiSupervisedELMClassifier as SemiSupervisedELMClassifier,
@@ -15,7 +15,7 @@ from ulmus.estimators.semi_supervised_regressor import (
     SemiSupervisedELMRegressor as SemiSupervisedELMRegressor,
 )
 from ulmus.estimators.sparse import SparseELMClassifier as SparseELMClassifier
-from ulmus.estimators.spectral import ELMSpectralClustering as ELMSpectralClustering
+from ulmus.estimators.spectral_clustering import ELMSpectralClustering as ELMSpectralClustering
 from ulmus.exporting.onnx_model import save_onnx as save_onnx
 from ulmus.exporting.onnx_model import to_onnx as to_onnx
 from ulmus.features import KernelFeatures as KernelFeatures

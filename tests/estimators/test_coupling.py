@@ -17,9 +17,9 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
-from ulmus.estimators import shape
 from ulmus.estimators.hidden_layer import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+from ulmus.methods import coupling as shape
 from ulmus.methods.manifold import Manifold
 
 MOONS, SIDE = make_moons(800, noise=0.08, random_state=0)

@@ -10,8 +10,8 @@ from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
 from ulmus.cli.places import check_free, read_rows, write_rows
 from ulmus.cli.printing import facts, note, print_json, say, table, watching, width
-from ulmus.estimators.clustering import ELMKMeans
-from ulmus.estimators.spectral import ELMSpectralClustering
+from ulmus.estimators.kmeans import ELMKMeans
+from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.exceptions import InvalidInputError
 from ulmus.metrics import clustering_accuracy
 from ulmus.typing import Rows

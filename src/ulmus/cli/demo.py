@@ -25,7 +25,7 @@ from ulmus.cli.printing import note, print_json, say, table, wrapped
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
-from ulmus.estimators.spectral import ELMSpectralClustering
+from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.features import RBFFeatures
 from ulmus.metrics import clustering_accuracy
 

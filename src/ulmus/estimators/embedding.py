@@ -20,12 +20,12 @@ from ulmus.estimators.hidden_layer import (
     map_over_blocks,
     scaled_rows,
 )
-from ulmus.estimators.shape import COUPLINGS, GRAPHS
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.coupling import COUPLINGS, GRAPHS
 from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows

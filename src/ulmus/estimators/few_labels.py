@@ -30,12 +30,12 @@ from ulmus.estimators.hidden_layer import (
     scaled_rows,
 )
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.shape import COUPLINGS, GRAPHS, coupling_for
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of

@@ -12,10 +12,10 @@ import numpy as np
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import from_numpy, is_numpy, namespace, placed, take, to_numpy
 from ulmus.backends.neighbors import mean_of_copies
-from ulmus.estimators.shape import COUPLINGS, coupling_for
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.fitted import OfRows, OnDevice
 from ulmus.hidden import Hidden
+from ulmus.methods.coupling import COUPLINGS, coupling_for
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem

@@ -6,9 +6,9 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from ulmus.estimators.clustering import ELMKMeans
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.factorisation import ELMNMF
+from ulmus.estimators.kmeans import ELMKMeans
+from ulmus.estimators.nmf import ELMNMF
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_nmf import factor_rows

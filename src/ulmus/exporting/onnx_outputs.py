@@ -19,11 +19,11 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.class_labels import ClassLabels
-from ulmus.estimators.clustering import ELMKMeans
-from ulmus.estimators.factorisation import ELMNMF
 from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.kernel_ridge import KernelELM
-from ulmus.estimators.spectral import ELMSpectralClustering
+from ulmus.estimators.kmeans import ELMKMeans
+from ulmus.estimators.nmf import ELMNMF
+from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value

@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
-from ulmus.estimators.clustering_blocks import fit_blocks
 from ulmus.estimators.hidden_layer import fitted_map, layer_of
+from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
