@@ -13,10 +13,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_numpy
-from ulmus.estimators import shape
 from ulmus.estimators.hidden_layer import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.fitted import without_rows
+from ulmus.methods import coupling as shape
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.metrics import clustering_accuracy
 
