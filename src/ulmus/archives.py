@@ -19,7 +19,9 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["ARRAY_KINDS", "ArrayArchive", "Charge", "check_places", "read_npz", "sparse_matrix"]
+from ulmus.backends.namespace import check_places
+
+__all__ = ["ARRAY_KINDS", "ArrayArchive", "Charge", "read_npz", "sparse_matrix"]
 
 # Numbers and text of fixed width; never objects, which NumPy would unpickle.
 ARRAY_KINDS = "biufcSU"
@@ -167,36 +169,6 @@ def sparse_matrix(cls: type, parts: Sequence[np.ndarray], shape: tuple[int, int]
     form = "csr" if issubclass(cls, sp.csr_array | sp.csr_matrix) else form
     check_places(form, places, len(data), shape)
     return cls((data, places) if form == "coo" else (data, *places), shape=shape)
-
-
-def check_places(
-    form: str, places: Sequence[np.ndarray], entries: int, shape: tuple[int, int]
-) -> None:
-    """Refuse indices of a sparse matrix that lead outside of it, or of its ``entries``.
-
-    ``places`` are row and col of "coo", or indices and indptr of "csr" and "csc".
-    """
-    if form == "coo":
-        if any(len(part) != entries for part in places):
-            raise ValueError("a sparse matrix has parts that are not of one length")
-        for part, n in zip(places, shape, strict=True):
-            _check_within(part, n)
-        return
-    indices, indptr = places
-    rows, columns = shape if form == "csr" else shape[::-1]
-    # SciPy's own check passes over an indptr that ends with 0, and over one so far apart that
-    # differences overflow.
-    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("a sparse matrix has rows that do not follow each other")
-    if not indptr[-1] <= len(indices) == entries:
-        raise ValueError("a sparse matrix has parts that are not of one length")
-    _check_within(indices, columns)
-
-
-def _check_within(indices: np.ndarray, n: int) -> None:
-    """The indices all must lie within n places."""
-    if len(indices) and (indices.min() < 0 or indices.max() >= n):
-        raise ValueError("a sparse matrix has entries that lie outside of it")
 
 
 def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object] | None, packed: bool) -> None:

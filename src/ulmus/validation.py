@@ -17,8 +17,8 @@ from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
-from ulmus.archives import check_places
 from ulmus.backends.namespace import (
+    check_places,
     forget_pages,
     is_array_api_obj,
     is_away,

@@ -10,7 +10,6 @@ FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
     [
-        "archives",
         "arguments",
         "exceptions",
         "files",
@@ -21,7 +20,7 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["balance", "fitted"],
+    ["archives", "balance", "fitted"],
     ["moving", "validation"],
     [
         "batches",

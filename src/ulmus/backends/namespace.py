@@ -1,6 +1,7 @@
 """Which library owns an array, how to bring it home, and what each library does its own way."""
 
 import mmap
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = [
     "all_finite",
     "beside",
     "cast",
+    "check_places",
     "contiguous",
     "decay",
     "doubles",
@@ -72,6 +74,36 @@ def is_array_api_obj(x: Any) -> bool:
 def is_sparse(X: Rows) -> bool:
     """Whether X is a SciPy sparse matrix or array."""
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
+
+
+def check_places(
+    form: str, places: Sequence[np.ndarray], entries: int, shape: tuple[int, int]
+) -> None:
+    """Refuse indices of a sparse matrix that lead outside of it, or of its ``entries``.
+
+    ``places`` are row and col of "coo", or indices and indptr of "csr" and "csc".
+    """
+    if form == "coo":
+        if any(len(part) != entries for part in places):
+            raise ValueError("a sparse matrix has parts that are not of one length")
+        for part, n in zip(places, shape, strict=True):
+            _check_within(part, n)
+        return
+    indices, indptr = places
+    rows, columns = shape if form == "csr" else shape[::-1]
+    # SciPy's own check passes over an indptr that ends with 0, and over one so far apart that
+    # differences overflow.
+    if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("a sparse matrix has rows that do not follow each other")
+    if not indptr[-1] <= len(indices) == entries:
+        raise ValueError("a sparse matrix has parts that are not of one length")
+    _check_within(indices, columns)
+
+
+def _check_within(indices: np.ndarray, n: int) -> None:
+    """The indices all must lie within n places."""
+    if len(indices) and (indices.min() < 0 or indices.max() >= n):
+        raise ValueError("a sparse matrix has entries that lie outside of it")
 
 
 def is_streamed(X: Rows) -> bool:
