@@ -84,7 +84,8 @@ TESTS = {
     "methods/iterative.py": ["methods/test_iterative.py", *SMOOTH],
     "methods/manifold_basis.py": SMOOTH,
     "methods/leave_one_out.py": SOLVE,
-    "methods/loo_path.py": SOLVE,
+    "methods/few_rows.py": ["laws/test_balanced.py"],
+    "methods/tally.py": ["laws/test_solvers.py", "laws/test_within.py"],
     "methods/row_space.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/manifold.py": SMOOTH,
     "methods/spreading.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
@@ -95,7 +96,7 @@ TESTS = {
     "methods/manifold_path.py": SMOOTH,
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_within.py"],
     "methods/coupling.py": ["estimators/test_coupling.py"],
-    "methods/class_scatter_path.py": ["laws/test_within.py", "laws/test_balanced.py"],
+    "methods/scatter_penalty.py": ["laws/test_within.py", "laws/test_balanced.py"],
 }
 
 

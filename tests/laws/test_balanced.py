@@ -21,7 +21,7 @@ from ulmus import (
 from ulmus.balance import leavings
 from ulmus.hidden import Stored
 from ulmus.kernels.kernel_matrix import GivenKernel
-from ulmus.methods import loo_path as path_module
+from ulmus.methods import leave_one_out as path_module
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import Geometry
 from ulmus.methods.dual import dual, dual_path

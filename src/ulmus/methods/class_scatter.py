@@ -4,19 +4,19 @@
 a system of their own (see ``balance``).
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ulmus.backends.linalg import column_major, eigh, matmul
-from ulmus.backends.namespace import doubles, namespace, put_rows, take, zeros
-from ulmus.methods.class_scatter_path import ScatterGrid, codes_of_rows
-from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
-from ulmus.methods.loo_path import add_rows, loo_path
-from ulmus.methods.recoding import Classes, ClassSpectrum, Points, Recoding
+from ulmus.backends.linalg import eigh, matmul
+from ulmus.backends.namespace import namespace, put_rows, take, zeros
+from ulmus.methods.leave_one_out import Residuals, add_rows, left_out, loo_path
+from ulmus.methods.recoding import Classes, ClassSpectrum, Points
 from ulmus.methods.ridge_eigenbasis import Root, sound, sound_factor, warn_of_rounding
 from ulmus.methods.row_space import RowSpace, row_space
+from ulmus.methods.scatter_penalty import ScatterPenalty, recoding
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.sources.source import Sample, Source
 from ulmus.targets import coded
@@ -61,9 +61,9 @@ class ClassScatter:
         moments, sample = source.moments(), source.sample()
         if not self.points.chosen:
             return _one(moments, sample, self.points, self.asked)
-        grid, sample = ScatterGrid(self.points), sample.with_class_sums()
-        spectrum = grid.eigenbasis(moments, sample.problem)
-        path = loo_path(grid, spectrum, moments, sample.problem, sample.left, sample.classes)
+        penalty, sample = ScatterPenalty.of(self.points), sample.with_class_sums()
+        spectrum = penalty.eigenbasis(moments, sample.problem)
+        path = loo_path(penalty, spectrum, moments, sample.problem, sample.left, sample.classes)
         return _spectral(spectrum, moments, sample, self.points, path)
 
 
@@ -74,9 +74,9 @@ def _one(moments: Moments, sample: Sample, points: Points, asked: bool) -> Solut
     if factor is None:
         if asked:
             warn_of_rounding(float(points.C[0]))
-        spectrum = ScatterGrid(points).eigenbasis(moments, sample.problem)
+        spectrum = ScatterPenalty.of(points).eigenbasis(moments, sample.problem)
         return _spectral(spectrum, moments, sample, points, None)
-    coef = _recoding(moments, factor).coef(float(lam[0]))
+    coef = recoding(moments, factor).coef(float(lam[0]))
     return _solution(coef, "primal", moments, sample, points, 0, factor, None)
 
 
@@ -103,34 +103,10 @@ def _solution(
 ) -> Solution:
     """β with the calibration rows left out."""
     rows, (shared, lam) = sample.calibration, points.at(k)
-    penalty = _Scatter(lam)
+    penalty = ScatterPenalty(points.C[[k]], lam)
     loo = left_out(sample.problem, moments, shared, rows, penalty, root, sample.classes)
     C, zero = float(points.C[k]), zeros(coef.shape[1], coef)
     return Solution(coef, zero, C, method, rows, loo, path, moments, float(lam[0]))
-
-
-def _recoding(moments: Moments, root: Root) -> Recoding:
-    """Θ from some root of K⁻¹."""
-    classes = Classes.of(moments.cross, moments.energy)
-    return Recoding.of(root.solve(classes.M), classes)
-
-
-class _Scatter(QuadraticPenalty):
-    """The within-class scatter: a row that is left out takes its part of the class mean along."""
-
-    fixed = False
-
-    def __init__(self, lam: np.ndarray) -> None:
-        self._lam = lam
-
-    def residuals(
-        self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
-    ) -> Array:
-        """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
-        at, H = _recoding(moments, root), doubles(problem.H.take(rows).all())
-        kappa = namespace(H).sum(root.whiten(column_major(H.T)) ** 2, axis=0)
-        codes, unit = codes_of_rows(problem, rows), b * problem.unit_weight(rows)
-        return at.left_out(matmul(H, at.weights), kappa, codes, unit, self._lam)[:, 0, :]
 
 
 @dataclass(frozen=True)
@@ -167,35 +143,41 @@ class _RowSpectrum:
 
 
 def _few(problem: Problem, points: Points) -> Solution:
-    """With fewer rows than units, in the span of the rows.
+    """With fewer rows than units, in the span of the rows."""
+    penalty, whole = ScatterPenalty.of(points), _RowSpectrum.of(problem)
+    parts, path, best = list(_leaving(penalty, whole, problem)), None, 0
+    if points.chosen:
+        tally = penalty.tally(problem)
+        for own, seen in parts:
+            add_rows(tally, penalty, problem, own, seen)
+        path = tally.path()
+        best = path.best
+    every = np.arange(len(problem.H))
+    loo = coded(problem.targets, every, whole.p.dtype)
+    for own, seen in parts:
+        found = sum(at(np.array([best]))(slice(0, len(own)), own)[:, 0, :] for at in seen)
+        put_rows(loo, own, take(loo, own) - found)
+    shared, lam = points.at(best)
+    coef, C = whole.coef(shared, float(lam[0])), float(points.C[best])
+    zero = zeros(coef.shape[1], coef)
+    return Solution(coef, zero, C, "spectral", every, loo, path, None, float(lam[0]))
+
+
+def _leaving(
+    penalty: ScatterPenalty, whole: _RowSpectrum, problem: Problem
+) -> Iterator[tuple[np.ndarray, list[Callable[[Any], Residuals]]]]:
+    """Rows, and from points to their residuals.
 
     Where weights balance the classes, every node of a class is an n × n eigendecomposition.
     """
-    grid, whole, every = ScatterGrid(points), _RowSpectrum.of(problem), np.arange(len(problem.H))
-    parts = []
     if not problem.reweighs:
-        parts.append(
-            (every, [grid.system(whole.spectrum, problem).rows(whole.p, every, slice(None))])
-        )
-    for leaving in problem.leavings() if problem.reweighs else ():
+        every, system = np.arange(len(problem.H)), penalty.system(whole.spectrum, problem)
+        yield every, [system.rows(whole.p, every, slice(None))]
+        return
+    for leaving in problem.leavings():
         own, seen = leaving.rows, []
         for a, b, share in leaving.each():
             node = _RowSpectrum.of(problem.heavier(leaving.code, b))
-            system = grid.system(node.spectrum, problem, a, b, share)
+            system = penalty.system(node.spectrum, problem, a, b, share)
             seen.append(system.rows(take(node.p, own), own, slice(None)))
-        parts.append((own, seen))
-    path, best = None, 0
-    if points.chosen:
-        tally = grid.tally(problem)
-        for own, seen in parts:
-            add_rows(tally, grid, problem, own, seen)
-        path = tally.path()
-        best = path.best
-    residual = zeros((len(every), problem.targets.outputs), whole.p)
-    for own, seen in parts:
-        found = sum(at(np.array([best]))(slice(0, len(own)), own)[:, 0, :] for at in seen)
-        put_rows(residual, own, found)
-    shared, lam = points.at(best)
-    coef, loo = whole.coef(shared, float(lam[0])), coded(problem.targets, every, residual.dtype)
-    C, zero = float(points.C[best]), zeros(coef.shape[1], coef)
-    return Solution(coef, zero, C, "spectral", every, loo - residual, path, None, float(lam[0]))
+        yield own, seen

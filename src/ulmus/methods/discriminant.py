@@ -30,9 +30,9 @@ from ulmus.exceptions import IndefiniteWarning
 from ulmus.graphs import laplacian
 from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods.class_scatter import Points
-from ulmus.methods.leave_one_out import Tally
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
 from ulmus.methods.ridge_eigenbasis import Eigenbasis, rounding_of
+from ulmus.methods.tally import Tally
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array

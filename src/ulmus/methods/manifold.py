@@ -164,22 +164,27 @@ def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution
 
 def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
     """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
-    moments, every, penalty = problem.moments(), np.arange(len(problem.H)), _Smoothness(M, lam)
+    moments, every, penalty = (
+        problem.moments(),
+        np.arange(len(problem.H)),
+        _Smoothness(np.array([C]), M, lam),
+    )
     frame, factor = problem.frame(moments), penalty.root(moments, problem, C)
     coef = factor.solve(frame.cross)
     loo = left_out(problem, moments, C, every, penalty, factor)
     return Solution(coef, frame.intercept(coef), C, "direct", every, loo)
 
 
+@dataclass(frozen=True)
 class _Smoothness(QuadraticPenalty):
     """I/C + λM/C, in which a row stays as it was when its label is left out."""
 
-    def __init__(self, M: Array, lam: float) -> None:
-        self._M, self._lam = M, lam
+    M: Array
+    lam: float
 
     def root(self, moments: Moments, problem: Problem, C: float) -> Cholesky:
         """By a Cholesky factorisation."""
-        A = moments.gram + (self._lam / C) * self._M
+        A = moments.gram + (self.lam / C) * self.M
         return Cholesky(add_to_diagonal(A, 1.0 / C), overwrite=True)
 
 

@@ -8,10 +8,10 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import namespace, to_numpy
 from ulmus.hidden import Hidden, ScaledColumns, row_blocks, rows_at_once
 from ulmus.methods.dual import RowSpectrum
-from ulmus.methods.leave_one_out import Tally
 from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.ridge import solve
 from ulmus.methods.row_space import row_space
+from ulmus.methods.tally import Tally
 from ulmus.problem import Path, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array, Targets

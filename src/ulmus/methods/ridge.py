@@ -13,8 +13,7 @@ from ulmus.arguments import limits, numbers_of
 from ulmus.backends.linalg import matmul
 from ulmus.exceptions import InvalidParameterError
 from ulmus.methods.dual import dual, dual_path
-from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
-from ulmus.methods.loo_path import RidgeGrid, loo_path
+from ulmus.methods.leave_one_out import QuadraticPenalty, left_out, loo_path
 from ulmus.methods.ridge_eigenbasis import Spectrum, sound_factor, spectrum, warn_of_rounding
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.sources.source import AtHand, Sample, Source
@@ -87,7 +86,7 @@ def _at_one(sums: Moments, sample: Sample, C: float, asked: bool) -> Solution:
             warn_of_rounding(C)
         return _in_basis(spectrum(sums, problem), sums, sample, C)
     coef = factor.solve(frame.cross)
-    loo = left_out(problem, sums, C, rows, QuadraticPenalty(), factor, sample.classes)
+    loo = left_out(problem, sums, C, rows, QuadraticPenalty(np.array([C])), factor, sample.classes)
     return Solution(coef, frame.intercept(coef), C, "primal", rows, loo, moments=sums)
 
 
@@ -99,7 +98,7 @@ def _at_best(sums: Moments, sample: Sample, grid: np.ndarray) -> Solution:
     """
     problem, sample = sample.problem, sample.with_class_sums()
     basis = spectrum(sums, problem)
-    path = loo_path(RidgeGrid(grid), basis, sums, problem, sample.left, sample.classes)
+    path = loo_path(QuadraticPenalty(grid), basis, sums, problem, sample.left, sample.classes)
     return _in_basis(basis, sums, sample, float(grid[path.best]), path)
 
 
@@ -109,7 +108,7 @@ def _in_basis(
     """β at one C in the eigenbasis of G, where every C costs one division."""
     problem, rows, root = sample.problem, sample.calibration, basis.root(C)
     coef = matmul(basis.basis, basis.cross * basis.inverse(C)[:, None])
-    loo = left_out(problem, sums, C, rows, QuadraticPenalty(), root, sample.classes)
+    loo = left_out(problem, sums, C, rows, QuadraticPenalty(np.array([C])), root, sample.classes)
     intercept = basis.frame.intercept(coef)
     return Solution(coef, intercept, C, "spectral", rows, loo, path, sums)
 

@@ -19,10 +19,10 @@ from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.leave_one_out import Tally
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
+from ulmus.methods.tally import Tally
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.sources.on_graph import OnGraph
 from ulmus.sources.source import Sample, Summed
