@@ -1,5 +1,7 @@
 """Scores of a clustering against true classes."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
@@ -8,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 __all__ = ["clustering_accuracy", "purity"]
 
 
-def clustering_accuracy(labels_true, labels_pred):
+def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     """The accuracy under the best one-to-one naming of clusters by classes.
 
     Parameters
@@ -33,7 +35,7 @@ def clustering_accuracy(labels_true, labels_pred):
     return float(counts[matched(counts)].sum() / counts.sum())
 
 
-def purity(labels_true, labels_pred):
+def purity(labels_true: Any, labels_pred: Any) -> float:
     """The part of all rows that belong to their cluster's most frequent class.
 
     Parameters
@@ -58,12 +60,12 @@ def purity(labels_true, labels_pred):
     return float(counts.max(axis=0).sum() / counts.sum())
 
 
-def matched(counts):
+def matched(counts: np.ndarray) -> Any:
     """The cells, as rows and columns, that the best one-to-one naming joins."""
     return linear_sum_assignment(counts, maximize=True)
 
 
-def _counts(labels_true, labels_pred):
+def _counts(labels_true: Any, labels_pred: Any) -> np.ndarray:
     """Rows in each class (down) and cluster (across)."""
     labels_true, labels_pred = column_or_1d(labels_true), column_or_1d(labels_pred)
     check_consistent_length(labels_true, labels_pred)

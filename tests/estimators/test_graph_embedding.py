@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_numpy
+from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_host
 from ulmus.estimators.hidden_layer import comparable_rows
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.fitted import without_rows
@@ -181,7 +181,7 @@ def test_a_model_is_moved_with_its_places(clusters):
     moved = to_device(clusters, place)
     for array in (moved.beta_, moved.labels_, moved.embedding_.beta_, moved.embedding_.embedding_):
         assert array.device == place.device
-    back = to_numpy(moved)
+    back = to_host(moved)
     assert_array_equal(back.predict(NEW), clusters.predict(NEW))
 
 

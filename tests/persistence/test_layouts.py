@@ -234,6 +234,7 @@ CHANGES = {
     ],
     "target": [
         {"regressor_": None}, {"transformer_": np.float64}, {"_training_dim": 9},
+        {"regressor_": fitted(ulmus.ELMSpectralClustering(3, **few))},
         *({"transformer_": fitted(other)} for other in (
             PCA(2), NMF(2, max_iter=500), StandardScaler(), make_pipeline(MinMaxScaler(), PCA(2)),
             FrozenEstimator(fitted(PCA(2))), SimpleImputer(), OrdinalEncoder(),

@@ -2,6 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, validate_data
@@ -37,14 +38,14 @@ from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.manifold import Manifold
+from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
 from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, FreeUnlessWorse, Spreading, labels_alone
 from ulmus.progress import log_facts, units, watched
 from ulmus.sources.on_graph import OnGraph
 from ulmus.targets import ClassTargets
-from ulmus.typing import Array, Rows
+from ulmus.typing import Array, Rows, Targets
 from ulmus.validation import plain, valid_rows
 
 __all__ = ["SemiSupervisedELM"]
@@ -75,22 +76,22 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     feature_importances_ = property(feature_importances)
 
     @abstractmethod
-    def _labels(self, y):
+    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
         """Which rows have a label, their targets, and what each of them weighs at C = 1."""
 
     @abstractmethod
-    def _check_target(self, X, y):
+    def _check_target(self, X: Any, y: Any) -> np.ndarray:
         """y as an array of one entry a row."""
 
     @abstractmethod
-    def _validation_targets(self, y):
+    def _validation_targets(self, y: np.ndarray) -> Targets:
         """Targets of validation rows, in the terms of the fitted ones."""
 
-    def _calibrate(self, targets, loo, rows, weight):
+    def _calibrate(self, targets: Any, loo: Array, rows: Any, weight: np.ndarray) -> None:
         """Learn from left-out decision values; nothing by default."""
 
     @atomic
-    def fit(self, X, y, *, validation=None, client=None):
+    def fit(self, X: Any, y: Any, *, validation: Any = None, client: Any = None) -> Self:
         """Fit to all rows, by the labels of some.
 
         Parameters
@@ -127,7 +128,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         return self._fit(X, y, validation)
 
     @held_threads()
-    def relabel(self, y):
+    def relabel(self, y: Any) -> Self:
         """The model for other labels on the same rows.
 
         What depends on the rows alone, the graph and the factorisation, is used
@@ -155,7 +156,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         source = model._source(y)
         if model.coupling_ == "none":
             solution = labels_alone(source, ridge_grid(model.C))
-        elif model.coupling_ == "free":
+        elif isinstance(model._reused, Followed):
             solution = model._spreading().refit(source, model._reused)
         else:
             solution = model._tight(solver="spectral").fit(source)
@@ -163,7 +164,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             before._reused = solution.reused
         return model._accept(y, source, solution)
 
-    def _fit(self, X, y, validation):
+    def _fit(self, X: Any, y: Any, validation: Any) -> Self:
         """Fit rows that are in memory."""
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
@@ -182,7 +183,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             solution = method.fit(source)
         return self._accept(y, source, solution)
 
-    def _fit_blocks(self, X, y, validation, client):
+    def _fit_blocks(self, X: Any, y: Any, validation: Any, client: Any) -> Self:
         """Fit the rows of Dask collections; y and the labelled rows come home, and M does."""
         if self.solver not in ("auto", "spectral"):
             raise InvalidParameterError(
@@ -206,14 +207,14 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         source = self._source(y, self._held_out(validation))
         return self._accept(y, source, self._method().fit(source))
 
-    def _checked_rows(self, X, y, weight, reset):
+    def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
         X = valid_rows(self, X, reset)
         y = plain(y)
         check_consistent_length(X, y)
         return X, y, None
 
-    def _coupling(self, H, validation):
+    def _coupling(self, H: Hidden, validation: Any) -> tuple[str, str]:
         """Which coupling was asked for, or serves the shape, and why."""
         if self.coupling == "free" and validation is not None:
             raise InvalidParameterError(
@@ -226,41 +227,43 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             return "tight", "lam, solver or validation was given"
         return coupling_for(H)
 
-    def _method(self):
+    def _method(self) -> Manifold | Spreading | FreeUnlessWorse:
         """What finds the output weights."""
         if self.coupling_ == "tight":
             return self._tight()
         free = self._spreading()
         return free if self.coupling == "free" else FreeUnlessWorse(free, self._tight())
 
-    def _spreading(self):
+    def _spreading(self) -> Spreading:
         lam = None if isinstance(self.lam, str) else grid_of("lam", self.lam, _GRID)
         return Spreading(ridge_grid(self.C), lam, self._stop)
 
-    def _tight(self, solver=None):
+    def _tight(self, solver: str | None = None) -> Manifold:
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
         asked = "cg" if isinstance(self.solver, ConjugateGradients) else self.solver
         return Manifold(C, lam, asked if solver is None else solver, self._stop)
 
     @property
-    def _stop(self):
+    def _stop(self) -> ConjugateGradients:
         given = isinstance(self.solver, ConjugateGradients)
         return self.solver if given else ConjugateGradients()
 
-    def _hidden(self, X):
+    def _hidden(self, X: Rows) -> Hidden:
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
-    def _source(self, y, held=None, watch=None):
+    def _source(self, y: np.ndarray, held: Any = None, watch: Any = None) -> OnGraph:
         """The rows on their graph, with these labels."""
         known, targets, weight = self._labels(y)
-        in_memory = not isinstance(self._rows, BlockRows)
-        every = self._hidden(self._rows) if in_memory else None
         numbers = np.flatnonzero(known)
-        some = every.take(numbers) if in_memory else self._hidden(take(self._rows, numbers))
+        if isinstance(self._rows, BlockRows):
+            every, some = None, self._hidden(take(self._rows, numbers))
+        else:
+            every = self._hidden(self._rows)
+            some = every.take(numbers)
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
         return OnGraph(some, known, targets, weight, self._laplacian, every, basis, held, watch)
 
-    def _held_out(self, validation):
+    def _held_out(self, validation: Any) -> tuple[Hidden, Targets] | None:
         """Hidden validation rows and their targets."""
         if validation is None:
             return None
@@ -272,7 +275,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         targets = self._validation_targets(self._check_target(X, y))
         return self._hidden(X), targets.placed(X)
 
-    def _accept(self, y, source, solution):
+    def _accept(self, y: np.ndarray, source: OnGraph, solution: GraphSolution) -> Self:
         """Turn a solution into fitted attributes."""
         self.coupling_ = solution.coupling
         self.coupling_reason_ = solution.why or self.coupling_reason_
@@ -281,18 +284,18 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self.beta_, self.n_iter_ = solution.coef, solution.steps
         self.n_hidden_ = solution.coef.shape[0]
         self.intercept_ = placed(self._level(source.targets), solution.coef)
-        found = {"surface_": solution.surface, "spread_path_": solution.spread_path}
+        found: dict[str, Any] = {"surface_": solution.surface, "spread_path_": solution.spread_path}
         if solution.selection == "loo" and solution.error is not None:
             found["loo_score_"] = _score_of(solution.error, source.targets, source.weight)
         for name in ("surface_", "spread_path_", "loo_score_"):
-            vars(self).pop(name, None)
-        vars(self).update({name: value for name, value in found.items() if value is not None})
+            self.__dict__.pop(name, None)
+        self.__dict__ |= {name: value for name, value in found.items() if value is not None}
         self._y, self._reused = beside(y, solution.coef), solution.reused
         self._calibrate(source.targets, solution.loo, solution.loo_rows, source.weight)
         log_facts(self)
         return self
 
-    def _transduced(self):
+    def _transduced(self) -> Array:
         """Outputs of all rows: the graph's where the coupling is free, and else Hβ."""
         if not isinstance(self._reused, Followed):
             return self._map(self._rows)
@@ -306,21 +309,21 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
                 F[unreached] = 2.0 * (P[:, 1:] if F.shape[1] == 1 else P) - 1.0
         return placed(F, self._rows)
 
-    def _get_fitted_attr_html(self, doc_link=""):
+    def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
         """No table of attributes in a notebook: two of them predict every row when looked at."""
         return {}
 
-    def _level(self, targets):
+    def _level(self, targets: Targets) -> np.ndarray:
         """What the targets were short of."""
         return np.zeros(targets.outputs)
 
 
-def _look(X, y, weight, estimator):
+def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any]:
     """A block's statistics, and its targets."""
     return column_statistics(X, y, weight, estimator), y
 
 
-def _score_of(error, targets, weight):
+def _score_of(error: float, targets: Any, weight: np.ndarray) -> float | None:
     """What `score` would be on left-out labelled rows with this error."""
     if isinstance(targets, ClassTargets):
         return 1.0 - error

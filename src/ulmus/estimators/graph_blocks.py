@@ -6,6 +6,7 @@ HᵀΛH = Σ hᵢᵀ (ΛH)ᵢ.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,10 +15,12 @@ from sklearn.neighbors import NearestNeighbors
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import take
 from ulmus.distributed.blocks import joined
+from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.hidden_layer import layer_of, scaled_rows
 from ulmus.exceptions import InvalidParameterError
-from ulmus.graphs import KNNGraph, affinity_of, as_laplacian, laplacian
+from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplacian
 from ulmus.hidden import block_rows, row_blocks
+from ulmus.typing import DType, Rows
 
 __all__ = ["laplacian_over_blocks", "manifold_gram_over_blocks"]
 
@@ -25,7 +28,7 @@ __all__ = ["laplacian_over_blocks", "manifold_gram_over_blocks"]
 _NEIGHBORS = 10
 
 
-def laplacian_over_blocks(graph, features, rows):
+def laplacian_over_blocks(graph: Any, features: Any, rows: BlockRows) -> Laplacian:
     """Λ of rows that lie in blocks; ``graph`` is as in memory, but for transformers."""
     graph = KNNGraph(5) if graph is None else graph
     if not isinstance(graph, KNNGraph):
@@ -63,7 +66,7 @@ def laplacian_over_blocks(graph, features, rows):
     return _first_power(laplacian(W, graph.normalized, graph.power))
 
 
-def _first_power(found):
+def _first_power(found: Laplacian) -> Laplacian:
     if found.power > 1:
         raise InvalidParameterError(
             f"power={found.power} leads to neighbours of neighbours, which are in too many blocks; "
@@ -72,7 +75,9 @@ def _first_power(found):
     return found
 
 
-def _between(here, there, start, other, wanted, metric):
+def _between(
+    here: Rows, there: Rows, start: int, other: int, wanted: int, metric: str
+) -> tuple[np.ndarray, np.ndarray]:
     """The nearest rows of another block, or of the same but for the row itself."""
     own = start == other
     k = min(wanted, there.shape[0] - own)
@@ -84,7 +89,7 @@ def _between(here, there, start, other, wanted, metric):
     return distances, columns + other
 
 
-def _closest(parts, wanted):
+def _closest(parts: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray]:
     """The nearest of what the blocks gave."""
     distances, columns = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     nearest = np.argpartition(distances, wanted - 1, axis=1)[:, :wanted]
@@ -99,19 +104,21 @@ class EdgeSums:
     slope: np.ndarray
     total: float
 
-    def __add__(self, other):
+    def __add__(self, other: "EdgeSums") -> "EdgeSums":
         return EdgeSums(
             self.product + other.product, self.slope + other.slope, self.total + other.total
         )
 
-    def gram(self, offset):
+    def gram(self, offset: float) -> np.ndarray:
         """HᵀΛH with the constant given back."""
         s = self.slope[:, None]
         M = self.product + offset * (s + s.T) + offset**2 * self.total
         return np.asfortranarray((M + M.T) / 2)
 
 
-def manifold_gram_over_blocks(features, rows, found, dtype):
+def manifold_gram_over_blocks(
+    features: Any, rows: BlockRows, found: Laplacian, dtype: DType
+) -> np.ndarray:
     """M = HᵀΛH (h × h, float64)."""
     matrix, parts = found.matrix.tocsr(), rows.parts()
     starts = np.array([start for start, _, _ in parts])
@@ -135,7 +142,7 @@ def manifold_gram_over_blocks(features, rows, found, dtype):
     return rows.compute(rows.added(sums))[0].gram(offset)
 
 
-def _edge_sums(X, neighbors, edges, features, dtype):
+def _edge_sums(X: Rows, neighbors: Rows, edges: Any, features: Any, dtype: DType) -> EdgeSums:
     """A block's part, some rows at a time."""
     layer = layer_of(features, X, dtype)
     h, total = layer.width, 0.0

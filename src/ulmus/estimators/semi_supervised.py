@@ -1,5 +1,7 @@
 """SS-ELM for classes: a few labels, many rows, and a model for new ones."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
@@ -11,6 +13,7 @@ from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predic
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
+from ulmus.methods.iterative import ConjugateGradients
 from ulmus.targets import (
     ClassTargets,
     check_labels,
@@ -21,6 +24,7 @@ from ulmus.targets import (
     is_balanced,
     known_labels,
 )
+from ulmus.typing import Seed
 from ulmus.validation import narrowed, plain
 
 __all__ = ["SemiSupervisedELMClassifier"]
@@ -137,19 +141,19 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        graph=None,
-        coupling="auto",
-        C="loo",
-        lam="loo",
-        class_weight="auto",
-        solver="auto",
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_hidden: int | None = None,
+        graph: Any = None,
+        coupling: str = "auto",
+        C: Any = "loo",
+        lam: Any = "loo",
+        class_weight: Any = "auto",
+        solver: str | ConjugateGradients = "auto",
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.graph = graph
@@ -163,7 +167,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         self.verbose = verbose
 
     @property
-    def transduction_(self):
+    def transduction_(self) -> Any:
         """A label for every row: the given one, or the predicted one."""
         model = snapshot(self)
         codes = to_numpy(chosen(model._transduced())).copy()
@@ -173,7 +177,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         return model._named(placed(codes, model._rows))
 
     @property
-    def label_distributions_(self):
+    def label_distributions_(self) -> Any:
         """Probabilities for every row."""
         model = snapshot(self)
         F = model._transduced()
@@ -184,13 +188,13 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P
 
     @property
-    def _class_weight(self):
+    def _class_weight(self) -> Any:
         """The published weights are balanced; on a free graph labels count as they are spread."""
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
             return None if getattr(self, "_at_scale", False) else "balanced"
         return self.class_weight
 
-    def _check_target(self, X, y):
+    def _check_target(self, X: Any, y: Any) -> np.ndarray:
         y = plain(y)
         y = y if y.ndim == 1 else column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -204,7 +208,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
             check_classification_targets(labels)
         return y
 
-    def _labels(self, y):
+    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
         known = known_labels(y)
         if not known.any():
             raise InvalidInputError(
@@ -222,10 +226,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         totals = np.bincount(codes, minlength=len(self.classes_)).astype(float)
         factors = class_factors(self._class_weight, self.classes_, totals)
         weight = np.ones(len(codes)) if factors is None else factors[codes]
-        totals = totals if is_balanced(self._class_weight) else None
-        return known, ClassTargets(codes, len(self.classes_), totals), weight
+        counted = totals if is_balanced(self._class_weight) else None
+        return known, ClassTargets(codes, len(self.classes_), counted), weight
 
-    def _validation_targets(self, y):
+    def _validation_targets(self, y: np.ndarray) -> Any:
         codes = codes_of(y, self.classes_)
         if (codes < 0).any():
             raise InvalidInputError(
@@ -234,5 +238,5 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
             )
         return ClassTargets(codes, len(self.classes_))
 
-    def _calibrate(self, targets, loo, rows, weight):
+    def _calibrate(self, targets: Any, loo: Any, rows: Any, weight: Any) -> None:
         self.temperature_ = temperature(to_numpy(loo), targets.codes[rows], weight[rows])

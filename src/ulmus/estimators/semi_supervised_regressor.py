@@ -1,5 +1,7 @@
 """SS-ELM for numbers: a few values, many rows, and a model for new ones."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -9,7 +11,9 @@ from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
+from ulmus.methods.iterative import ConjugateGradients
 from ulmus.targets import ValueTargets, check_size, numeric
+from ulmus.typing import Seed
 from ulmus.validation import missing, plain
 
 __all__ = ["SemiSupervisedELMRegressor"]
@@ -100,18 +104,18 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
 
     def __init__(
         self,
-        features=None,
+        features: Any = None,
         *,
-        n_hidden=None,
-        graph=None,
-        coupling="auto",
-        C="loo",
-        lam="loo",
-        solver="auto",
-        dtype=None,
-        random_state=None,
-        verbose=0,
-    ):
+        n_hidden: int | None = None,
+        graph: Any = None,
+        coupling: str = "auto",
+        C: Any = "loo",
+        lam: Any = "loo",
+        solver: str | ConjugateGradients = "auto",
+        dtype: Any = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
         self.features = features
         self.n_hidden = n_hidden
         self.graph = graph
@@ -124,7 +128,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         self.verbose = verbose
 
     @property
-    def transduction_(self):
+    def transduction_(self) -> Any:
         """A value for every row: the given one, or the predicted one."""
         model = snapshot(self)
         F = to_numpy(model._transduced()).copy()
@@ -133,7 +137,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         F[known] = given[known]
         return placed(F[:, 0] if model._flat else F, model._rows)
 
-    def _check_target(self, X, y):
+    def _check_target(self, X: Any, y: Any) -> np.ndarray:
         y = numeric(plain(y)).astype(float, copy=False)
         if y.ndim not in (1, 2):
             raise InvalidInputError(f"y has {y.ndim} dimensions; it must have one or two.")
@@ -146,7 +150,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         self._flat = y.ndim == 1
         return y.reshape(len(y), -1)
 
-    def _labels(self, y):
+    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
         unknown = missing(y)
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             raise InvalidInputError(
@@ -156,15 +160,15 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         if not known.any():
             raise InvalidInputError("No row has a value: every y is NaN, which marks unknown ones.")
         self._mean = tuple(y[known].mean(axis=0).tolist())
-        return known, ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
+        return np.asarray(known), ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
 
-    def _validation_targets(self, y):
+    def _validation_targets(self, y: np.ndarray) -> Any:
         return ValueTargets(y - self._mean)
 
-    def _level(self, targets):
+    def _level(self, targets: Any) -> np.ndarray:
         return np.array(self._mean)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -5,7 +5,7 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -125,7 +125,9 @@ def steps(made: Any) -> bool:
 
 
 def target(made: Any, sizes: Sizes) -> bool:
-    """The regressor gives as many columns as the transformer takes back."""
+    """A predictor that gives as many columns as the transformer takes back."""
+    if not (is_regressor(made.regressor_) or is_classifier(made.regressor_)):
+        return False
     _taken_back(_outputs(made.regressor_), made.transformer_)
     return True
 

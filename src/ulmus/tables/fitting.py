@@ -224,7 +224,7 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
     labelled = X[known], _plain(values[known]), settings
     view = ClippedBins(steps=steps_help(*labelled)).fit(X)
     settings.watch("all rows")
-    shared = {"random_state": settings.seed, "verbose": settings.verbose}
+    shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
     if settings.classify:
         # Every row counts the same, as it does in the accuracy that the model is judged by.
         estimator = SemiSupervisedELMClassifier(class_weight=None, **shared)
