@@ -131,6 +131,33 @@ def test_the_best_of_classes_is_within_one_row_of_the_least_error_rate():
     assert list(table) == ["lam", "C", "squared_error", "error_rate"]
 
 
+def test_of_points_that_tie_the_smoothest_is_best():
+    squared, rough = np.array([1.0, 2.0, 3.0, 4.0]), np.array([4.0, 3.0, 2.0, 1.0])
+    rates = np.array([0.10, 0.10, 0.119, 0.2])
+
+    def best(rows, kind="loo", error_rate=rates):
+        return Path(squared, squared, error_rate, kind, rows, squared, rough).best
+
+    assert best(49) == 1
+    assert best(50) == 2  # one row more, 0.02, counts as equal from fifty rows on
+    assert best(60) == 1  # 0.0167 is less than what the third point is worse by
+    assert best(50, "validation") == 1
+    assert best(50, error_rate=None) == 0
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_validation_rows_count_as_much_as_left_out_ones(classes):
+    rates = (np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.0, 0.1])) if classes else (None, None)
+    own = Path(GRID, np.array([1.0, 2.0, 3.0]), rates[0], "loo", 30, roughness=GRID)
+    other = Path(GRID, np.array([3.0, 2.0, 1.0]), rates[1], "validation", 10)
+    both = own.with_validation(other)
+    assert_allclose(both.squared_error, [1.5, 2.0, 2.5])
+    assert (both.kind, both.rows, both.best) == ("validation", 40, 0)
+    if classes:
+        assert_allclose(both.error_rate, [0.15, 0.15, 0.25])
+        assert_allclose(both.error, 0.15)
+
+
 def test_a_class_that_is_missing_has_sums_of_zero():
     p = make_problem(6, 10, 5, classes=2)
     moments = Problem(p.H, ClassTargets(p.targets.codes, 3)).moments()

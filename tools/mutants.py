@@ -77,7 +77,7 @@ TESTS = {
     "methods/unsupervised.py": ["estimators/test_embedding.py", "laws/test_manifold.py"],
     "methods/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
     "methods/laplacian_eigenmaps.py": [
-        "laws/test_graph_spectrum.py",
+        "laws/test_laplacian_eigenmaps.py",
         "estimators/test_coupling.py",
     ],
     "methods/hinge.py": HINGE,
@@ -85,18 +85,17 @@ TESTS = {
     "methods/manifold_basis.py": SMOOTH,
     "methods/leave_one_out.py": SOLVE,
     "methods/few_rows.py": ["laws/test_balanced.py"],
-    "methods/tally.py": ["laws/test_solvers.py", "laws/test_within.py"],
+    "methods/tally.py": ["methods/test_tally.py", "laws/test_solvers.py"],
     "methods/row_space.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/manifold.py": SMOOTH,
     "methods/spreading.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
     "methods/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],
     "methods/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
-    "methods/recoding.py": ["laws/test_within.py", "laws/test_balanced.py"],
     "methods/ridge_eigenbasis.py": ["laws/test_solvers.py", "laws/test_precision.py"],
     "methods/manifold_path.py": SMOOTH,
-    "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_within.py"],
+    "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/coupling.py": ["estimators/test_coupling.py"],
-    "methods/scatter_penalty.py": ["laws/test_within.py", "laws/test_balanced.py"],
+    "methods/scatter_penalty.py": ["laws/test_class_scatter.py", "laws/test_balanced.py"],
 }
 
 

@@ -24,7 +24,7 @@ from ulmus.methods.manifold import manifold_primal
 from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
 from ulmus.methods.unsupervised import embedding, smoothest
-from ulmus.problem import Path, Problem
+from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 laws = settings(max_examples=25, deadline=None)
@@ -129,20 +129,6 @@ def test_roughness_is_the_norm_of_the_weights_for_what_they_fit(classes):
             F = F - F.mean(axis=1, keepdims=True) if F.shape[1] > 1 else F
             expected = np.sum(beta**2) / np.mean(np.sum(F**2, axis=1))
             assert_allclose(found.roughness[3 * i + j], expected, rtol=1e-8)
-
-
-def test_of_points_that_tie_the_smoothest_is_best():
-    squared, rough = np.array([1.0, 2.0, 3.0, 4.0]), np.array([4.0, 3.0, 2.0, 1.0])
-    rates = np.array([0.10, 0.10, 0.119, 0.2])
-
-    def best(rows, kind="loo", error_rate=rates):
-        return Path(squared, squared, error_rate, kind, rows, squared, rough).best
-
-    assert best(49) == 1
-    assert best(50) == 2  # one row more, 0.02, counts as equal from fifty rows on
-    assert best(60) == 1  # 0.0167 is less than what the third point is worse by
-    assert best(50, "validation") == 1
-    assert best(50, error_rate=None) == 0
 
 
 @laws

@@ -1,7 +1,6 @@
-"""The within-class scatter as a penalty, solved: every λ and C for little more than plain ridge.
+"""GELM: ridge with the within-class scatter, every λ and C for little more than plain ridge.
 
-``recoding`` has the formulas. Where weights balance the classes, rows of each class are left out of
-a system of their own (see ``balance``).
+``scatter_penalty`` has the formulas.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,10 +12,9 @@ import numpy as np
 from ulmus.backends.linalg import eigh, matmul
 from ulmus.backends.namespace import namespace, put_rows, take, zeros
 from ulmus.methods.leave_one_out import Residuals, add_rows, left_out, loo_path
-from ulmus.methods.recoding import Classes, ClassSpectrum, Points
 from ulmus.methods.ridge_eigenbasis import Root, sound, sound_factor, warn_of_rounding
 from ulmus.methods.row_space import RowSpace, row_space
-from ulmus.methods.scatter_penalty import ScatterPenalty, recoding
+from ulmus.methods.scatter_penalty import Classes, ClassSpectrum, ScatterPenalty, recoding
 from ulmus.problem import Moments, Path, Problem, Solution
 from ulmus.sources.source import Sample, Source
 from ulmus.targets import coded
@@ -25,6 +23,15 @@ from ulmus.typing import Array
 __all__ = ["ClassScatter", "Points"]
 
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Pairs of λ and C to choose from; one pair is taken as it is unless ``chosen``."""
+
+    lam: np.ndarray
+    C: np.ndarray
+    chosen: bool = True
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,11 @@ class ClassScatter:
     def chooses(self) -> bool:
         """Whether there are several pairs."""
         return self.points.chosen
+
+    @property
+    def penalty(self) -> ScatterPenalty:
+        """At every pair."""
+        return ScatterPenalty(self.points.C, self.points.lam)
 
     @property
     def needs_rows(self) -> bool:
@@ -57,38 +69,42 @@ class ClassScatter:
     def fit(self, source: Source) -> Solution:
         """β at the best of the points by leave-one-out, or at the only one."""
         if source.at_hand and len(source.rows().H) < source.rows().H.width:
-            return _few(source.rows(), self.points)
-        moments, sample = source.moments(), source.sample()
-        if not self.points.chosen:
-            return _one(moments, sample, self.points, self.asked)
-        penalty, sample = ScatterPenalty.of(self.points), sample.with_class_sums()
+            return _few(source.rows(), self.penalty, self.chooses)
+        moments, sample, penalty = source.moments(), source.sample(), self.penalty
+        if not self.chooses:
+            return _one(moments, sample, penalty, self.asked)
+        sample = sample.with_class_sums()
         spectrum = penalty.eigenbasis(moments, sample.problem)
         path = loo_path(penalty, spectrum, moments, sample.problem, sample.left, sample.classes)
-        return _spectral(spectrum, moments, sample, self.points, path)
+        return _spectral(spectrum, moments, sample, penalty, path)
 
 
-def _one(moments: Moments, sample: Sample, points: Points, asked: bool) -> Solution:
+def _one(moments: Moments, sample: Sample, penalty: ScatterPenalty, asked: bool) -> Solution:
     """β at one point from one Cholesky factorisation of K."""
-    shared, lam = points.at(0)
+    shared, lam = penalty.at(0)
     factor = sound_factor(moments.gram, shared)
     if factor is None:
         if asked:
-            warn_of_rounding(float(points.C[0]))
-        spectrum = ScatterPenalty.of(points).eigenbasis(moments, sample.problem)
-        return _spectral(spectrum, moments, sample, points, None)
-    coef = recoding(moments, factor).coef(float(lam[0]))
-    return _solution(coef, "primal", moments, sample, points, 0, factor, None)
+            warn_of_rounding(float(penalty.C[0]))
+        spectrum = penalty.eigenbasis(moments, sample.problem)
+        return _spectral(spectrum, moments, sample, penalty, None)
+    coef = recoding(moments, factor).coef(lam)
+    return _solution(coef, "primal", moments, sample, penalty, 0, factor, None)
 
 
 def _spectral(
-    spectrum: ClassSpectrum, moments: Moments, sample: Sample, points: Points, path: Path | None
+    spectrum: ClassSpectrum,
+    moments: Moments,
+    sample: Sample,
+    penalty: ScatterPenalty,
+    path: Path | None,
 ) -> Solution:
     """β at the best point of the path."""
     best = 0 if path is None else path.best
-    shared, lam = points.at(best)
-    coef = matmul(spectrum.basis, spectrum.recoding(shared).coef(float(lam[0])))
+    shared, lam = penalty.at(best)
+    coef = matmul(spectrum.basis, spectrum.recoding(shared).coef(lam))
     root = spectrum.root(shared)
-    return _solution(coef, "spectral", moments, sample, points, best, root, path)
+    return _solution(coef, "spectral", moments, sample, penalty, best, root, path)
 
 
 def _solution(
@@ -96,17 +112,17 @@ def _solution(
     method: str,
     moments: Moments,
     sample: Sample,
-    points: Points,
+    penalty: ScatterPenalty,
     k: int,
     root: Root,
     path: Path | None,
 ) -> Solution:
     """β with the calibration rows left out."""
-    rows, (shared, lam) = sample.calibration, points.at(k)
-    penalty = ScatterPenalty(points.C[[k]], lam)
-    loo = left_out(sample.problem, moments, shared, rows, penalty, root, sample.classes)
-    C, zero = float(points.C[k]), zeros(coef.shape[1], coef)
-    return Solution(coef, zero, C, method, rows, loo, path, moments, float(lam[0]))
+    rows, (shared, lam) = sample.calibration, penalty.at(k)
+    one = ScatterPenalty(penalty.C[[k]], penalty.lam[[k]])
+    loo = left_out(sample.problem, moments, shared, rows, one, root, sample.classes)
+    C, zero = float(penalty.C[k]), zeros(coef.shape[1], coef)
+    return Solution(coef, zero, C, method, rows, loo, path, moments, lam)
 
 
 @dataclass(frozen=True)
@@ -142,11 +158,11 @@ class _RowSpectrum:
         return self.rows.coef(matmul(U, coef))
 
 
-def _few(problem: Problem, points: Points) -> Solution:
+def _few(problem: Problem, penalty: ScatterPenalty, chooses: bool) -> Solution:
     """With fewer rows than units, in the span of the rows."""
-    penalty, whole = ScatterPenalty.of(points), _RowSpectrum.of(problem)
+    whole = _RowSpectrum.of(problem)
     parts, path, best = list(_leaving(penalty, whole, problem)), None, 0
-    if points.chosen:
+    if chooses:
         tally = penalty.tally(problem)
         for own, seen in parts:
             add_rows(tally, penalty, problem, own, seen)
@@ -157,10 +173,10 @@ def _few(problem: Problem, points: Points) -> Solution:
     for own, seen in parts:
         found = sum(at(np.array([best]))(slice(0, len(own)), own)[:, 0, :] for at in seen)
         put_rows(loo, own, take(loo, own) - found)
-    shared, lam = points.at(best)
-    coef, C = whole.coef(shared, float(lam[0])), float(points.C[best])
+    shared, lam = penalty.at(best)
+    coef, C = whole.coef(shared, lam), float(penalty.C[best])
     zero = zeros(coef.shape[1], coef)
-    return Solution(coef, zero, C, "spectral", every, loo, path, None, float(lam[0]))
+    return Solution(coef, zero, C, "spectral", every, loo, path, None, lam)
 
 
 def _leaving(
