@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import ELMNMF, ELMKMeans
-from ulmus.estimators import clustering_blocks
+from ulmus.estimators import kmeans_blocks
 from ulmus.exceptions import BatchError, InvalidParameterError
 
 dask = pytest.importorskip("dask")
@@ -38,7 +38,7 @@ def test_where_the_sample_is_all_rows_it_is_the_fit_in_memory(cls):
 
 
 def test_the_steps_over_blocks_are_k_means(monkeypatch):
-    monkeypatch.setattr(clustering_blocks, "_SAMPLE", 60)
+    monkeypatch.setattr(kmeans_blocks, "_SAMPLE", 60)
     started = []
     learn = ELMKMeans._learn
 
