@@ -81,7 +81,7 @@ def from_arrays(X: Rows, y: Any, sample_weight: Any = None, *, rows: int | None 
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         The targets.
     sample_weight : array of shape (n_samples,), default=None
-        How often each row counts.
+        Sample weights; a row of weight two counts as two rows.
     rows : int, default=None
         Rows in a batch; None is as many as are 32 MiB.
 
@@ -196,7 +196,7 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         The targets.
     sample_weight : array of shape (n_samples,), default=None
-        How often each row counts.
+        Sample weights; a row of weight two counts as two rows.
     rows : int, default=None
         Rows in a batch; None is as many as are 32 MiB.
 

@@ -1,6 +1,6 @@
 """Probabilities from decision values, with one temperature.
 
-Leave-one-out decision values are as honest as a validation set's, so the
+Leave-one-out decision values are as unbiased as a validation set's, so the
 temperature a of softmax(a f) is fitted to them. One positive number leaves every
 order as it was: the likeliest class is always the predicted one.
 """

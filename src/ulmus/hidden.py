@@ -104,7 +104,7 @@ def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
 class Hidden:
     """The hidden layer's output for the rows X.
 
-    ``watch`` is told, block by block, how many rows of how many have been gone through.
+    ``watch`` is called after each block with the rows done and their total.
     """
 
     layer: Layer

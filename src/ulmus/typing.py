@@ -13,7 +13,7 @@ Seed: TypeAlias = int | np.random.RandomState | None
 
 
 class Layer(Protocol):
-    """Stage one as the solvers see it: rows in, hidden rows out."""
+    """A feature map as the methods see it: rows in, hidden rows out."""
 
     @property
     def width(self) -> int:

@@ -96,7 +96,7 @@ class ClassLabels:
         y : array-like of shape (n_samples,)
             Their labels; a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights; a row of weight two counts as two rows.
 
         Returns
         -------

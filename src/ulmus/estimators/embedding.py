@@ -44,7 +44,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_components : int, default=2
         Columns of the embedding.
     n_hidden : int or None, default=None
@@ -59,7 +59,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         new rows. "auto" is tight below 10 000 rows or five rows a unit, and free past that unless
         most of the graph lies in small parts.
     lam : float, default=10.0
-        How far to trust the graph against ‖β‖², where the coupling is tight.
+        Strength of the graph's regularisation, where the coupling is tight.
     row_normalize : bool, default=False
         Whether every row of the embedding is divided by its length.
     dtype : float32, float64 or None, default=None

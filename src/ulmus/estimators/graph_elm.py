@@ -28,7 +28,7 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int, "loo" or None, default=None
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
         among the map's width and its halves.
@@ -36,8 +36,8 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         λ, how far the scatter within classes is held down. "loo" chooses it among 0
         and five values from 0.3 to 30.
     C : "loo", float or array-like, default="loo"
-        How far to trust the data against ‖β‖². "loo" chooses among 25 values for each ``lam``;
-        C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
+        among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same total.
     dtype : float32, float64 or None, default=None

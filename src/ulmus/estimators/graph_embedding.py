@@ -85,17 +85,17 @@ class GraphEmbedding:
 
     def _placed_all(self: Any, E: Array, reached: np.ndarray, H: Hidden) -> Array:
         """The embedding of all rows: the graph's, or the model's where the graph has none."""
-        silent = np.flatnonzero(~reached)
-        if len(silent):
-            E[silent] = to_numpy(self._embedded(take(H.X, silent)))
+        unreached = np.flatnonzero(~reached)
+        if len(unreached):
+            E[unreached] = to_numpy(self._embedded(take(H.X, unreached)))
         return from_numpy(E, H.X, H.dtype)
 
     def _say(self: Any, found: Any, n_components: int) -> None:
         """Warn of rows and of parts that the graph tells too little about."""
-        silent = int(np.count_nonzero(~found.reached))
-        if silent:
+        unreached = int(np.count_nonzero(~found.reached))
+        if unreached:
             warnings.warn(
-                f"{silent} of {len(found.reached)} rows lie in small parts of the graph that no "
+                f"{unreached} of {len(found.reached)} rows lie in small parts of the graph that no "
                 "edge joins to the rest; the model alone places them. More neighbours would help.",
                 UnreachedRowsWarning,
                 stacklevel=2,

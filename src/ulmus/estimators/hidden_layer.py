@@ -65,7 +65,7 @@ def fitted_map(
     default: Callable[..., FeatureMap] = RandomFeatures,
     random_state: Seed = None,
 ) -> Any:
-    """Stage one of an estimator, fitted to rows that are checked.
+    """The feature map of an estimator, fitted to rows that are checked.
 
     ``random_state`` stands for the estimator's own where that may not be drawn from again.
     """
@@ -79,7 +79,7 @@ def fitted_map(
 def map_of_sample(
     estimator: Any, X: Rows, y: Any, columns: ColumnStatistics, random_state: Seed
 ) -> Any:
-    """Stage one of an estimator, settled on a sample of rows and the statistics of all."""
+    """The feature map of an estimator, settled on a sample of rows and the statistics of all."""
     features = _unfitted(estimator, 1000, RandomFeatures, random_state)
     if isinstance(features, FeatureMap):
         features.check_parameters()
@@ -99,7 +99,7 @@ def map_over_blocks(
     default_width: int = 1000,
     default: Callable[..., FeatureMap] = RandomFeatures,
 ) -> Any:
-    """Stage one of an estimator, settled on rows that lie in blocks and on their statistics."""
+    """The feature map of an estimator, settled on rows in blocks and on their statistics."""
     features = _unfitted(estimator, default_width, default)
     if isinstance(features, FeatureMap):
         features.check_parameters()

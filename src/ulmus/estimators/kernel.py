@@ -39,8 +39,8 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     rank : int, float or None, default=None
         The most columns of the factor. A float is a part of the rows. None is 2000.
     C : "loo", float or array-like, default="loo"
-        How far to trust the data. "loo" chooses it by exact leave-one-out from 25
-        values; a list is chosen from in the same way.
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
+        by exact leave-one-out from 25 values; a list is chosen from in the same way.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same total.
     scaling : {"auto", None}, default="auto"
@@ -180,8 +180,8 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
     rank : int, float or None, default=None
         The most columns of the factor. A float is a part of the rows. None is 2000.
     C : "loo", float or array-like, default="loo"
-        How far to trust the data. "loo" chooses it by exact leave-one-out from 25
-        values; a list is chosen from in the same way.
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
+        by exact leave-one-out from 25 values; a list is chosen from in the same way.
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. False is the papers' form.
     scaling : {"auto", None}, default="auto"

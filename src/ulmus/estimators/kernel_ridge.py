@@ -98,7 +98,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets; a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights; a row of weight two counts as two rows.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
 

@@ -188,7 +188,7 @@ class ELMKMeans(HiddenClustering):
     n_clusters : int, default=8
         Number of clusters.
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures(gain=√n_features)``, sigmoid units that bend on
+        Feature map; None is ``RandomFeatures(gain=√n_features)``, sigmoid units that bend on
         columns of unit variance. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 1000).

@@ -37,14 +37,15 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 1000, or as many as columns for ``scatter="input"``).
     lam : float or array-like, default=0.5
         λ from 0, where class means are pushed apart most, to 1, where they are not. Of a list the
         best is chosen along with C.
     C : "cv", float or array-like, default="cv"
-        How far to trust the data against S. "cv" chooses among 21 values from 10⁻⁶ to 10⁴, a
+        Inverse strength of S; larger values fit the data more closely. "cv" chooses among 21 values
+        from 10⁻⁶ to 10⁴, a
         list is chosen from in the same way.
     n_neighbors : int, default=5
         How many neighbours of its own class a row is joined to. Their distances, in inputs as

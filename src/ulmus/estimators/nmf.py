@@ -31,8 +31,8 @@ class ELMNMF(HiddenClustering):
     n_clusters : int, default=8
         Number of clusters, and of components.
     features : feature map, transformer or None, default=None
-        Stage one, whose values must not be negative; None is ``RBFFeatures(width="local")``. It is
-        cloned and fitted.
+        Feature map or transformer whose values are not negative; None is
+        ``RBFFeatures(width="local")``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 1000).
     solver : {"cd", "mu"}, default="cd"

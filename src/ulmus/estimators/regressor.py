@@ -21,13 +21,13 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int, "loo" or None, default=None
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
         among the map's width and its halves.
     C : "loo", float or array-like, default="loo"
-        How far to trust the data against ‖β‖². "loo" chooses it by exact
-        leave-one-out from 25 values; a list is chosen from in the same way.
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
+        by exact leave-one-out from 25 values; a list is chosen from in the same way.
     solver : {"auto", "primal", "dual"} or Randomized, default="auto"
         "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
         `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
@@ -135,7 +135,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights; a row of weight two counts as two rows.
         forget : bool, default=False
             Take these rows out again instead: the model is as if it had never
             seen them. They must have been fitted, with this weight; where all rows are kept

@@ -100,7 +100,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets; left out when X is batches, a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights; a row of weight two counts as two rows.
         checkpoint : str or path, default=None
             A file that the sums over the batches are kept in, about once a minute, once
             there are more than 32 MiB of rows. Where it is there already, the fit goes on

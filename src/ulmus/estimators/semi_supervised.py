@@ -40,7 +40,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
@@ -56,9 +56,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         better without the graph; then it is tight, or ``coupling_`` is "none" and β is fitted to
         the labelled rows alone, whichever goes better.
     C : "loo", float or array-like, default="loo"
-        How far to trust the labels against ‖β‖².
+        Inverse regularisation strength; larger values fit the labels more closely.
     lam : "loo", float or array-like, default="loo"
-        How far to trust the graph. "loo" tries 13 values of each from 10⁻⁶ to 10⁶,
+        Strength of the graph's regularisation; larger values make outputs of neighbours more alike.
+        "loo" tries 13 values of each from 10⁻⁶ to 10⁶,
         by leaving out each labelled row once.
     class_weight : "auto", dict, "balanced" or None, default="auto"
         A factor for the labelled rows of each class. "auto" balances them, as the paper does,

@@ -28,7 +28,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
@@ -36,9 +36,9 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     coupling : {"auto", "tight", "free"}, default="auto"
         Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
-        How far to trust the values against ‖β‖².
+        Inverse regularisation strength; larger values fit the known values more closely.
     lam : "loo", float or array-like, default="loo"
-        How far to trust the graph.
+        Strength of the graph's regularisation; larger values make outputs of neighbours more alike.
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         As in `SemiSupervisedELMClassifier`.
     dtype : float32, float64 or None, default=None

@@ -52,7 +52,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 1000).
     kernel : None, str, kernel or callable, default=None
@@ -202,7 +202,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         y : array-like of shape (n_samples,)
             The labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts: a factor on C.
+            Sample weights: a factor on C.
 
         Returns
         -------

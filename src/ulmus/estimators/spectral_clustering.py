@@ -42,7 +42,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     n_clusters : int, default=8
         Number of clusters.
     features : feature map, transformer or None, default=None
-        Stage one; None is ``RandomFeatures``. It is cloned and fitted.
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_components : int or None, default=None
         Columns of the embedding (None: ``n_clusters``, or twice as many where the coupling is
         free; no more than the rows differ in).
@@ -55,7 +55,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         Whether the embedding is that of the hidden layer, as published, or the graph's own, which
         serves where rows are many more than units; see `ELMEmbedding`.
     lam : float, default=10.0
-        How far to trust the graph against ‖β‖², where the coupling is tight.
+        Strength of the graph's regularisation, where the coupling is tight.
     row_normalize : bool, default=True
         Whether every row of the embedding is divided by its length first.
     n_init : int, default=10

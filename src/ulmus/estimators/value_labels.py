@@ -54,7 +54,7 @@ class ValueLabels:
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their values; a Dask collection when X is one.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights; a row of weight two counts as two rows.
 
         Returns
         -------

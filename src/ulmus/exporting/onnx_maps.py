@@ -1,4 +1,4 @@
-"""Stage one, and whatever else transforms rows, as nodes of a graph."""
+"""Feature maps and transformers as nodes of a graph."""
 
 from functools import singledispatch
 from typing import Any

@@ -1,4 +1,4 @@
-"""Stage one: maps from X to the hidden layer's output H."""
+"""Feature maps from X to the hidden layer's output H."""
 
 from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.random_units import RandomFeatures

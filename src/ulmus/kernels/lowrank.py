@@ -108,7 +108,7 @@ def low_rank(
 ) -> Factor:
     """K ≈ FFᵀ by one of the methods; ``literal`` is for `_halko`.
 
-    ``watch`` is told how many landmarks of at most how many have been chosen.
+    ``watch`` is called with the number of landmarks so far, and the most there can be.
     Where float32 runs out of directions before the rank is reached, K is taken in float64.
     """
     if method == "randomized":

@@ -219,7 +219,7 @@ def _settle(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
             break  # rounding allows no more
         column.alpha[rows] = found
         column.refresh()
-    # What is left of max_iter goes to the method that cannot fail, only dawdle.
+    # The rest of max_iter goes to coordinate descent, which always converges but may be slow.
     every = np.iinfo(np.int64).max
     column.descend(max(0, max_iter - column.steps), every, seed, shrinking)
 

@@ -81,7 +81,7 @@ def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array
     """M = HᵀΛH (h × h, float64), some units at a time; nothing is n × n.
 
     H is kept where it fits in scikit-learn's ``working_memory``, and made again for every
-    group of units where it does not. ``watch`` is told how many units of how many are done.
+    group of units where it does not. ``watch`` is called with the units done and their total.
     """
     n, h, X = len(H), H.width, gathered(H.X)
     kept = H.layer(X) if fits(n, h, H.itemsize) else None

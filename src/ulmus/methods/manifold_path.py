@@ -50,8 +50,8 @@ def surface(
 ) -> Path:
     """The error of every pair of λ and C on labelled rows left out, all C of a λ together.
 
-    A validation set is rarely larger than the labelled one. Left-out rows are as honest, so
-    they are counted along: twice the rows, half the luck.
+    A validation set is rarely larger than the labelled one. Left-out rows are as
+    unbiased, so their errors are averaged in as well.
     """
     at = _few if labelled.few else _many
     paths = [at(labelled, lam, Cs, validation) for lam in lams.tolist()]

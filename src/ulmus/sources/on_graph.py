@@ -23,7 +23,7 @@ class OnGraph:
     ``some`` are the hidden rows that are ``known`` by a label; ``weight`` is what each of them
     weighs at C = 1. ``every`` is None where the rows lie in blocks, and ``basis`` then is known, as
     it is of rows that were fitted before. ``held`` are hidden rows to validate by and their
-    targets, and ``watch`` is told how far a pass is.
+    targets, and ``watch`` is called with the progress of a pass.
     """
 
     some: Hidden
