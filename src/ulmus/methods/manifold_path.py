@@ -126,7 +126,7 @@ class _Held:
 
     def add(self, where: slice, F: Array) -> None:
         """Count them by their decision values at some of the C (rows × C × m)."""
-        self._tally.add(slice(0, len(self._T)), where, self._T[:, None, :] - F)
+        self._tally.add(slice(0, self._T.shape[0]), where, self._T[:, None, :] - F)
 
     def path(self) -> Path:
         """The mean errors."""
