@@ -9,7 +9,7 @@ from unittest.mock import patch
 import numpy as np
 
 from papers.protocol import cases, load
-from ulmus.problem import Path
+from ulmus.problem import ErrorPath
 
 
 def graphs():
@@ -28,8 +28,11 @@ def graphs():
 def tie_breaks():
     """Error (%) on USPST chosen by leave-one-out, ties broken by squared error or as they are."""
     found = {}
-    for case, best in {"roughness": Path.best, "squared error": property(_least_square)}.items():
-        with patch.object(Path, "best", best):
+    for case, best in {
+        "roughness": ErrorPath.best,
+        "squared error": property(_least_square),
+    }.items():
+        with patch.object(ErrorPath, "best", best):
             found[case] = _errors("USPST", "SS-ELM, leave-one-out")
     return found
 

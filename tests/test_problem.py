@@ -9,7 +9,7 @@ from laws.problems import make_problem
 from ulmus import problem as module
 from ulmus.backends import namespace
 from ulmus.hidden import Stored
-from ulmus.problem import Path, Problem
+from ulmus.problem import ErrorPath, Problem
 from ulmus.targets import ClassTargets, coded
 
 
@@ -115,7 +115,7 @@ GRID = np.array([0.1, 1.0, 10.0])
 
 
 def test_the_best_of_values_has_the_least_squared_error():
-    path = Path(GRID, np.array([3.0, 1.0, 2.0]), None, "loo", 50)
+    path = ErrorPath(GRID, np.array([3.0, 1.0, 2.0]), None, "loo", 50)
     assert path.best == 1
     assert path.score == (0.0, 1.0)
     assert list(path.table()) == ["C", "squared_error"]
@@ -124,10 +124,10 @@ def test_the_best_of_values_has_the_least_squared_error():
 def test_the_best_of_classes_is_within_one_row_of_the_least_error_rate():
     squared = np.array([3.0, 2.0, 1.0])
     for rate, best in (([0.10, 0.12, 0.13], 1), ([0.10, 0.1201, 0.13], 0), ([0.1, 0.2, 0.1], 2)):
-        path = Path(GRID, squared, np.array(rate), "loo", 50)  # a row is 0.02
+        path = ErrorPath(GRID, squared, np.array(rate), "loo", 50)  # a row is 0.02
         assert path.best == best
         assert path.score == (rate[best], squared[best])
-    table = Path(GRID, squared, np.array(rate), "loo", 50, lam=GRID).table()
+    table = ErrorPath(GRID, squared, np.array(rate), "loo", 50, lam=GRID).table()
     assert list(table) == ["lam", "C", "squared_error", "error_rate"]
 
 
@@ -136,7 +136,7 @@ def test_of_points_that_tie_the_smoothest_is_best():
     rates = np.array([0.10, 0.10, 0.119, 0.2])
 
     def best(rows, kind="loo", error_rate=rates):
-        return Path(squared, squared, error_rate, kind, rows, squared, rough).best
+        return ErrorPath(squared, squared, error_rate, kind, rows, squared, rough).best
 
     assert best(49) == 1
     assert best(50) == 2  # one row more, 0.02, counts as equal from fifty rows on
@@ -148,8 +148,8 @@ def test_of_points_that_tie_the_smoothest_is_best():
 @pytest.mark.parametrize("classes", [True, False])
 def test_validation_rows_count_as_much_as_left_out_ones(classes):
     rates = (np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.0, 0.1])) if classes else (None, None)
-    own = Path(GRID, np.array([1.0, 2.0, 3.0]), rates[0], "loo", 30, roughness=GRID)
-    other = Path(GRID, np.array([3.0, 2.0, 1.0]), rates[1], "validation", 10)
+    own = ErrorPath(GRID, np.array([1.0, 2.0, 3.0]), rates[0], "loo", 30, roughness=GRID)
+    other = ErrorPath(GRID, np.array([3.0, 2.0, 1.0]), rates[1], "validation", 10)
     both = own.with_validation(other)
     assert_allclose(both.squared_error, [1.5, 2.0, 2.5])
     assert (both.kind, both.rows, both.best) == ("validation", 40, 0)

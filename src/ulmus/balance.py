@@ -7,7 +7,7 @@ well. A fit without the row is therefore a fit with fixed weights in which the r
 times as much, C is a times as large, and the row loses b times what it would have lost.
 
 Where every row counts once, a and b are the same for all rows of a class. Where rows count less
-than once, each has its own; what a row needs to know of the fit is an analytic function of u, and
+than once, each has its own; what a row needs of the fit is an analytic function of u, and
 is interpolated between a few values of it.
 """
 

@@ -27,7 +27,7 @@ from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets
 from ulmus.typing import Array, DType, Targets
 
-__all__ = ["Frame", "Moments", "Path", "Problem", "Solution"]
+__all__ = ["Centred", "ErrorPath", "Moments", "Problem", "Solution"]
 
 
 @dataclass(frozen=True)
@@ -222,19 +222,19 @@ class Problem:
             rounding,
         )
 
-    def frame(self, moments: Moments) -> "Frame":
-        """What the solve sees of ``moments``, about the means where there is an intercept."""
+    def frame(self, moments: Moments) -> "Centred":
+        """G and R of ``moments``, about the means where there is an intercept."""
         encoded = self.targets.encoded
         if not self.intercept:
             m, level = moments, zeros(self.targets.outputs, moments.gram)
-            return Frame(m.gram, encoded(m.cross), 0.0 * m.hidden, level, 0.0)
+            return Centred(m.gram, encoded(m.cross), 0.0 * m.hidden, level, 0.0)
         m, total = moments.centered(), moments.weight
         level = encoded(moments.target) / total
-        return Frame(m.gram, encoded(m.cross), moments.hidden / total, level, 1.0 / total)
+        return Centred(m.gram, encoded(m.cross), moments.hidden / total, level, 1.0 / total)
 
 
 @dataclass(frozen=True)
-class Frame:
+class Centred:
     """G and R = HᵀCT, about the origin or about the means of h and t.
 
     Then F = (H − center) β + level, and every row has the leverage ``share``
@@ -268,7 +268,7 @@ _FEW = 50
 
 
 @dataclass(frozen=True)
-class Path:
+class ErrorPath:
     """The error for every C of a grid, or for every pair of λ and C.
 
     ``kind`` is "loo", "cv" or "validation"; ``rows`` is how many rows the error was measured on.
@@ -326,7 +326,7 @@ class Path:
         rate = 0.0 if self.error_rate is None else self.error
         return rate, float(self.squared_error[self.best])
 
-    def with_validation(self, other: "Path") -> "Path":
+    def with_validation(self, other: "ErrorPath") -> "ErrorPath":
         """The errors over these rows and over validation rows together."""
         share = self.rows / (self.rows + other.rows)
         squared = share * self.squared_error + (1.0 - share) * other.squared_error
@@ -345,7 +345,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Solution:
-    """β and b, how they were found, and what leaving rows out says of it.
+    """β and b, how they were found, and the outputs of rows left out.
 
     ``loo`` holds leave-one-out decision values of the rows ``loo_rows``,
     ``path`` the curve C was chosen from if it was, ``moments`` the sums, and ``lam`` the λ of a
@@ -358,6 +358,6 @@ class Solution:
     method: str
     loo_rows: np.ndarray
     loo: np.ndarray
-    path: Path | None = None
+    path: ErrorPath | None = None
     moments: Moments | None = None
     lam: float | None = None

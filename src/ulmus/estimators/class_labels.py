@@ -11,7 +11,7 @@ from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, t
 from ulmus.calibration import probabilities, temperature
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.exceptions import InvalidInputError
-from ulmus.problem import Path, Problem
+from ulmus.problem import ErrorPath, Problem
 from ulmus.targets import (
     ClassTargets,
     check_labels,
@@ -164,7 +164,7 @@ class ClassLabels:
                 "of at least two."
             )
 
-    def _score_of(self, path: Path, problem: Problem) -> float | None:
+    def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """What `score` would be on left-out rows, at the best C of the path."""
         return None if path.error_rate is None else 1.0 - path.score[0]
 

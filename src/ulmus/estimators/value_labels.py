@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 from ulmus.backends.namespace import on_host, to_numpy
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.exceptions import InvalidInputError
-from ulmus.problem import Path, Problem
+from ulmus.problem import ErrorPath, Problem
 from ulmus.targets import ValueTargets, check_size, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
@@ -96,7 +96,7 @@ class ValueLabels:
     def _survey(self, y: np.ndarray, weight: np.ndarray | None) -> None:
         self._meet(y)
 
-    def _score_of(self, path: Path, problem: Problem) -> float | None:
+    def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """R² on left-out rows, at the best C of the path."""
         T = to_numpy(problem.targets.array)
         weight = None if problem.weight is None else to_numpy(problem.weight)

@@ -5,7 +5,7 @@
 Coordinate descent crawls where Q has a few large eigenvalues and many small ones, which
 is what hidden layers give it. A primal-dual interior point method takes some twenty steps
 whatever Q is like, each a factorisation of the size of the smaller side of the rows. It
-need not finish: as soon as it knows which variables are at a bound, Newton steps on the
+need not finish: as soon as it has found which variables are at a bound, Newton steps on the
 others land on the answer, exact zeros included.
 """
 

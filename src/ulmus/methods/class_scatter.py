@@ -15,7 +15,7 @@ from ulmus.methods.leave_one_out import Residuals, add_rows, left_out, loo_path
 from ulmus.methods.ridge_eigenbasis import Root, sound, sound_factor, warn_of_rounding
 from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.methods.scatter_penalty import Classes, ClassSpectrum, ScatterPenalty, recoding
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import ErrorPath, Moments, Problem, Solution
 from ulmus.sources.source import Sample, Source
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -97,7 +97,7 @@ def _spectral(
     moments: Moments,
     sample: Sample,
     penalty: ScatterPenalty,
-    path: Path | None,
+    path: ErrorPath | None,
 ) -> Solution:
     """β at the best point of the path."""
     best = 0 if path is None else path.best
@@ -115,7 +115,7 @@ def _solution(
     penalty: ScatterPenalty,
     k: int,
     root: Root,
-    path: Path | None,
+    path: ErrorPath | None,
 ) -> Solution:
     """β with the calibration rows left out."""
     rows, (shared, lam) = sample.calibration, penalty.at(k)

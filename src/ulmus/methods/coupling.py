@@ -8,7 +8,7 @@ __all__ = ["COUPLINGS", "GRAPHS", "coupling_for"]
 COUPLINGS = ("auto", "tight", "free")
 # Default graphs. `python -m benchmarks hundred` measures the second, with a width for each row.
 GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
-# Fewer rows, or fewer rows a unit, and Hβ fits what the graph says as well.
+# With fewer rows, or fewer rows a unit, Hβ fits labels spread over the graph as well.
 _ROWS, _TIMES = 10_000, 5
 
 

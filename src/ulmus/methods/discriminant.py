@@ -5,8 +5,8 @@ scatter. Each class mean may bring a negative eigenvalue, and with them G + S/C 
 solve for. Q is positive definite: S without its negative part and with a little of the identity, or
 S with as much of the second term as leaves half of the system standing ("bounded").
 
-How well λ and C do is told by rows held out, never by leaving them out of G and R alone: a row
-that stays in S tells it its class.
+λ and C are compared on rows held out, never by leaving rows out of G and R alone: S depends on the
+class of every row that stays in it.
 """
 
 import warnings
@@ -33,11 +33,11 @@ from ulmus.methods.class_scatter import Points
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
 from ulmus.methods.ridge_eigenbasis import Eigenbasis, rounding_of
 from ulmus.methods.tally import Tally
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import ErrorPath, Moments, Problem, Solution
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
-__all__ = ["FORMS", "Geometry", "Penalty", "discriminant", "folds", "penalty"]
+__all__ = ["FORMS", "Geometry", "discriminant", "folds", "penalty"]
 
 FORMS = ("positive", "bounded", "printed")
 # Held-out rows whose decision values are kept at every point, to calibrate probabilities by: fewer
@@ -105,23 +105,15 @@ class Geometry:
         return replace(self, H=H, rows=H, units=self.width), span
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """Q = V diag(values) Vᵀ."""
-
-    values: Array
-    basis: Array
-
-
-def penalty(local: Array, offsets: Array, lam: float, amount: float, width: int) -> Penalty:
-    """The positive part of S, and ``amount`` of its mean eigenvalue in every direction.
+def penalty(local: Array, offsets: Array, lam: float, amount: float, width: int) -> Eigenbasis:
+    """Q: the positive part of S, and ``amount`` of its mean eigenvalue in every direction.
 
     S has ``width`` eigenvalues; those that ``local`` has no direction for are zero.
     """
     values, V = eigh(_scatter(local, offsets, lam), overwrite=True)
     xp = namespace(values)
     values = xp.clip(values, min=0.0)
-    return Penalty(values + amount * (float(xp.sum(values)) / width or 1.0), V)
+    return Eigenbasis(values + amount * (float(xp.sum(values)) / width or 1.0), V, 0.0)
 
 
 def discriminant(
@@ -208,7 +200,7 @@ class _System:
     def _printed(self, lam: float, Cs: np.ndarray) -> Iterator[Array]:
         for C in Cs:
             w, V = eigh(self.whole(lam, float(C)), overwrite=True)
-            # Directions that neither G nor S knows of are left out.
+            # Directions in which both G and S are zero are left out.
             size = np.abs(to_numpy(w))
             sound = np.flatnonzero(size > _EPS * len(size) * size.max())
             w, V = take(w, sound), take(V, sound, axis=1)
@@ -230,7 +222,7 @@ def _calibration(points: int, outputs: int) -> int:
 
 def _held_out(
     geometry: Geometry, points: Points, form: str, amount: float, held: list[np.ndarray]
-) -> tuple[Path | None, tuple[np.ndarray, Array]]:
+) -> tuple[ErrorPath | None, tuple[np.ndarray, Array]]:
     """The errors of all points on rows held out, and decision values of some of these rows."""
     whole = Problem(geometry.H, geometry.targets, geometry.weight)
     tally = Tally(whole, points.C, points.lam, "cv")

@@ -26,7 +26,7 @@ from ulmus.methods.leave_one_out import grid_parts
 from ulmus.methods.ridge_eigenbasis import Eigenbasis, sound, sound_factor, warn_of_rounding
 from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.methods.tally import Tally
-from ulmus.problem import Path, Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.typing import Array
 
 __all__ = ["RowSpectrum", "dual", "dual_path"]
@@ -84,7 +84,7 @@ class RowSpectrum(Eigenbasis):
             )
         return cls(w, U, rows.rounding, matmul(U.T, rows.S), problem, rows, lift)
 
-    def path(self, grid: np.ndarray) -> Path:
+    def path(self, grid: np.ndarray) -> ErrorPath:
         """The error of leaving out every row at every C."""
         tally = Tally(self.problem, grid)
         if self.problem.reweighs:
@@ -110,7 +110,7 @@ class RowSpectrum(Eigenbasis):
         weights = self.inverses(grid)[:, :, None] * self.cross[:, None, :]
         return namespace(weights).reshape(weights, (weights.shape[0], -1))
 
-    def solution(self, C: float, path: Path | None = None) -> Solution:
+    def solution(self, C: float, path: ErrorPath | None = None) -> Solution:
         """β at one C, and every row left out once."""
         rows, U, ridge = self.rows, self.basis, self.ridge(C)
         shrink = self.inverse(C)[:, None]
@@ -209,7 +209,7 @@ def _solution(
     C: float,
     method: str,
     residual: Array,
-    path: Path | None = None,
+    path: ErrorPath | None = None,
 ) -> Solution:
     every = np.arange(residual.shape[0])
     intercept = rows.level - rows.center(coef)

@@ -20,7 +20,7 @@ from ulmus.graphs import Laplacian
 
 __all__ = ["GraphSpectrum", "graph_spectrum", "smallest_eigenpairs"]
 
-# A part with a smaller share of the rows says nothing of the others, and would take a column.
+# A part with a smaller share of the rows is left out: it would take a column for few rows.
 _SHARE = 0.01
 # Up to this many rows all eigenvectors are sooner found than a few.
 _DENSE_ROWS = 500

@@ -20,7 +20,7 @@ from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.few_rows import FewRows, remainder, residuals_of_few
 from ulmus.methods.ridge_eigenbasis import Root, Spectrum, ridge_root, spectrum
 from ulmus.methods.tally import Tally
-from ulmus.problem import Moments, Path, Problem
+from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.sources.source import ClassSums
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -179,7 +179,7 @@ def loo_path(
     problem: Problem,
     rows: np.ndarray | None,
     sums: ClassSums | None = None,
-) -> Path:
+) -> ErrorPath:
     """The exact leave-one-out error of every point on ``rows`` (None: all)."""
     tally = penalty.tally(problem)
     if not problem.reweighs:

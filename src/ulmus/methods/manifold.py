@@ -22,7 +22,7 @@ from ulmus.methods.iterative import (
 from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import ErrorPath, Moments, Problem, Solution
 from ulmus.sources.on_graph import OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -35,7 +35,7 @@ _SKETCH = 100
 
 @dataclass(frozen=True)
 class GraphSolution:
-    """β, how it was found, and what leaving labelled rows out says of it.
+    """β, how it was found, and the outputs and error of labelled rows left out.
 
     ``loo`` are decision values of the labelled rows ``loo_rows``; where rows cannot be left out,
     the fitted ones. ``error`` is the left-out error at the point that was chosen, ``surface`` and
@@ -128,7 +128,7 @@ class Manifold:
             reused=basis,
         )
 
-    def _table(self, path: Path) -> dict[str, np.ndarray]:
+    def _table(self, path: ErrorPath) -> dict[str, np.ndarray]:
         """The errors, every λ a row and every C a column."""
         shape = len(self.lam), len(self.C)
         errors = {name: each.reshape(shape) for name, each in path.table().items()}

@@ -12,7 +12,7 @@ from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.ridge import solve
 from ulmus.methods.row_space import row_space
 from ulmus.methods.tally import Tally
-from ulmus.problem import Path, Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.targets import coded
 from ulmus.typing import Array, Targets
 
@@ -47,7 +47,7 @@ class Labelled:
 
 def surface(
     labelled: Labelled, lams: np.ndarray, Cs: np.ndarray, validation: Validation | None = None
-) -> Path:
+) -> ErrorPath:
     """The error of every pair of λ and C on labelled rows left out, all C of a λ together.
 
     A validation set is rarely larger than the labelled one. Left-out rows are as
@@ -77,7 +77,9 @@ def point(labelled: Labelled, lam: float, C: float) -> Solution:
     return replace(found, coef=coef, lam=lam)
 
 
-def _few(labelled: Labelled, lam: float, Cs: np.ndarray, validation: Validation | None) -> Path:
+def _few(
+    labelled: Labelled, lam: float, Cs: np.ndarray, validation: Validation | None
+) -> ErrorPath:
     """Errors and roughness for every C at one λ, from one l × l eigendecomposition.
 
     α and β are those of `dual` on the rows PD^½, P = H_l V and D = 1/(1 + λw).
@@ -102,7 +104,9 @@ def _few(labelled: Labelled, lam: float, Cs: np.ndarray, validation: Validation 
     return path if held is None else path.with_validation(held.path())
 
 
-def _many(labelled: Labelled, lam: float, Cs: np.ndarray, validation: Validation | None) -> Path:
+def _many(
+    labelled: Labelled, lam: float, Cs: np.ndarray, validation: Validation | None
+) -> ErrorPath:
     """The same with more labelled rows than coordinates, where errors seldom tie."""
     problem = labelled.problem(lam)
     path = solve(problem, Cs, seed=0).path
@@ -128,7 +132,7 @@ class _Held:
         """Count them by their decision values at some of the C (rows × C × m)."""
         self._tally.add(slice(0, self._T.shape[0]), where, self._T[:, None, :] - F)
 
-    def path(self) -> Path:
+    def path(self) -> ErrorPath:
         """The mean errors."""
         return self._tally.path()
 

@@ -26,7 +26,7 @@ class Method(Protocol):
         """Whether it can do nothing with sums alone."""
 
     def fit(self, source: Source) -> Solution:
-        """The output weights, and what leaving rows out says of them."""
+        """The output weights, and the outputs of rows left out."""
 
     def at(self, **values: float) -> Self:
         """The same with parameters that were chosen before."""

@@ -15,7 +15,7 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.leave_one_out import QuadraticPenalty, left_out, loo_path
 from ulmus.methods.ridge_eigenbasis import Spectrum, sound_factor, spectrum, warn_of_rounding
-from ulmus.problem import Moments, Path, Problem, Solution
+from ulmus.problem import ErrorPath, Moments, Problem, Solution
 from ulmus.sources.source import AtHand, Sample, Source
 
 __all__ = ["DEFAULT_GRID", "Ridge", "ridge_grid", "solve"]
@@ -103,7 +103,7 @@ def _at_best(sums: Moments, sample: Sample, grid: np.ndarray) -> Solution:
 
 
 def _in_basis(
-    basis: Spectrum, sums: Moments, sample: Sample, C: float, path: Path | None = None
+    basis: Spectrum, sums: Moments, sample: Sample, C: float, path: ErrorPath | None = None
 ) -> Solution:
     """β at one C in the eigenbasis of G, where every C costs one division."""
     problem, rows, root = sample.problem, sample.calibration, basis.root(C)

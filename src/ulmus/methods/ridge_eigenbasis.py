@@ -18,7 +18,7 @@ from ulmus.backends.linalg import (
 )
 from ulmus.backends.namespace import namespace
 from ulmus.exceptions import IllConditionedWarning
-from ulmus.problem import Frame, Moments, Problem
+from ulmus.problem import Centred, Moments, Problem
 from ulmus.typing import Array
 
 __all__ = [
@@ -77,7 +77,7 @@ class Spectrum(Eigenbasis):
     """The eigenbasis of G, the targets in it (h × m), and the frame they were found in."""
 
     cross: Array
-    frame: Frame
+    frame: Centred
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """SS-ELM for many rows: labels are spread over the graph first, and β follows.
 
-With many more rows than units Hβ cannot hold what the graph knows. So every row gets a mean of the
+With many more rows than units Hβ cannot fit what the graph gives. So every row gets a mean of the
 labels near it, as in label spreading (see `propagation`), and β is fitted to the classes or values
 that come of it.
 """
@@ -204,7 +204,7 @@ def labels_alone(source: OnGraph, C: float | np.ndarray) -> GraphSolution:
 def _solution(
     source: OnGraph, labels: GraphLabels, pseudo: ClassTargets | ValueTargets, found: Solution
 ) -> GraphSolution:
-    """The labelled rows are few among those fitted, so that leaving one out tells little more."""
+    """The labelled rows are few among those fitted: their outputs hardly change without one."""
     fitted = matmul(doubles(source.some.all()), found.coef)
     return GraphSolution(
         found.coef,
@@ -276,7 +276,7 @@ def _reached(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
 def _best(lams: np.ndarray, errors: np.ndarray | None, classes: bool, l: int) -> float:
     """The λ with the least error, and of equals the one nearest to the usual one.
 
-    One wrong row more says nothing, once there are fifty rows and it is not too much.
+    One wrong row more counts as equal from fifty rows on.
     """
     if errors is None:
         return float(lams[np.argmin(np.abs(np.log(lams / _USUAL)))])
@@ -293,7 +293,7 @@ def _left_out(
     tol: float,
     max_iter: int,
 ) -> np.ndarray | None:
-    """The error on labelled rows left out for every λ; None where that says nothing.
+    """The error on labelled rows left out for every λ; None where none can be judged.
 
     Each row once where the kernel's columns fit, a fifth of them together where they do not.
     """

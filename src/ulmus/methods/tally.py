@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import namespace, take, to_numpy, zeros
-from ulmus.problem import Path, Problem
+from ulmus.problem import ErrorPath, Problem
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
@@ -15,7 +15,7 @@ __all__ = ["Tally"]
 class Tally:
     """Sums of c·(squared error) and c·(wrong class) for every C, or pair of λ and C.
 
-    They are over rows that were left out or held out; ``kind`` is as in `Path`.
+    They are over rows that were left out or held out; ``kind`` is as in `ErrorPath`.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class Tally:
         self._weight[where] += float(xp.sum(c))
         self._rows[where] += residual.shape[0]
 
-    def path(self, roughness: np.ndarray | None = None) -> Path:
+    def path(self, roughness: np.ndarray | None = None) -> ErrorPath:
         """The mean errors."""
         classes = isinstance(self._problem.targets, ClassTargets)
-        return Path(
+        return ErrorPath(
             self._C,
             self._squared / self._weight,
             self._wrong / self._weight if classes else None,
