@@ -12,6 +12,7 @@ from ulmus.distributed.blocks import Blocks, joined, named
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.fitted import without_rows
 from ulmus.typing import Array, DType, Rows
+from ulmus.validation import valid_rows
 
 __all__ = ["BlockRows"]
 
@@ -19,7 +20,7 @@ _INPUTS = ("n_features_in_", "feature_names_in_")
 
 
 class BlockRows:
-    """Rows of an estimator that has ``_checked_rows(X, y, weight, reset)``.
+    """Rows of an estimator, checked by its ``_checked_rows(X, y, weight, reset)`` if it has any.
 
     It has as much of an array as a feature map draws its units from: a shape, a dtype, and rows
     by their numbers, which it fetches. Rows without a weight are not counted, and a block
@@ -170,7 +171,9 @@ def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bo
     if nothing:
         return None
     with named(f"Block {number} (counted from 0)"):
-        return estimator._checked_rows(X, y, weight, reset)
+        if hasattr(estimator, "_checked_rows"):
+            return estimator._checked_rows(X, y, weight, reset)
+        return valid_rows(estimator, X, reset), None, None
 
 
 def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict[str, Any]) -> None:

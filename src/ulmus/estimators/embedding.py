@@ -234,12 +234,6 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         (B,) = rows.compute(rows.total(_hidden_gram))
         self._accept(embedding_of(M, B, float(self.lam), n_components, fewer=fewer))
 
-    def _checked_rows(
-        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
-    ) -> tuple[Rows, Any, Any]:
-        """A block's rows, for `BlockRows`."""
-        return valid_rows(self, X, reset), None, None
-
     def _accept(self, found: Any) -> None:
         self.beta_, self.eigenvalues_ = found.coef, found.values
         self.intercept_ = zeros(found.coef.shape[1], found.coef)

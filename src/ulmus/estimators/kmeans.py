@@ -92,7 +92,7 @@ class HiddenClustering(
         if is_collection(X):
             return fit_blocks(self, X, client)
         on_host_alone(self, X)
-        X, _, _ = self._checked_rows(X, None, None, reset=True)
+        X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
         self.features_ = fitted_map(self, X, default=self._default(X))
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
@@ -119,17 +119,10 @@ class HiddenClustering(
         """
         return self._assign(self._hidden(X))[0]
 
-    def _checked_rows(
-        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
-    ) -> tuple[Rows, Any, Any]:
-        """X by scikit-learn's rules."""
-        X = valid_rows(self, X, reset)
-        return X, None, None
-
     def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
         on_host_alone(self, X)
-        X, _, _ = self._checked_rows(X, None, None, reset=False)
+        X = valid_rows(self, X, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _blocks(self, H: Any) -> Iterator[tuple[slice, Any]]:

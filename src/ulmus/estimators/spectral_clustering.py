@@ -211,12 +211,6 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         self.n_hidden_ = int(solution.coef.shape[0])
         self.selection_ = "loo" if solution.path.rows == len(H) else "loo-sample"
 
-    def _checked_rows(
-        self, X: Rows, y: Any, weight: np.ndarray | None, reset: bool
-    ) -> tuple[Rows, Any, Any]:
-        """A block's rows, for `BlockRows`."""
-        return valid_rows(self, X, reset), None, None
-
     @by_blocks
     def predict(self, X: Rows) -> Array:
         """The cluster of each row.

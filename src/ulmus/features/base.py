@@ -72,7 +72,7 @@ class FeatureMap(
         if is_collection(X):
             rows = BlockRows(self, X, client=client)
             return self.settle(rows, merged(rows.survey(column_statistics)))
-        return self.learn(self._validated(X, reset=True))
+        return self.learn(valid_rows(self, X, reset=True))
 
     @atomic
     def partial_fit(self, X: Rows, y: Any = None) -> Self:
@@ -96,7 +96,7 @@ class FeatureMap(
         """
         first = not hasattr(self, "scaling_")
         self.check_parameters()
-        return self.learn(self._validated(X, reset=first), more=not first)
+        return self.learn(valid_rows(self, X, reset=first), more=not first)
 
     def learn(self, X: Rows, weight: np.ndarray | None = None, more: bool = False) -> Self:
         """`fit`, or `partial_fit`, on rows that are checked and count ``weight`` times each.
@@ -146,7 +146,7 @@ class FeatureMap(
             One column per hidden unit.
         """
         check_is_fitted(self)
-        return self._mapped(self._validated(X, reset=False))
+        return self._mapped(valid_rows(self, X, reset=False))
 
     @finite_outputs
     def _mapped(self, X: Rows) -> Any:
@@ -161,13 +161,6 @@ class FeatureMap(
         for name in self._units:
             setattr(narrow, name, take(getattr(self, name), slice(0, n_hidden)))
         return narrow
-
-    def _validated(self, X: Rows, reset: bool) -> Rows:
-        return valid_rows(self, X, reset)
-
-    def _checked_rows(self, X: Rows, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, Any]:
-        """A block of rows, for `BlockRows`."""
-        return self._validated(X, reset), None, None
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
