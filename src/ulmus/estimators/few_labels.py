@@ -279,7 +279,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         """Turn a solution into fitted attributes."""
         self.coupling_ = solution.coupling
         self.coupling_reason_ = solution.why or self.coupling_reason_
-        self.solver_, self.solver_reason_ = solution.solver, solution.reason
+        self.solver_, self.solver_reason_ = solution.method, solution.reason
         self.C_, self.lam_, self.selection_ = solution.C, solution.lam, solution.selection
         self.beta_, self.n_iter_ = solution.coef, solution.steps
         self.n_hidden_ = solution.coef.shape[0]

@@ -4,13 +4,13 @@
 labelled row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
-from ulmus.backends.namespace import doubles, placed
+from ulmus.backends.namespace import doubles, placed, zeros
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden, fits
 from ulmus.methods.iterative import (
@@ -34,22 +34,17 @@ _SKETCH = 100
 
 
 @dataclass(frozen=True)
-class GraphSolution:
-    """β, how it was found, and the outputs and error of labelled rows left out.
+class GraphSolution(Solution):
+    """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
 
-    ``loo`` are decision values of the labelled rows ``loo_rows``; where rows cannot be left out,
-    the fitted ones. ``error`` is the left-out error at the point that was chosen, ``surface`` and
-    ``spread_path`` those of all that were tried, and ``reused`` is what other labels on the same
-    rows can start from. ``why`` is the reason for another coupling than was tried first.
+    ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
+    ``surface`` and ``spread_path`` are those of all that were tried, and ``reused`` is what other
+    labels on the same rows can start from. ``why`` is the reason for another coupling than was
+    tried first.
     """
 
-    coef: Array
-    C: float
-    lam: float
-    solver: str
-    reason: str
-    loo: Array
-    loo_rows: Array
+    lam: float = 0.0
+    reason: str = ""
     selection: str = "fixed"
     error: float | None = None
     surface: dict[str, np.ndarray] | None = None
@@ -58,6 +53,13 @@ class GraphSolution:
     reused: Any = None
     coupling: str = "tight"
     why: str | None = None
+
+    @classmethod
+    def of(cls, found: Solution, reason: str, **more: Any) -> "GraphSolution":
+        """A solution, with the error of its path."""
+        if found.path is not None:
+            more = {"selection": found.path.kind, "error": found.path.error} | more
+        return cls(**vars(found), reason=reason, **more)
 
 
 @dataclass(frozen=True)
@@ -105,28 +107,16 @@ class Manifold:
         problem = source.labelled()
         rows = _coordinates(source.some, basis)
         labelled = Labelled(basis, rows, problem.targets, problem.weight)
-        found, C, lam = None, float(self.C[0]), float(self.lam[0])
+        C, lam, path, table = float(self.C[0]), float(self.lam[0]), None, None
         if len(self.C) * len(self.lam) > 1:
             held = None
             if source.held is not None:
                 held = _coordinates(source.held[0], basis), source.held[1]
-            found = surface(labelled, self.lam, self.C, held)
-            row, column = divmod(found.best, len(self.C))
-            C, lam = float(self.C[column]), float(self.lam[row])
-        solved = point(labelled, lam, C)
-        return GraphSolution(
-            solved.coef,
-            C,
-            lam,
-            "spectral",
-            reason,
-            solved.loo,
-            solved.loo_rows,
-            selection="fixed" if found is None else found.kind,
-            error=None if found is None else found.error,
-            surface=None if found is None else self._table(found),
-            reused=basis,
-        )
+            path = surface(labelled, self.lam, self.C, held)
+            row, column = divmod(path.best, len(self.C))
+            C, lam, table = float(self.C[column]), float(self.lam[row]), self._table(path)
+        found = replace(point(labelled, lam, C), method="spectral", path=path)
+        return GraphSolution.of(found, reason, surface=table, reused=basis)
 
     def _table(self, path: ErrorPath) -> dict[str, np.ndarray]:
         """The errors, every λ a row and every C a column."""
@@ -152,14 +142,15 @@ class Manifold:
             self.stop.max_iter,
         )
         fitted, every = matmul(rows, found.values), np.arange(len(source.targets))
-        return GraphSolution(found.values, C, lam, "cg", reason, fitted, every, steps=found.steps)
+        zero = zeros(fitted.shape[1], fitted)
+        solution = Solution(found.values, zero, C, "cg", every, fitted, lam=lam)
+        return GraphSolution.of(solution, reason, steps=found.steps)
 
 
 def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
     """One C and λ by one Cholesky factorisation."""
     M = manifold_gram(source.rows(), source.laplacian, source.watch)
-    found = manifold_primal(source.labelled(), M, C, lam)
-    return GraphSolution(found.coef, C, lam, "direct", reason, found.loo, found.loo_rows)
+    return GraphSolution.of(manifold_primal(source.labelled(), M, C, lam), reason)
 
 
 def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
@@ -172,7 +163,7 @@ def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solutio
     frame, factor = problem.frame(moments), penalty.root(moments, problem, C)
     coef = factor.solve(frame.cross)
     loo = left_out(problem, moments, C, every, penalty, factor)
-    return Solution(coef, frame.intercept(coef), C, "direct", every, loo)
+    return Solution(coef, frame.intercept(coef), C, "direct", every, loo, lam=lam)
 
 
 @dataclass(frozen=True)

@@ -186,34 +186,18 @@ class FreeUnlessWorse:
 
 def labels_alone(source: OnGraph, C: float | np.ndarray) -> GraphSolution:
     """The supervised fit to the labelled rows."""
-    found: Solution = solve(source.labelled(), C)
-    return GraphSolution(
-        found.coef,
-        found.C,
-        0.0,
-        found.method,
-        "the labelled rows are solved for alone",
-        found.loo,
-        found.loo_rows,
-        selection="fixed" if found.path is None else "loo",
-        error=None if found.path is None else found.path.error,
-        coupling="none",
-    )
+    found = replace(solve(source.labelled(), C), lam=0.0)
+    return GraphSolution.of(found, "the labelled rows are solved for alone", coupling="none")
 
 
 def _solution(
     source: OnGraph, labels: GraphLabels, pseudo: ClassTargets | ValueTargets, found: Solution
 ) -> GraphSolution:
     """The labelled rows are few among those fitted: their outputs hardly change without one."""
-    fitted = matmul(doubles(source.some.all()), found.coef)
-    return GraphSolution(
-        found.coef,
-        found.C,
-        labels.lam,
-        "graph",
+    fitted, every = matmul(doubles(source.some.all()), found.coef), np.arange(len(source.targets))
+    return GraphSolution.of(
+        replace(found, lam=labels.lam, method="graph", loo_rows=every, loo=fitted, path=None),
         "labels are spread before β is solved for",
-        fitted,
-        np.arange(len(source.targets)),
         selection="fixed" if labels.path is None else "loo",
         error=labels.error,
         spread_path=labels.path,
