@@ -156,7 +156,8 @@ class Hidden:
     def all(self) -> Array:
         """The whole of H, offset and all; for when it is known to fit."""
         H = self.layer(gathered(self.X))
-        H += self.layer.offset
+        if self.layer.offset:
+            H += self.layer.offset
         return H
 
     def take(self, rows: np.ndarray) -> "Hidden":

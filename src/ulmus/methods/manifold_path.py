@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import namespace, to_numpy
 from ulmus.hidden import Hidden, ScaledColumns, row_blocks, rows_at_once
@@ -88,18 +89,20 @@ def _few(
     rows = row_space(problem)
     spectrum = RowSpectrum.of(problem, rows, *rows.kernel())
     path = spectrum.path(Cs)
-    B, D = rows.root * labelled.rows, labelled.basis.scales(lam) ** 2
-    U, bent = spectrum.basis, matmul(B * D**2, B.T)
+    # β is V Bᵀα, so that ‖β‖² is αᵀBBᵀα.
+    B = labelled.rows * labelled.basis.scales(lam) ** 2
+    B *= rows.root
+    U, square = spectrum.basis, self_product(B)
     l, m, xp, parts = len(labelled.targets), labelled.targets.outputs, namespace(B), []
     held = None if validation is None else _Held(validation, Cs)
     for where in row_blocks(len(Cs), rows_at_once(l * m)):
         weights, shape = spectrum.weights(Cs[where]), (-1, len(Cs[where]), m)
         alpha = matmul(U, weights)
         fitted = matmul(U, spectrum.values[:, None] * weights) / rows.root
-        energy = xp.reshape(matmul(bent, alpha) * alpha, shape)
+        energy = xp.reshape(matmul(square, alpha) * alpha, shape)
         parts.append(to_numpy(xp.sum(energy, axis=(0, 2)) / _spread(xp.reshape(fitted, shape))))
         if held is not None:
-            held.add(where, xp.reshape(matmul(held.rows * D, matmul(B.T, alpha)), shape))
+            held.add(where, xp.reshape(matmul(held.rows, matmul(B.T, alpha)), shape))
     path = replace(path, roughness=np.concatenate(parts))
     return path if held is None else path.with_validation(held.path())
 

@@ -16,7 +16,7 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
-from ulmus.backends.namespace import namespace
+from ulmus.backends.namespace import from_numpy, namespace
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Centred, Moments, Problem
 from ulmus.typing import Array
@@ -65,7 +65,10 @@ class Eigenbasis:
 
     def inverses(self, grid: np.ndarray) -> Array:
         """The same for every C, one a column."""
-        return namespace(self.values).stack([self.inverse(C) for C in grid.tolist()], axis=1)
+        ridges, xp = [self.ridge(C) for C in grid.tolist()], namespace(self.values)
+        one = isinstance(self.rounding, float)
+        added = from_numpy(np.array(ridges), self.values) if one else xp.stack(ridges, axis=1)
+        return 1.0 / (xp.clip(self.values, min=0.0)[:, None] + added)
 
     def root(self, C: float) -> "SpectralRoot":
         """(G + I/C)^(−½)."""

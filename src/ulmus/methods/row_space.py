@@ -129,7 +129,8 @@ class HiddenRows(RowSpace):
         """B = √c (H − mean) in float64, some units at a time."""
         n, h = self.H.shape
         for units in row_blocks(h, block_rows(n, 8)):
-            yield units, (self.H[:, units] - self.mean[units]) * self.root
+            H = self.H[:, units] - self.mean[units] if self.intercept else self.H[:, units]
+            yield units, H * self.root
 
 
 @dataclass(frozen=True)
