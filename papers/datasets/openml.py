@@ -5,6 +5,9 @@ name, the shape, the classes and the range of values that are known beforehand.
 """
 
 import hashlib
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any
 
@@ -16,7 +19,18 @@ from papers.datasets.facts import Facts, OpenML
 from papers.datasets.npz import check
 from papers.errors import CorruptFileError, MissingDatasetError
 
-__all__ = ["from_openml"]
+__all__ = ["from_openml", "web_only"]
+
+# What `urllib` opens addresses with, but for files, ftp and data in the address itself.
+_WEB = (
+    urllib.request.ProxyHandler,
+    urllib.request.UnknownHandler,
+    urllib.request.HTTPHandler,
+    urllib.request.HTTPSHandler,
+    urllib.request.HTTPRedirectHandler,
+    urllib.request.HTTPDefaultErrorHandler,
+    urllib.request.HTTPErrorProcessor,
+)
 
 
 def from_openml(facts: Facts) -> dict[str, Any]:
@@ -37,12 +51,27 @@ def from_openml(facts: Facts) -> dict[str, Any]:
     return {**arrays, "origin": np.array(where)}
 
 
+@contextmanager
+def web_only() -> Iterator[None]:
+    """Here `urlopen`, which scikit-learn uses, opens addresses of the web alone, redirects too."""
+    opener = urllib.request.OpenerDirector()
+    for handler in _WEB:
+        opener.add_handler(handler())
+    before = getattr(urllib.request, "_opener", None)
+    urllib.request.install_opener(opener)
+    try:
+        yield
+    finally:
+        urllib.request.install_opener(before)
+
+
 def _answer(place: OpenML, where: str) -> Bunch:
     """What scikit-learn reads of a data set, if it is a dense table of this name."""
     try:
         # scikit-learn's cache would write wherever the path of the file's address leads. Without
         # it the file is fetched twice, once to compare its hash and once to be read.
-        told = fetch_openml(data_id=place.id, cache=False, as_frame=False, parser="liac-arff")
+        with web_only():
+            told = fetch_openml(data_id=place.id, cache=False, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException) as error:
         raise MissingDatasetError(f"{where} could not be fetched: {error}.") from error
     except Exception as error:  # the reader's errors have no class in common

@@ -1,6 +1,7 @@
 """OpenML's files become data sets only if they are the ones that were meant."""
 
 import io
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -147,3 +148,21 @@ def test_the_cache_keeps_where_a_file_came_from(published):
     published()
     with np.load(fetch("tiny")) as data:
         assert str(data["origin"]) == "OpenML 7"
+
+
+def test_only_the_web_is_asked_redirects_among_it(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    page = server.serve("/b", b"page")
+    with openml.web_only():
+        for elsewhere in (secret.as_uri(), "ftp://127.0.0.1:9/a", "data:,a"):
+            with pytest.raises(OSError, match="unknown url type"):
+                urlopen(elsewhere)
+        with pytest.raises(OSError, match="unknown url type: ftp"):
+            urlopen(server.serve("/c", b"", location="ftp://127.0.0.1:9/a"))
+        with pytest.raises(OSError, match="not allowed"):
+            urlopen(server.serve("/d", b"", location=secret.as_uri()))
+        assert urlopen(server.serve("/a", b"", location="/b")).read() == b"page"
+    assert urlopen(secret.as_uri()).read() == b"secret"
+    assert urlopen(page).read() == b"page"
