@@ -269,3 +269,9 @@ def test_people_are_learnt_from_raw_columns(tmp_path):
     model = ELMClassifier(n_hidden=300, random_state=0).fit(Z, train["income"].astype(str))
     score = model.score(made.transform(test.without("income")), test["income"].astype(str))
     assert score > best - 0.02
+
+
+def test_rows_that_are_no_table_are_refused_by_name():
+    encoder = TableEncoder().fit(Table(("a",), {"a": np.array([1.0, 2.0])}))
+    with pytest.raises(TableError, match="takes a Table, not a ndarray"):
+        encoder.transform(np.ones((2, 1)))

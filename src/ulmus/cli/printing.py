@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from ulmus.progress import Bar
-
 __all__ = [
     "facts",
     "harmless",
@@ -57,6 +55,8 @@ def watching(title: str, quiet: bool, steps: int | None = None) -> Iterator[Call
 
     It gives a function to call with a few words before each step; ``steps`` is about how many.
     """
+    from ulmus.progress import Bar  # which waits for scikit-learn, as no help should
+
     with Bar(title) as bar:
         bar.shown = bar.shown and not quiet
         done = -1

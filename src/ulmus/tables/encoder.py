@@ -98,6 +98,10 @@ class TableEncoder:
         """The matrix of a table with these columns, in any order."""
         if not self.names:
             raise TableError("The encoder knows no columns yet; fit it to a table first.")
+        if not isinstance(table, Table):
+            raise TableError(
+                f"The encoder takes a Table, not a {type(table).__name__}; read_table gives one."
+            )
         X, met = self._matrix(table) if self.width else self._encoded(table)
         self.met = tuple(met)
         return X
