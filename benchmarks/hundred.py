@@ -163,7 +163,7 @@ def beta_targets(folder):
     from ulmus import ELMClassifier, ELMRegressor
     from ulmus.methods.iterative import ConjugateGradients
     from ulmus.methods.spreading import Spreading
-    from ulmus.sources.on_graph import OnGraph
+    from ulmus.sources.source import OnGraph
     from ulmus.targets import ClassTargets
 
     X, y = _mnist()

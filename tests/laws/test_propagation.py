@@ -15,7 +15,7 @@ from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.spreading import Spreading
-from ulmus.sources.on_graph import OnGraph
+from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
 RNG = np.random.default_rng(0)

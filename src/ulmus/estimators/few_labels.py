@@ -43,7 +43,7 @@ from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
 from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, FreeUnlessWorse, Spreading, labels_alone
 from ulmus.progress import log_facts, units, watched
-from ulmus.sources.on_graph import OnGraph
+from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets
 from ulmus.typing import Array, Rows, Targets
 from ulmus.validation import plain, valid_rows

@@ -23,7 +23,7 @@ from ulmus.methods.leave_one_out import QuadraticPenalty, left_out
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
 from ulmus.problem import ErrorPath, Moments, Problem, Solution
-from ulmus.sources.on_graph import OnGraph
+from ulmus.sources.source import OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
 

@@ -24,8 +24,7 @@ from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
 from ulmus.methods.tally import Tally
 from ulmus.problem import Moments, Problem, Solution
-from ulmus.sources.on_graph import OnGraph
-from ulmus.sources.source import Sample, Summed
+from ulmus.sources.source import OnGraph, Sample, Summed
 from ulmus.targets import ClassTargets, ValueTargets, chosen, coded
 from ulmus.typing import Targets
 

@@ -7,19 +7,22 @@ blocks. One that needs rows which are gone gets an error, and no other method in
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from ulmus.backends.namespace import to_numpy
+from ulmus.backends.namespace import placed, to_numpy
 from ulmus.exceptions import RowsGoneError
-from ulmus.hidden import fits, sample_rows
+from ulmus.graphs import Laplacian
+from ulmus.hidden import Hidden, fits, sample_rows
 from ulmus.problem import Moments, Problem
+from ulmus.typing import Targets
 
 __all__ = [
     "AtHand",
     "ClassMoments",
     "ClassSums",
+    "OnGraph",
     "Sample",
     "Source",
     "Summed",
@@ -192,6 +195,41 @@ class Summed:
                 "Fit rows that are all in memory, or use a method that works from sums."
             )
         return self.whole()
+
+
+@dataclass(frozen=True)
+class OnGraph:
+    """The labelled rows, all rows where they are at hand, and their graph.
+
+    ``some`` are the hidden rows that are ``known`` by a label; ``weight`` is what each of them
+    weighs at C = 1. ``every`` is None where the rows lie in blocks, and ``basis`` then is known, as
+    it is of rows that were fitted before. ``held`` are hidden rows to validate by and their
+    targets, and ``watch`` is called with the progress of a pass.
+    """
+
+    some: Hidden
+    known: np.ndarray
+    targets: Targets
+    weight: np.ndarray
+    laplacian: Laplacian
+    every: Hidden | None = None
+    basis: Any = None
+    held: tuple[Hidden, Targets] | None = None
+    watch: Callable[[float, float | None], None] | None = None
+
+    def labelled(self) -> Problem:
+        """The rows that have a label, as a supervised problem."""
+        X = self.some.X
+        return Problem(self.some, self.targets.placed(X), placed(self.weight, X))
+
+    def rows(self) -> Hidden:
+        """All hidden rows."""
+        if self.every is None:
+            raise RowsGoneError(
+                "This needs all rows at once, and they lie in the blocks of a Dask collection; use "
+                "coupling='tight' and solver='spectral', or rows in memory."
+            )
+        return self.every
 
 
 def calibration_rows(n_rows: int, seed: int) -> np.ndarray:
