@@ -12,18 +12,31 @@ import numpy as np
 from attack.bases import NAMES, Model, model
 from ulmus.persistence import archive, classes
 
-__all__ = ["FORGERIES", "changed", "written"]
+__all__ = [
+    "FORGERIES",
+    "NUMBERS",
+    "SHAPES",
+    "TYPES",
+    "VALUES",
+    "WORDS",
+    "changed",
+    "of_type",
+    "packed",
+    "places",
+    "with_value",
+    "written",
+]
 
-_NUMBERS = (
+NUMBERS = (
     0, 1, -1, 2, 3, 5, 64, 255, 1000, 10**6, 2**31 - 1, 2**31, -(2**31), 2**63, -(2**63) - 1,
     10**30, 0.0, 0.5, -0.5, 1e-320, 5e-324, 1e-9, 1e151, 1e308, -1e308, True, False, None,
 )  # fmt: skip
-_WORDS = (
+WORDS = (
     "", "a", "auto", "loo", "precomputed", "rbf", "poly", "linear", "x" * 5000, "..", "\0", "ü",
     "nan", "passthrough", "drop", "number", "category", "date", "%Y" * 30, "<f8", "numpy.tanh",
     "pandas",
 )  # fmt: skip
-_TYPES = (
+TYPES = (
     "<f8",
     "<f4",
     ">f8",
@@ -38,7 +51,7 @@ _TYPES = (
     "<f16",
     "|O",
 )
-_VALUES = (
+VALUES = (
     np.nan, np.inf, -np.inf, 1e308, -1e308, 1e151, 1e149, 5e-324, 1e-160, 0.0, -0.0, -1.0, 1.0,
     2**31, 2**62, -(2**31), 10**6,
 )  # fmt: skip
@@ -50,7 +63,7 @@ Arrays = list[np.ndarray]
 
 
 # ---------------------------------------------------------------- the document's tree
-def _places(data: Any) -> list[tuple[Any, Any]]:
+def places(data: Any) -> list[tuple[Any, Any]]:
     """Every part of a document, as what holds it and its key there."""
     found: list[tuple[Any, Any]] = []
 
@@ -67,7 +80,7 @@ def _places(data: Any) -> list[tuple[Any, Any]]:
 
 def _place(rng: Random, document: Document) -> tuple[Any, Any]:
     inside = {"model": document["model"], "random": document["random"]}
-    holder, key = rng.choice(_places(inside))
+    holder, key = rng.choice(places(inside))
     return (document, key) if holder is inside else (holder, key)
 
 
@@ -75,17 +88,17 @@ def _value(rng: Random, arrays: Arrays, depth: int = 0) -> Any:
     """Any value that a document can hold, and some that it cannot."""
     array = rng.randrange(len(arrays) + 1)
     simple: list[Callable[[], Any]] = [
-        lambda: rng.choice(_NUMBERS),
-        lambda: rng.choice(_WORDS),
+        lambda: rng.choice(NUMBERS),
+        lambda: rng.choice(WORDS),
         lambda: {"float": rng.choice(["nan", "inf", "-inf", "1"])},
         lambda: {"array": array},
         lambda: {"symmetric": [array, rng.choice([0, 1, 9, 200, 10**6]), rng.choice("CF")]},
-        lambda: {"scalar": [rng.choice(_TYPES), rng.choice(_NUMBERS + _WORDS)]},
-        lambda: {"dtype": rng.choice([*_TYPES, "<U9999", "|V8", "f8,f8", "<M8[s]"])},
+        lambda: {"scalar": [rng.choice(TYPES), rng.choice(NUMBERS + WORDS)]},
+        lambda: {"dtype": rng.choice([*TYPES, "<U9999", "|V8", "f8,f8", "<M8[s]"])},
         lambda: {"type": rng.choice([*classes.TYPES, "os.system"])},
         lambda: {"function": rng.choice([*classes.FUNCTIONS, "os.system"])},
         lambda: {"random": rng.choice([0, 1, -1, 10**9])},
-        lambda: {"complex": [1.0, rng.choice(_NUMBERS)]},
+        lambda: {"complex": [1.0, rng.choice(NUMBERS)]},
         lambda: {"object": {"class": rng.choice([*classes._KNOWN, "os.system"]), "state": {}}},
         lambda: _sparse(rng, array),
     ]
@@ -119,19 +132,20 @@ def _replaced(rng: Random, document: Document, arrays: Arrays) -> None:
 
 def _nudged(rng: Random, document: Document, arrays: Arrays) -> None:
     """One number, word or name is a little different."""
-    places = [(h, k) for h, k in _places([document["model"]]) if not isinstance(h[k], dict | list)]
-    if not places:
+    every = places([document["model"]])
+    single = [(h, k) for h, k in every if not isinstance(h[k], dict | list)]
+    if not single:
         return
-    holder, key = rng.choice(places)
+    holder, key = rng.choice(single)
     old = holder[key]
     if isinstance(old, str):
-        words = [h[k] for h, k in places if isinstance(h[k], str)]
-        holder[key] = rng.choice([old[:-1], old + "x", old.upper(), *words, *_WORDS])
+        words = [h[k] for h, k in single if isinstance(h[k], str)]
+        holder[key] = rng.choice([old[:-1], old + "x", old.upper(), *words, *WORDS])
     elif isinstance(old, bool) or old is None:
-        holder[key] = rng.choice(_NUMBERS)
+        holder[key] = rng.choice(NUMBERS)
     else:
         half = old // 2 if isinstance(old, int) else old / 2
-        holder[key] = rng.choice([old + 1, old - 1, -old, old * 10, half, 0, *_NUMBERS])
+        holder[key] = rng.choice([old + 1, old - 1, -old, old * 10, half, 0, *NUMBERS])
 
 
 def _removed(rng: Random, document: Document, arrays: Arrays) -> None:
@@ -142,7 +156,7 @@ def _removed(rng: Random, document: Document, arrays: Arrays) -> None:
 
 def _renamed(rng: Random, document: Document, arrays: Arrays) -> None:
     """One object is of another class, with the attributes of the old one."""
-    objects = [h[k] for h, k in _places(document) if k == "object" and isinstance(h[k], dict)]
+    objects = [h[k] for h, k in places(document) if k == "object" and isinstance(h[k], dict)]
     if objects:
         rng.choice(objects)["class"] = rng.choice([*classes._KNOWN])
 
@@ -158,11 +172,11 @@ def _transplanted(rng: Random, document: Document, arrays: Arrays) -> None:
     """One part is an object of another model, with its arrays."""
     other = model(rng.choice(NAMES))
     objects = [
-        h[k] for h, k in _places({"model": other.document["model"]})
+        h[k] for h, k in places({"model": other.document["model"]})
         if isinstance(h[k], dict) and "object" in h[k]
     ]  # fmt: skip
     part = copy.deepcopy(rng.choice(objects))
-    for holder, key in _places([part]):
+    for holder, key in places([part]):
         if key == "array" or (key == 0 and isinstance(holder[key], int)):
             number = holder[key]
             if key == "array" and isinstance(number, int):
@@ -174,7 +188,7 @@ def _transplanted(rng: Random, document: Document, arrays: Arrays) -> None:
 
 def _added(rng: Random, document: Document, arrays: Arrays) -> None:
     """One object has an attribute more."""
-    states = [h[k] for h, k in _places(document) if k == "state" and isinstance(h[k], dict)]
+    states = [h[k] for h, k in places(document) if k == "state" and isinstance(h[k], dict)]
     names = [name for state in states for name in state]
     odd = ["_x", "x_", "__class__", "fit", "_parameter_constraints", "_sklearn_output_config"]
     if not states:
@@ -194,13 +208,13 @@ def _stated(rng: Random, document: Document, arrays: Arrays) -> None:
     kind = rng.choice(["MT19937", "PCG64", "PCG64DXSM", "SFC64", "Philox"])
     words = np.array([rng.getrandbits(31) for _ in range(rng.choice([4, 623, 624]))], np.uint32)
     inner = {
-        "MT19937": [["key", {"array": len(arrays)}], ["pos", rng.choice(_NUMBERS)]],
+        "MT19937": [["key", {"array": len(arrays)}], ["pos", rng.choice(NUMBERS)]],
         "SFC64": [["state", {"array": len(arrays)}]],
-    }.get(kind, [["state", rng.choice(_NUMBERS)], ["inc", rng.choice(_NUMBERS)]])
+    }.get(kind, [["state", rng.choice(NUMBERS)], ["inc", rng.choice(NUMBERS)]])
     arrays.append(words.astype(rng.choice(["<u4", "<u8", "<i8", "<f8"])))
     more = ("has_gauss", "gauss", "has_uint32", "uinteger")
     state = [["bit_generator", kind], ["state", {"dict": inner}]]
-    state += [[name, rng.choice(_NUMBERS)] for name in more]
+    state += [[name, rng.choice(NUMBERS)] for name in more]
     document["random"].append([rng.choice(["RandomState", "Generator", "x"]), {"dict": state}])
     holder, key = _place(rng, document)
     holder[key] = {"random": len(document["random"]) - 1}
@@ -240,35 +254,43 @@ def changed(rng: Random, a: np.ndarray) -> np.ndarray:
     return rng.choice([_shaped, _typed, _valued, _valued, _valued])(rng, a)
 
 
+SHAPES: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
+    lambda a: a.T, lambda a: a[:-1], lambda a: a[..., :-1], lambda a: a[None], np.ravel,
+    lambda a: np.concatenate([a, a]), lambda a: a[:0], np.asfortranarray,
+    lambda a: a.reshape(-1, 1), lambda a: np.empty((0, 10**12), a.dtype),
+    lambda a: a.reshape(1, -1),
+)  # fmt: skip
+
+
 def _shaped(rng: Random, a: np.ndarray) -> np.ndarray:
-    ways = [
-        lambda: a.T, lambda: a[:-1], lambda: a[..., :-1], lambda: a[None], lambda: a.ravel(),
-        lambda: np.concatenate([a, a]), lambda: a[:0], lambda: np.asfortranarray(a),
-        lambda: a.reshape(-1, 1), lambda: np.empty((0, 10**12), a.dtype), lambda: a.reshape(1, -1),
-    ]  # fmt: skip
-    return rng.choice(ways)() if a.ndim else a.reshape(1)
+    return rng.choice(SHAPES)(a) if a.ndim else a.reshape(1)
 
 
 def _typed(rng: Random, a: np.ndarray) -> np.ndarray:
-    kind = np.dtype(rng.choice([t for t in _TYPES if t != "|O"]))
+    kind = rng.choice([t for t in TYPES if t != "|O"])
     with np.errstate(all="ignore"):
-        return (
-            a.astype(kind)
-            if kind.kind in "US" or a.dtype.kind in "biuf"
-            else np.ravel(a).view("u1")
-        )
+        return of_type(a, kind)
+
+
+def of_type(a: np.ndarray, kind: str) -> np.ndarray:
+    """The array as another type, or its bytes where it has none."""
+    text = np.dtype(kind).kind in "US"
+    return a.astype(kind) if text or a.dtype.kind in "biuf" else np.ravel(a).view("u1")
 
 
 def _valued(rng: Random, a: np.ndarray) -> np.ndarray:
     if a.dtype.kind not in "biuf" or not a.size:
         return a
-    a = a.copy()
-    value = rng.choice(_VALUES)
-    with np.errstate(all="ignore"):
-        value = np.array(value).astype(a.dtype)
+    value = rng.choice(VALUES)
     where = rng.choice([slice(None), rng.randrange(a.size), slice(0, None, 2), slice(-1, None)])
-    flat = a.reshape(-1)
-    flat[where] = value
+    with np.errstate(all="ignore"):
+        return with_value(a, value, where)
+
+
+def with_value(a: np.ndarray, value: float, where: Any) -> np.ndarray:
+    """A copy with this value in some places."""
+    flat = a.copy().reshape(-1)
+    flat[where] = np.array(value).astype(a.dtype)
     return flat.reshape(a.shape)
 
 
@@ -294,6 +316,11 @@ def written(rng: Random, base: Model, forgery: str) -> bytes:
     FORGERIES[forgery](rng, document, arrays)
     if rng.random() < 0.2 and document.keys() == base.document.keys():
         FORGERIES[rng.choice(["array", "nudge"])](rng, document, arrays)
+    return packed(document, arrays)
+
+
+def packed(document: Document, arrays: Arrays) -> bytes:
+    """The bytes of a file."""
     arrays = _renumbered(document, arrays)
     stream = io.BytesIO()
     archive.write(stream, json.dumps(document).encode("ascii"), arrays)

@@ -51,10 +51,18 @@ def attack(seed: int, number: int) -> Result:
 
 def _model(rng: Random, kind: str, folder: Path) -> tuple[Outcome, str]:
     """A model that is described, loaded and used."""
-    name, path = rng.choice(NAMES), folder / "model.ulmus"
-    base, damaged = model(name), kind in DAMAGES
-    path.write_bytes(_forged(rng, kind, base))
-    _, error = called(lambda: describe(path)) if rng.random() < 0.2 else (None, None)
+    name = rng.choice(NAMES)
+    content = _forged(rng, kind, model(name))
+    return judged(name, content, kind in DAMAGES, describes=rng.random() < 0.2)
+
+
+def judged(
+    name: str, content: bytes, damaged: bool, describes: bool = False
+) -> tuple[Outcome, str]:
+    """What becomes of a file that was made from that of a model."""
+    path, base = Path(_folder().name) / "model.ulmus", model(name)
+    path.write_bytes(content)
+    _, error = called(lambda: describe(path)) if describes else (None, None)
     if error is not None and error_outcome(error)[0] != Outcome.REFUSED:
         return Outcome.RAW, f"{name}, describe: {error_outcome(error)[1]}"
     found, error = called(lambda: load(path))
