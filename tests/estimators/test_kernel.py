@@ -217,6 +217,7 @@ def both(**options):
         ({"method": LowRank(5), "rank": 5}, "leave one out"),
         ({"method": "svd"}, "is unknown"),
         ({"method": 7}, "is unknown"),
+        ({"method": np.eye(3)}, "is unknown"),
         ({"scaling": "standard"}, "is unknown"),
         ({"method": Randomized(oversampling=-1)}, "whole number of at least 0"),
         ({"method": Randomized(power_steps=0.5)}, "whole number from 0 to 100"),

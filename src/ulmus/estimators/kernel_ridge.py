@@ -232,7 +232,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
                 f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
                 "choose; give one by name, such as 'rbf'."
             )
-        if isinstance(self.method, str):
+        if not isinstance(self.method, LowRank | Randomized):
             check_known("method", self.method, ("auto", "exact", *NAMES))
         if self.method == "exact" and self.rank is not None:
             raise InvalidParameterError(
