@@ -94,9 +94,8 @@ class SketchInInverse(KernelELMClassifier):
         n, seed = len(K), rng.randint(2**31 - 2)
         how = self._approximation(n)
         rank, tol = most_columns(how.rank, how.tol, n, n), how.tol or 0.0
-        more = (10, 0)
-        if isinstance(how, Randomized):
-            more = how.oversampling, how.power_steps
+        sketch = how if isinstance(how, Randomized) else Randomized()
+        more = sketch.oversampling, sketch.power_steps
         found = low_rank(K, how.method, rank, tol, rng, *more, literal=True)
         problem = replace(problem, H=found.H)
         solution = solve(problem, grid, seed)

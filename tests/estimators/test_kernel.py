@@ -118,6 +118,20 @@ def test_a_part_of_the_rows_is_a_rank():
     assert KernelFeatures(tol=0.1).fit(X).approximation_error_ <= 0.1
 
 
+@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "randomized", "eig"])
+def test_a_tolerance_ends_every_search_wherever_it_is_given(method):
+    X = load_digits().data[:300]
+    how = Randomized(tol=0.3) if method == "randomized" else LowRank(tol=0.3, method=method)
+    beside = KernelFeatures(method=method, tol=0.3, random_state=0).fit(X)
+    within = KernelFeatures(method=how, random_state=0).fit(X)
+    model = KernelELMClassifier(method=how, C=1.0, random_state=0).fit(X, np.arange(300) % 2)
+    assert beside.rank_ == within.rank_ < 200
+    for each in (beside, within, model):
+        assert 0.0 < each.approximation_error_ <= 0.3
+    with pytest.raises(InvalidParameterError, match=r"tol=0.1 is given beside.*leave one out"):
+        KernelFeatures(method=how, tol=0.1).fit(X)
+
+
 def test_landmarks_of_more_rows_than_memory_holds_come_from_a_sample():
     X = np.random.default_rng(0).standard_normal((4000, 3))
     with config_context(working_memory=16):

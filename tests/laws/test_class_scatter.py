@@ -14,6 +14,7 @@ from laws.problems import make_problem, scatter, scatter_of_sums
 from ulmus.hidden import Stored
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.ridge import solve
+from ulmus.methods.scatter_penalty import Classes, Recoding
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, coded
 
@@ -162,3 +163,12 @@ def test_small_columns_keep_their_say_in_float32(lam):
         path = scatter(p, Points(np.array([lam]), np.array([1e6]))).path
         errors.append(path.squared_error[0])
     assert_allclose(errors[1], errors[0], rtol=1e-4)
+
+
+def test_more_classes_than_units_are_recoded_in_as_many_directions_as_units():
+    problem, *_ = world(3, 40, 4, 9, False)
+    moments = problem.moments()
+    classes = Classes.of(moments.cross, moments.energy)
+    found = Recoding.of(classes.M, classes)
+    assert found.O.shape == (9, 4)  # nothing is classes by classes
+    assert found.weights.shape == (4, 4)

@@ -130,9 +130,10 @@ class KernelFeatures(FeatureMap):
         Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0
         The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
-    method : {"rpcholesky", "nystrom", "randomized", "eig"} or Randomized, default="rpcholesky"
-        Randomly pivoted Cholesky; uniformly drawn landmarks; a random sketch (two passes
-        over the kernel matrix, by blocks); or the exact eigenvectors, which alone hold n × n.
+    method : str, LowRank or Randomized, default="rpcholesky"
+        "rpcholesky" is randomly pivoted Cholesky; "nystrom" draws landmarks uniformly;
+        "randomized" is a random sketch (two passes over the kernel matrix, by blocks); "eig" the
+        exact eigenvectors, which alone hold n × n.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
     dtype : float32, float64 or None, default=None
@@ -196,7 +197,7 @@ class KernelFeatures(FeatureMap):
         gamma: str | float = "mean",
         degree: int = 3,
         coef0: float = 1.0,
-        method: str | Randomized = "rpcholesky",
+        method: str | LowRank | Randomized = "rpcholesky",
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -237,7 +238,7 @@ class KernelFeatures(FeatureMap):
         """The same map with only its first columns."""
         narrow = copy(self)
         narrow.weights_ = self.weights_[:, :n_hidden]
-        if self.method in ("rpcholesky", "nystrom"):
+        if approximation_of(self.method, self.rank, self.tol).method in ("rpcholesky", "nystrom"):
             # The first columns need the first landmarks alone.
             narrow.weights_ = contiguous(narrow.weights_[:n_hidden, :])
             narrow.landmarks_ = some_rows(self.landmarks_, slice(0, n_hidden))

@@ -1,6 +1,7 @@
 """How a matrix between rows is approximated: values that an estimator is given."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from ulmus.arguments import check_known, check_rank
 from ulmus.exceptions import InvalidParameterError
@@ -52,6 +53,8 @@ class Randomized:
         Further columns, which make the first ones more exact.
     power_steps : int, default=0
         Further passes over the matrix, which do so too.
+    tol : float or None, default=None
+        Stop as soon as the fraction of the matrix's trace that is missing is this small.
 
     Examples
     --------
@@ -66,9 +69,9 @@ class Randomized:
     rank: int | float | None = None
     oversampling: int = 10
     power_steps: int = 0
+    tol: float | None = None
 
-    method = "randomized"
-    tol = None
+    method: ClassVar[str] = "randomized"
 
 
 # Where neither a rank nor a tolerance is given: what is missing then has never been missed.
@@ -79,19 +82,23 @@ NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
 def approximation_of(
     method: object, rank: int | float | None, tol: float | None = None
 ) -> LowRank | Randomized:
-    """The approximation that a name, or an object, and a rank beside it stand for."""
+    """The approximation that a name stands for, or an object and what is given beside it."""
     if isinstance(method, LowRank | Randomized):
-        if rank is not None and method.rank is not None:
-            raise InvalidParameterError(
-                f"rank={rank!r} is given beside method={method!r}, which has one; leave one out."
-            )
-        found = method if rank is None else replace(method, rank=rank)
+        found = method
     else:
         check_known("method", method, NAMES)
-        found = Randomized(rank) if method == "randomized" else LowRank(rank, tol, str(method))
+        found = Randomized() if method == "randomized" else LowRank(method=str(method))
+    for name, value in (("rank", rank), ("tol", tol)):
+        if value is not None and getattr(found, name) is not None:
+            raise InvalidParameterError(
+                f"{name}={value!r} is given beside method={method!r}, which has one; leave one out."
+            )
+    found = replace(
+        found,
+        rank=found.rank if rank is None else rank,
+        tol=found.tol if tol is None else tol,
+    )
     check_known("method", found.method, NAMES)
-    more = {}
-    if isinstance(found, Randomized):
-        more = {"oversampling": found.oversampling, "power_steps": found.power_steps}
-    check_rank(found.rank, found.tol, **more)
+    sketch = found if isinstance(found, Randomized) else Randomized()
+    check_rank(found.rank, found.tol, sketch.oversampling, sketch.power_steps)
     return found

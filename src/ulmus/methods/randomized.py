@@ -50,10 +50,10 @@ class RandomizedRidge:
         """β at the one C, or at the best by leave-one-out."""
         problem = source.rows()
         sketch, rng = self.sketch, np.random.RandomState(self.seed)
-        rank = most_columns(sketch.rank, None, len(problem.H), problem.H.width)
+        rank = most_columns(sketch.rank, sketch.tol, len(problem.H), problem.H.width)
         more = int(sketch.oversampling), int(sketch.power_steps)
         K = HiddenKernel(problem.H)
-        found = low_rank(K, "randomized", rank, 0.0, rng, *more, literal=True)
+        found = low_rank(K, "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True)
         part = replace(problem, H=found.H)
         solution = solve(part, self.C, self.seed)
         alpha = residual_coef(part, solution)

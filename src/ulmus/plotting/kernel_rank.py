@@ -139,8 +139,7 @@ def _eigenvalues_left(model: Any) -> np.ndarray:
 
 
 def _tolerance(model: Any) -> float | None:
-    """What a factor was allowed to miss, if it was stopped by that."""
-    how = model.method
-    rank, tol = model.rank, getattr(how if hasattr(how, "tol") else model, "tol", None)
-    rank = getattr(how, "rank", None) if rank is None else rank
-    return (DEFAULT_TOL if rank is None else None) if tol is None else float(tol)
+    """The fraction of the trace that ends the search; None where the rank alone does."""
+    how = model if isinstance(model.method, str) else model.method
+    tol = getattr(model, "tol", None) or getattr(how, "tol", None)
+    return DEFAULT_TOL if tol is None and (model.rank or how.rank) is None else tol
