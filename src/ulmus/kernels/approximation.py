@@ -74,7 +74,7 @@ class Randomized:
     method: ClassVar[str] = "randomized"
 
 
-# Where neither a rank nor a tolerance is given: what is missing then has never been missed.
+# The tolerance where neither a rank nor a tolerance is given, as a fraction of the trace.
 DEFAULT_TOL = 1e-7
 NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
 
