@@ -11,6 +11,7 @@ FILES = sorted(SRC.rglob("*.py"))
 LAYERS = [
     [
         "arguments",
+        "docstrings",
         "exceptions",
         "files",
         "machine",

@@ -35,7 +35,18 @@ Encoded = tuple[ClassTargets, np.ndarray | None, np.ndarray | None]
 
 
 class ClassLabels:
-    """For an estimator with ``class_weight`` whose ``_outputs`` are decision values."""
+    """For an estimator with ``class_weight`` whose ``_outputs`` are decision values.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        A factor for the rows of each class; "balanced" gives every class the same total.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    """
 
     classes_: np.ndarray
     _totals: np.ndarray

@@ -10,6 +10,7 @@ from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.backends.namespace import gathered, is_collection, is_sparse, zeros
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
+from ulmus.docstrings import documented
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
 from ulmus.estimators.hidden_layer import (
@@ -33,6 +34,7 @@ from ulmus.validation import valid_rows
 __all__ = ["ELMEmbedding"]
 
 
+@documented
 class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):
     """US-ELM: an embedding that keeps neighbours together and takes new rows.
 
@@ -43,8 +45,6 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_components : int, default=2
         Columns of the embedding.
     n_hidden : int or None, default=None
@@ -62,8 +62,6 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         Strength of the graph's regularisation, where the coupling is tight.
     row_normalize : bool, default=False
         Whether every row of the embedding is divided by its length.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
 
@@ -84,14 +82,6 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
     C_, loo_score_ : float
         Where the coupling is free: how far β trusts the graph's places, and the R² of Hβ + b on
         rows left out.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

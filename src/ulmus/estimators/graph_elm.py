@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ulmus.arguments import grid_of
+from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.ridge_elm import RidgeELM
@@ -18,6 +19,7 @@ __all__ = ["GraphELMClassifier"]
 _STRENGTHS = np.array([0.0, 0.3, 1.0, 3.0, 10.0, 30.0])
 
 
+@documented
 class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """GELM: extreme learning machine that keeps the outputs of each class together.
 
@@ -27,8 +29,6 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int, "loo" or None, default=None
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
         among the map's width and its halves.
@@ -38,10 +38,6 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
         among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
-    class_weight : dict, "balanced" or None, default=None
-        A factor for the rows of each class; "balanced" gives every class the same total.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
     verbose : int, default=0
@@ -49,8 +45,6 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     C_, lam_ : float
@@ -68,19 +62,10 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     solver_reason_ : str
         Why so.
     temperature_ : float
-        What decision values are multiplied by before the softmax, learned from
-        left-out rows.
+        What decision values are multiplied by before the softmax, learned from left-out rows.
     feature_importances_ : ndarray of shape (n_features,)
         How much the outputs change with each column, in shares that sum to one: the mean squared
         gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -253,7 +253,28 @@ def dense(H: Any) -> Array:
 
 
 class HiddenModel(BaseEstimator):
-    """An estimator with a hidden layer, whose outputs are Hβ + b."""
+    """An estimator with a hidden layer, whose outputs are Hβ + b.
+
+    Parameters
+    ----------
+    features : feature map, transformer or None, default=None
+        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000).
+    dtype : float32, float64 or None, default=None
+        Precision of the hidden rows; None follows the input.
+
+    Attributes
+    ----------
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+    """
 
     features_: Any
     beta_: OnDevice[Array]

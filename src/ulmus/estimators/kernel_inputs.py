@@ -19,7 +19,35 @@ __all__ = ["KernelInputs"]
 
 
 class KernelInputs(BaseEstimator):
-    """For an estimator with ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``scaling``."""
+    """For an estimator with these parameters.
+
+    Parameters
+    ----------
+    kernel : str, kernel or callable, default="rbf"
+        "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
+        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", an object
+        of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
+    gamma : "mean", "loo" or float, default="mean"
+        γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
+        among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
+    degree : int, default=3
+        Degree of "poly", which may be called "polynomial" too.
+    coef0 : float, default=1.0
+        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
+
+    Attributes
+    ----------
+    kernel_ : kernel
+        The kernel with its parameters.
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+    """
 
     kernel_: Kernel
     scaling_: Scaling

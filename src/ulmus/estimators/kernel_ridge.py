@@ -57,7 +57,59 @@ _WIDTH_ROWS = 2000
 
 
 class KernelELM(KernelInputs, metaclass=ABCMeta):
-    """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
+    """Fit and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are.
+
+    Parameters
+    ----------
+    method : str, LowRank or Randomized, default="auto"
+        "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
+        "rpcholesky" past that, or where ``rank`` is given. `LowRank` has a tolerance too,
+        `Randomized` the parameters of the sketch.
+    rank : int, float or None, default=None
+        The most columns of the factor. A float is a part of the rows. None is 2000.
+    C : "loo", float or array-like, default="loo"
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
+        by exact leave-one-out from 25 values; a list is chosen from in the same way.
+    dtype : float32, float64 or None, default=None
+        Precision of the kernel values; None follows the input. Sums and factorisations are in
+        float64 always, and so are kernel values where float32 has too few directions.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the choice of landmarks and the samples of rows.
+    verbose : int, default=0
+        1 shows how many columns a low-rank factor has so far: a bar on a terminal, else lines in
+        the log named "ulmus".
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (n_landmarks, n_features)
+        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
+        precomputed.
+    dual_coef_ : ndarray of shape (n_landmarks, n_outputs)
+        What their kernel values are multiplied by.
+    C_ : float
+        The C in use.
+    method_ : str
+        The method in use.
+    rank_ : int
+        Columns of the factor, or the number of rows where it is exact.
+    approximation_error_ : float
+        The part of the kernel's trace that the factor misses.
+    approximation_path_ : ndarray of shape (rank,)
+        What is missing after each column of the factor, where it is not exact.
+    gamma_path_ : dict of ndarrays
+        "gamma" and the errors at each, where it was chosen.
+    loo_path_ : dict of ndarrays
+        The mean errors over left-out rows for every C, where C was chosen. The landmarks
+        stay as they are while a row is left out.
+    solver_ : {"primal", "dual", "spectral"}
+        How the coefficients were found.
+    solver_reason_ : str
+        Why so.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
+    """
 
     method_: str
     rank_: int

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
+from ulmus.docstrings import documented
 from ulmus.estimators.hidden_layer import fitted_map, layer_of
 from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
@@ -43,7 +44,36 @@ class HiddenClustering(
     BaseEstimator,
     metaclass=ABCMeta,
 ):
-    """What both clusterers share: a hidden layer, rows that fit, and k-means at the end."""
+    """What both clusterers share: a hidden layer, rows that fit, and k-means at the end.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_hidden : int or None, default=None
+        Width of the default map (None: 1000).
+    n_init : int, default=10
+        How often k-means starts; the tightest clustering is kept.
+    dtype : float32, float64 or None, default=None
+        Precision of the hidden rows; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and k-means.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of every training row.
+    kmeans_ : KMeans
+        The fitted k-means.
+    features_ : transformer
+        The fitted map.
+    n_hidden_ : int
+        Number of hidden units.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+    """
 
     features_: Any
     n_hidden_: int
@@ -173,43 +203,22 @@ class HiddenClustering(
         return tags
 
 
+@documented
 class ELMKMeans(HiddenClustering):
     """ELM k-means: k-means on the hidden layer's output.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
     features : feature map, transformer or None, default=None
         Feature map; None is ``RandomFeatures(gain=√n_features)``, sigmoid units that bend on
         columns of unit variance. It is cloned and fitted.
-    n_hidden : int or None, default=None
-        Width of the default map (None: 1000).
-    n_init : int, default=10
-        How often k-means starts; the tightest clustering is kept.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the default map and k-means.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of every training row.
     cluster_centers_ : ndarray of shape (n_clusters, n_hidden)
         The clusters' means in the hidden layer.
     inertia_ : float
         Sum of squared distances of the rows to their centres there.
-    kmeans_ : KMeans
-        The fitted k-means.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

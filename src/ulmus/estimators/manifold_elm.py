@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
 from ulmus.backends.namespace import gathered, placed
+from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.estimators.importances import feature_importances, some_kept
@@ -27,6 +28,7 @@ __all__ = ["ManifoldELMClassifier"]
 _GRID = np.logspace(-6, 4, 21)
 
 
+@documented
 class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     """MELM: extreme learning machine with the shape of each class.
 
@@ -36,8 +38,6 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 1000, or as many as columns for ``scatter="input"``).
     lam : float or array-like, default=0.5
@@ -65,15 +65,11 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         whose edges and class means are left out with them.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class, in G and HᵀT.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the folds.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     C_, lam_ : float
@@ -88,18 +84,10 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     n_negative_ : int
         Negative eigenvalues of S.
     temperature_ : float
-        What decision values are multiplied by before the softmax.
+        What decision values are multiplied by before the softmax, learned from left-out rows.
     feature_importances_ : ndarray of shape (n_features,)
         How much the outputs change with each column, in shares that sum to one: the mean squared
         gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ulmus.arguments import check_known, check_number
 from ulmus.distributed.mapped import by_blocks
+from ulmus.docstrings import documented
 from ulmus.estimators.hidden_layer import dense
 from ulmus.estimators.kmeans import HiddenClustering
 from ulmus.exceptions import InvalidInputError
@@ -21,6 +22,7 @@ from ulmus.typing import Rows, Seed
 __all__ = ["ELMNMF"]
 
 
+@documented
 class ELMNMF(HiddenClustering):
     """ELM NMF: a non-negative factorisation of the hidden layer's output, then k-means.
 
@@ -33,8 +35,6 @@ class ELMNMF(HiddenClustering):
     features : feature map, transformer or None, default=None
         Feature map or transformer whose values are not negative; None is
         ``RBFFeatures(width="local")``. It is cloned and fitted.
-    n_hidden : int or None, default=None
-        Width of the default map (None: 1000).
     solver : {"cd", "mu"}, default="cd"
         Coordinate descent, or the paper's multiplicative updates, which minimise the same and
         take longer.
@@ -45,17 +45,11 @@ class ELMNMF(HiddenClustering):
         Sweeps after which the factorisation stops.
     tol : float, default=1e-4
         Relative change at which it stops before.
-    n_init : int, default=10
-        How often k-means starts; the tightest clustering is kept.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map, the factorisation and k-means.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The cluster of every training row.
     components_ : ndarray of shape (n_clusters, n_hidden)
         The factor W.
     cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
@@ -68,16 +62,6 @@ class ELMNMF(HiddenClustering):
         Sweeps it took; ``max_iter`` where it was stopped.
     nmf_ : NMF
         The fitted factorisation.
-    kmeans_ : KMeans
-        The fitted k-means.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.backends.namespace import floating
+from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of
 from ulmus.estimators.hinge_inputs import (
@@ -39,6 +40,7 @@ __all__ = ["SparseELMClassifier"]
 _GRID = np.logspace(-4, 4, 9)
 
 
+@documented
 class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenModel):
     """Sparse extreme learning machine for two or more classes.
 
@@ -51,10 +53,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
-    n_hidden : int or None, default=None
-        Width of the default map (None: 1000).
     kernel : None, str, kernel or callable, default=None
         In place of a map, as in `KernelELMClassifier`. Its rows are made as they are needed, and
         as many are kept as scikit-learn's ``working_memory`` has room for.
@@ -89,8 +87,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     support_ : ndarray of shape (n_support,)
         The rows that count, for any class.
     n_support_ : ndarray of shape (n_classes,), or (1,) for two classes
@@ -121,10 +117,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         The fitted map, where there is no kernel.
     n_hidden_ : int
         Number of hidden units, where there is no kernel.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -13,6 +13,7 @@ from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
+from ulmus.docstrings import documented
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.exceptions import InvalidParameterError
@@ -31,6 +32,7 @@ __all__ = ["ELMSpectralClustering"]
 _TIMES = 2
 
 
+@documented
 class ELMSpectralClustering(ClusterMixin, HiddenModel):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
 
@@ -41,8 +43,6 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_components : int or None, default=None
         Columns of the embedding (None: ``n_clusters``, or twice as many where the coupling is
         free; no more than the rows differ in).
@@ -60,8 +60,6 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         Whether every row of the embedding is divided by its length first.
     n_init : int, default=10
         How often k-means starts; the tightest clustering is kept.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and k-means.
 
@@ -79,10 +77,6 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     features_, beta_, n_hidden_, C_ : transformer, ndarray, int, float
         Where the coupling is free: the fitted map, the output weights of the clusters (one column
         for two of them), the number of units, and how far the clusters are trusted against ‖β‖².
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

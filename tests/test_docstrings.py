@@ -1,0 +1,91 @@
+"""A docstring takes from its bases what it leaves out."""
+
+import inspect
+
+from ulmus.docstrings import documented
+
+
+class Base:
+    """What others share.
+
+    Parameters
+    ----------
+    first : int, default=1
+        The first.
+    second : int, default=2
+        The second,
+        of two.
+    unused : int
+        Of no subclass.
+
+    Attributes
+    ----------
+    left_ : int
+        What a fit leaves.
+    changed_ : int
+        As the base has it.
+    """
+
+    __module__ = "ulmus.test"
+
+
+@documented
+class Other(Base):
+    """A class.
+
+    Parameters
+    ----------
+    third : int
+        The third.
+
+    Attributes
+    ----------
+    changed_ : float
+        As this class has it.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+
+    __module__ = "ulmus.test"
+
+    def __init__(self, third, first=1, second=2):
+        pass
+
+
+def test_parameters_and_attributes_come_from_the_bases():
+    assert inspect.getdoc(Other) == inspect.cleandoc(
+        """A class.
+
+        Parameters
+        ----------
+        third : int
+            The third.
+        first : int, default=1
+            The first.
+        second : int, default=2
+            The second,
+            of two.
+
+        Attributes
+        ----------
+        changed_ : float
+            As this class has it.
+        left_ : int
+            What a fit leaves.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+    )
+
+
+def test_without_docstrings_there_is_nothing_to_do():
+    class Bare(Base):
+        pass
+
+    assert documented(Bare).__doc__ is None
