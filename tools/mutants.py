@@ -84,8 +84,6 @@ TESTS = {
     "methods/iterative.py": ["methods/test_iterative.py", *SMOOTH],
     "methods/manifold_basis.py": SMOOTH,
     "methods/leave_one_out.py": SOLVE,
-    "methods/few_rows.py": ["laws/test_balanced.py"],
-    "methods/tally.py": ["methods/test_tally.py", "laws/test_solvers.py"],
     "methods/row_space.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/manifold.py": SMOOTH,
     "methods/spreading.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],

@@ -25,8 +25,7 @@ from ulmus.hidden import block_rows, row_blocks, rows_at_once
 from ulmus.methods.leave_one_out import grid_parts
 from ulmus.methods.ridge_eigenbasis import Eigenbasis, sound, sound_factor, warn_of_rounding
 from ulmus.methods.row_space import RowSpace, row_space
-from ulmus.methods.tally import Tally
-from ulmus.problem import ErrorPath, Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.typing import Array
 
 __all__ = ["RowSpectrum", "dual", "dual_path"]

@@ -12,8 +12,7 @@ from ulmus.methods.dual import RowSpectrum
 from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.ridge import solve
 from ulmus.methods.row_space import row_space
-from ulmus.methods.tally import Tally
-from ulmus.problem import ErrorPath, Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import coded
 from ulmus.typing import Array, Targets
 

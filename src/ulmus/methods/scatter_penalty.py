@@ -24,8 +24,7 @@ from ulmus.backends.namespace import doubles, from_numpy, namespace, take, zeros
 from ulmus.hidden import rows_at_once
 from ulmus.methods.leave_one_out import QuadraticPenalty, Residuals
 from ulmus.methods.ridge_eigenbasis import Eigenbasis, Root, rounding_of
-from ulmus.methods.tally import Tally
-from ulmus.problem import Moments, Problem
+from ulmus.problem import Moments, Problem, Tally
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 

@@ -22,8 +22,7 @@ from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
-from ulmus.methods.tally import Tally
-from ulmus.problem import Moments, Problem, Solution
+from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import OnGraph, Sample, Summed
 from ulmus.targets import ClassTargets, ValueTargets, chosen, coded
 from ulmus.typing import Targets
