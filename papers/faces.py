@@ -1,7 +1,6 @@
 """The MELM paper: one classifier on one draw of training images, judged on the other images."""
 
 import time
-import warnings
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -9,10 +8,10 @@ from sklearn.svm import SVC
 
 from papers.baselines import ConvolutionalNetwork, deep_belief_network
 from papers.datasets import benchmark_rows
+from papers.printed_manifold import PrintedManifoldELM
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.graph_elm import GraphELMClassifier
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier
-from ulmus.exceptions import IndefiniteWarning
 from ulmus.features import RBFFeatures
 
 __all__ = ["classifier", "draw", "run"]
@@ -39,8 +38,10 @@ def _gelm(units, random_state, **given):
     return GraphELMClassifier(n_hidden=units, random_state=random_state, **given)
 
 
-def _melm(units, random_state, **given):
-    return ManifoldELMClassifier(n_hidden=units, random_state=random_state, **given)
+def _melm(units, random_state, form="positive", **given):
+    if form == "printed":
+        return PrintedManifoldELM(units, random_state=random_state, **given)
+    return ManifoldELMClassifier(n_hidden=units, form=form, random_state=random_state, **given)
 
 
 def _dbn(units, random_state, **given):
@@ -91,8 +92,6 @@ def run(case):
     if "components" in s:
         pca = PCA(s["components"], random_state=0).fit(X_train)
         X_train, X_test = pca.transform(X_train), pca.transform(X_test)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IndefiniteWarning)
-        model.fit(X_train, y_train)
+    model.fit(X_train, y_train)
     seconds = time.perf_counter() - start
     return {"accuracy": 100 * float(model.score(X_test, y_test)), "seconds": seconds}

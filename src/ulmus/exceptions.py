@@ -18,7 +18,6 @@
     ├── ConstantColumnWarning                a column varies too little for float64 to scale
     ├── CheckpointWarning                    a file of sums cannot be written; the fit goes on
     ├── IllConditionedWarning                an answer was found, by a safer and slower way
-    ├── IndefiniteWarning                    an answer was found, and it minimises nothing
     ├── LowRankWarning                       a kernel has fewer directions than were asked for
     └── UnreachedRowsWarning                 a graph does not tell of some rows
 
@@ -34,7 +33,6 @@ __all__ = [
     "ExportError",
     "GraphError",
     "IllConditionedWarning",
-    "IndefiniteWarning",
     "InvalidInputError",
     "InvalidParameterError",
     "LowRankWarning",
@@ -119,10 +117,6 @@ class IllConditionedWarning(UlmusWarning):
 
 class LowRankWarning(UlmusWarning):
     """A low-rank factor has fewer columns than were asked for, for there are no more."""
-
-
-class IndefiniteWarning(UlmusWarning):
-    """An answer was found as asked, but it minimises nothing."""
 
 
 class UnreachedRowsWarning(UlmusWarning):

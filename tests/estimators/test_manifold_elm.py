@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_classificat
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from ulmus import ELMRegressor, ManifoldELMClassifier, RandomFeatures, RBFFeatures
-from ulmus.exceptions import IndefiniteWarning, InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 
 X, y = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
 
@@ -50,23 +50,13 @@ def test_probabilities_agree_with_predictions_and_are_not_too_sure():
         assert abs(P.max(axis=1).mean() - model.score(X[400:], y[400:])) < 0.08
 
 
-def test_the_printed_form_warns():
-    model = ManifoldELMClassifier(n_hidden=400, C=2.0**-8, lam=0.0, form="printed", random_state=0)
-    with pytest.warns(IndefiniteWarning, match="negative eigenvalues.*form='positive'"):
-        model.fit(X[:40], y[:40])
-    assert model.n_negative_ > 0
+@pytest.mark.parametrize("form", ["positive", "bounded"])
+def test_negative_eigenvalues_of_the_scatter_need_no_warning(form):
+    model = ManifoldELMClassifier(n_hidden=400, lam=0.0, form=form, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what is solved otherwise is positive definite
-        for form in ("positive", "bounded"):
-            model.set_params(form=form, C="cv").fit(X[:40], y[:40])
-            assert model.score(X, y) > 0.5
-
-
-def test_the_scatter_of_inputs_needs_as_many_units_as_columns():
-    model = ManifoldELMClassifier(scatter="input", C=1.0, random_state=0).fit(X, y)
-    assert model.n_hidden_ == 8
-    with pytest.raises(InvalidInputError, match="there are 20 units and 8 columns; use n_hidden=8"):
-        ManifoldELMClassifier(n_hidden=20, scatter="input").fit(X, y)
+        warnings.simplefilter("error")  # what is solved is positive definite
+        assert model.fit(X[:40], y[:40]).score(X, y) > 0.5
+    assert model.n_negative_ > 0
 
 
 def test_sparse_rows_float32_weights_and_other_maps():
@@ -96,8 +86,7 @@ def test_sparse_rows_float32_weights_and_other_maps():
         ({"C": 0.0}, "C=0.0 must be a number above 0, or 'cv'"),
         ({"C": "loo"}, "or 'cv'"),
         ({"C": []}, "above 0"),
-        ({"scatter": "output"}, "use one of 'hidden', 'input'"),
-        ({"form": "negative"}, "use one of 'positive', 'bounded', 'printed'"),
+        ({"form": "negative"}, "use one of 'positive', 'bounded'"),
         ({"ridge": 0.0}, "ridge=0.0 must be a positive number"),
         ({"cv": 1}, "cv=1 must be a whole number of at least 2"),
         ({"n_neighbors": 0}, "n_neighbors=0"),
@@ -132,9 +121,9 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     for call in (
         lambda: model.fit(np.full_like(X, np.nan), y),
         lambda: model.set_params(lam=2.0).fit(X[:, :3], y),
-        lambda: model.set_params(lam=0.5, scatter="input").fit(X[:, :3], y),
+        lambda: model.set_params(lam=0.5, n_neighbors=0).fit(X[:, :3], y),
     ):
-        with pytest.raises(ValueError, match="NaN|lam=|columns"):
+        with pytest.raises(ValueError, match="NaN|lam=|n_neighbors="):
             call()
     assert set(vars(model)) == names
     assert_array_equal(model.predict(X), before)

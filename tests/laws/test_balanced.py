@@ -253,7 +253,7 @@ def test_rows_held_out_together_leave_balanced_weights():
     count = p.weight[kept] / factor[codes]
     assert_allclose(rest.weight, oracles.balanced(codes, count))
     W = KNNGraph(3).affinity(p.H.X, p.targets.codes)
-    geometry = Geometry(p.H, p.targets, p.weight, W, p.H).take(kept)
+    geometry = Geometry(p.H, p.targets, p.weight, W).take(kept)
     assert_allclose(geometry.weight, rest.weight)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from papers import faces
+from papers.printed_manifold import PrintedManifoldELM
 from papers.protocol import Case, cases, load
 
 NAMES = [f"4-figure-{n}" for n in range(2, 7)] + [f"4-table-{n}" for n in (2, 3, 4)]
@@ -86,6 +87,12 @@ def test_given_parameters_reach_the_classifier():
     model = faces.classifier(s, units=7, seed=3)
     assert (model.C, model.form, model.n_hidden, model.random_state) == (0.5, "bounded", 7, 3)
     assert model.lam == 0.5, "what is not given stays as it is"
+
+
+def test_the_printed_form_is_a_classifier_of_its_own():
+    s = {"classifier": "MELM", "given": ["C", "form", "scatter"], "C": 0.5, "form": "printed"}
+    model = faces.classifier(s | {"scatter": "input"}, units=7, seed=3)
+    assert (type(model), model.C, model.scatter) == (PrintedManifoldELM, 0.5, "input")
 
 
 def test_the_axis_replaces_a_setting(monkeypatch):

@@ -13,13 +13,12 @@ from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.estimators.importances import feature_importances, some_kept
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidParameterError
 from ulmus.fitted import ForUpdate, atomic, forget_fit
 from ulmus.graphs import KNNGraph
-from ulmus.hidden import Hidden, KeptRows
+from ulmus.hidden import Hidden
 from ulmus.methods.class_scatter import Points
-from ulmus.methods.discriminant import FORMS, Geometry, discriminant, folds
-from ulmus.problem import Problem
+from ulmus.methods.discriminant import FORMS, Discriminant, Geometry, folds
 from ulmus.progress import log_facts
 from ulmus.typing import Rows, Seed
 
@@ -38,24 +37,18 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
 
     Parameters
     ----------
-    n_hidden : int or None, default=None
-        Width of the default map (None: 1000, or as many as columns for ``scatter="input"``).
     lam : float or array-like, default=0.5
         λ from 0, where class means are pushed apart most, to 1, where they are not. Of a list the
         best is chosen along with C.
     C : "cv", float or array-like, default="cv"
         Inverse strength of S; larger values fit the data more closely. "cv" chooses among 21 values
-        from 10⁻⁶ to 10⁴, a
-        list is chosen from in the same way.
+        from 10⁻⁶ to 10⁴, a list is chosen from in the same way.
     n_neighbors : int, default=5
         How many neighbours of its own class a row is joined to. Their distances, in inputs as
         the map scales them, give heat weights whose width is the mean of these distances.
-    scatter : {"hidden", "input"}, default="hidden"
-        What S is made of: hidden rows, or the inputs, which takes as many units as columns.
-    form : {"positive", "bounded", "printed"}, default="positive"
+    form : {"positive", "bounded"}, default="positive"
         What is solved. "positive" keeps the positive part of S and adds ``ridge``; "bounded" takes
-        as much of the class means' scatter as leaves half of the system standing; "printed" is S
-        as it is, with a warning that counts the system's negative eigenvalues.
+        as much of the class means' scatter as leaves half of the system standing.
     ridge : float, default=1.0
         What is added to S in every direction, in units of its mean eigenvalue over all hidden
         units (of the positive part of S, or of its first term where the form is "bounded"). The
@@ -122,7 +115,6 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         lam: Any = 0.5,
         C: Any = "cv",
         n_neighbors: int = 5,
-        scatter: str = "hidden",
         form: str = "positive",
         ridge: float = 1.0,
         cv: int = 5,
@@ -135,7 +127,6 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         self.lam = lam
         self.C = C
         self.n_neighbors = n_neighbors
-        self.scatter = scatter
         self.form = form
         self.ridge = ridge
         self.cv = cv
@@ -160,56 +151,34 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
             The fitted estimator.
         """
         forget_fit(self)
-        return self._fit(X, y)
-
-    def _fit(self, X: Rows, y: Any) -> Self:
         points = self._points()
         X, y = self._validate_target(X, y, reset=True)
         targets, weight, _ = self._encode(y, None)
-        wide = X.shape[1] if self.scatter == "input" else 1000
         X = gathered(X)
         self._kept = some_kept(X)
-        self.features_ = fitted_map(self, X, y, default_width=wide)
+        self.features_ = fitted_map(self, X, y)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        near = scaled_rows(self.features_, X)
-        W = KNNGraph(self.n_neighbors).affinity(near, targets.codes)
-        rows = H if self.scatter == "hidden" else self._inputs(near, H)
+        W = KNNGraph(self.n_neighbors).affinity(scaled_rows(self.features_, X), targets.codes)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held = folds(targets.codes, self.cv, seed)
         targets, weight = targets.placed(X), None if weight is None else placed(weight, X)
-        solution, self.n_negative_ = discriminant(
-            Geometry(H, targets, weight, W, rows), points, self.form, float(self.ridge), held
-        )
-        self._accept(Problem(H, targets, weight), solution)
-        return self
-
-    def _accept(self, problem: Problem, solution: Any) -> None:
-        """Turn a solution into fitted attributes."""
+        method = Discriminant(points, self.form, float(self.ridge), held)
+        solution, self.n_negative_ = method.fit(Geometry(H, targets, weight, W))
         self.beta_, self.intercept_ = solution.coef, solution.intercept
+        assert solution.lam is not None  # the points have one
         self.C_, self.lam_ = solution.C, solution.lam
-        self.n_hidden_ = solution.coef.shape[0]
+        self.n_hidden_ = H.width
         self.selection_ = "fixed" if solution.path is None else "cv"
         if solution.path is not None:
             self.cv_path_ = solution.path.table()
             self.cv_score_ = 1.0 - solution.path.score[0]
-        self._calibrate(problem.targets, solution.loo, solution.loo_rows, problem.weight)
+        self._calibrate(targets, solution.loo, solution.loo_rows, weight)
         log_facts(self)
-
-    def _inputs(self, X: Rows, H: Hidden) -> Hidden:
-        """The inputs as rows whose scatter is meant."""
-        if H.width != X.shape[1]:
-            raise InvalidInputError(
-                f"scatter='input' needs as many hidden units as columns, and there are {H.width} "
-                f"units and {X.shape[1]} columns; use n_hidden={X.shape[1]}, or scatter='hidden'."
-            )
-        X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-        X = placed(X, H.X)
-        return Hidden(KeptRows(X.shape[1], X.dtype), X)
+        return self
 
     def _points(self) -> Points:
         """The pairs of λ and C, and all other arguments checked."""
-        for name, known in (("scatter", ("hidden", "input")), ("form", FORMS)):
-            check_known(name, getattr(self, name), known)
+        check_known("form", self.form, FORMS)
         check_whole("cv", self.cv, least=2)
         check_number("ridge", self.ridge)
         lams = _numbers("lam", self.lam, lambda v: (v >= 0) & (v <= 1), "from 0 to 1")
