@@ -17,8 +17,8 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
-from ulmus.estimators.hidden_layer import comparable_rows, scaled_rows
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
+from ulmus.features.fitting import comparable_rows, scaled_rows
 from ulmus.methods import coupling as shape
 from ulmus.methods.manifold import Manifold
 

@@ -13,16 +13,16 @@ from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
-from ulmus.estimators.hidden_layer import (
-    HiddenModel,
+from ulmus.estimators.hidden_layer import HiddenModel
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.base import column_statistics, merged
+from ulmus.features.fitting import (
     comparable_rows,
     fitted_map,
     layer_of,
     map_over_blocks,
     scaled_rows,
 )
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden

@@ -22,17 +22,17 @@ from ulmus.backends.threads import held_threads
 from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.hidden_layer import (
-    HiddenModel,
+from ulmus.estimators.hidden_layer import HiddenModel
+from ulmus.estimators.importances import feature_importances
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.base import column_statistics, merged
+from ulmus.features.fitting import (
     comparable_rows,
     fitted_map,
     layer_of,
     map_over_blocks,
     scaled_rows,
 )
-from ulmus.estimators.importances import feature_importances
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.base import column_statistics, merged
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden

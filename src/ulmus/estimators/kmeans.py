@@ -21,10 +21,10 @@ from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
 from ulmus.docstrings import documented
-from ulmus.estimators.hidden_layer import fitted_map, layer_of
 from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
+from ulmus.features.fitting import fitted_map, layer_of
 from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.progress import log_facts

@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from ulmus.arguments import check_known, check_number
 from ulmus.distributed.mapped import by_blocks
 from ulmus.docstrings import documented
-from ulmus.estimators.hidden_layer import dense
 from ulmus.estimators.kmeans import HiddenClustering
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
+from ulmus.features.fitting import dense
 from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMNMF"]

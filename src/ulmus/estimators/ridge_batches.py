@@ -15,10 +15,10 @@ from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
 from ulmus.estimators.checkpoint import Checkpoint
-from ulmus.estimators.hidden_layer import fitted_map, layer_of, map_of_sample
 from ulmus.estimators.ridge_stream import add_sums, posed, sample_problem
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.base import column_statistics
+from ulmus.features.fitting import fitted_map, layer_of, map_of_sample
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import atomic
 from ulmus.methods.method import refuse_sums

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.hidden_layer import layer_of, map_over_blocks
 from ulmus.estimators.ridge_stream import posed
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics, merged
+from ulmus.features.fitting import layer_of, map_over_blocks
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.methods.method import refuse_sums
 from ulmus.problem import Moments, Problem

@@ -11,13 +11,14 @@ from sklearn.utils import check_random_state, get_tags
 from ulmus.arguments import check_known, is_number
 from ulmus.backends.namespace import is_collection, placed
 from ulmus.estimators.checkpoint import Checkpoint
-from ulmus.estimators.hidden_layer import HiddenModel, fitted_map, layer_of
+from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.ridge_batches import fit_batches, is_batches
 from ulmus.estimators.ridge_blocks import fit_blocks
 from ulmus.estimators.ridge_stream import fade, forget_rows, update
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
+from ulmus.features.fitting import fitted_map, layer_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.approximation import Randomized, approximation_of

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import all_finite, gathered, namespace
-from ulmus.estimators.hidden_layer import layer_of, scale_moves
 from ulmus.exceptions import InvalidInputError
+from ulmus.features.fitting import layer_of, scale_moves
 from ulmus.hidden import Hidden
 from ulmus.methods.forgetting import remaining
 from ulmus.methods.method import refuse_sums

@@ -1,0 +1,242 @@
+"""The feature map of an estimator: fitted to its rows, and as a layer of blocks of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from ulmus.arguments import check_whole
+from ulmus.backends.namespace import (
+    all_finite,
+    floating,
+    is_array_api_obj,
+    is_numpy,
+    is_sparse,
+    namespace,
+    take,
+    to_numpy,
+)
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.base import FeatureMap
+from ulmus.features.random_units import RandomFeatures
+from ulmus.features.scaling import ColumnStatistics
+from ulmus.typing import Array, DType, Layer, Rows, Seed
+
+__all__ = [
+    "TransformerLayer",
+    "comparable_rows",
+    "dense",
+    "fitted_map",
+    "layer_of",
+    "map_of_sample",
+    "map_over_blocks",
+    "scale_moves",
+    "scaled_rows",
+    "takes_devices",
+]
+
+# The part of the columns that must share a unit for all to be left in it.
+_ALIKE = 0.7
+# Squared distances between rows that reach farther, or not so far, are no float64.
+_FARTHEST = 1e75
+
+
+def fitted_map(
+    estimator: Any,
+    X: Rows,
+    y: Any = None,
+    weight: np.ndarray | None = None,
+    default_width: int = 1000,
+    default: Callable[..., FeatureMap] = RandomFeatures,
+    random_state: Seed = None,
+) -> Any:
+    """The feature map of an estimator, fitted to rows that are checked.
+
+    ``random_state`` stands for the estimator's own where that may not be drawn from again.
+    """
+    features = _unfitted(estimator, default_width, default, random_state)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.learn(X, weight)
+    return features.fit(X, y)
+
+
+def map_of_sample(
+    estimator: Any, X: Rows, y: Any, columns: ColumnStatistics, random_state: Seed
+) -> Any:
+    """The feature map of an estimator, settled on a sample of rows and the statistics of all."""
+    features = _unfitted(estimator, 1000, RandomFeatures, random_state)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.settle(X, columns)
+    return features.fit(X, y)
+
+
+def scale_moves(features: Any, X: Rows, weight: np.ndarray | None = None) -> bool:
+    """Whether more rows would change the inputs' scale, so that the map is to be fitted again."""
+    return isinstance(features, FeatureMap) and features.moves(X, weight)
+
+
+def map_over_blocks(
+    estimator: Any,
+    rows: Any,
+    columns: ColumnStatistics,
+    default_width: int = 1000,
+    default: Callable[..., FeatureMap] = RandomFeatures,
+) -> Any:
+    """The feature map of an estimator, settled on rows in blocks and on their statistics."""
+    features = _unfitted(estimator, default_width, default)
+    if isinstance(features, FeatureMap):
+        features.check_parameters()
+        return features.settle(rows, columns)
+    if isinstance(features, FrozenEstimator):
+        return features
+    raise InvalidParameterError(
+        f"{type(features).__name__} cannot be fitted over the blocks of a Dask collection; fit it "
+        "on some of the rows and pass features=FrozenEstimator(...)."
+    )
+
+
+def _unfitted(
+    estimator: Any,
+    default_width: int,
+    default: Callable[..., FeatureMap],
+    random_state: Seed = None,
+) -> Any:
+    """The map to fit: a copy of ``features``, or the default one."""
+    features, n_hidden, dtype = estimator.features, _width(estimator), estimator.dtype
+    random_state = estimator.random_state if random_state is None else random_state
+    if features is None:
+        width = default_width if n_hidden is None else n_hidden
+        return default(width, dtype=dtype, random_state=random_state)
+    if n_hidden is not None:
+        raise InvalidParameterError(
+            f"n_hidden={n_hidden!r} sets the width of the default map, and features= replaces it; "
+            "give the width to the map instead."
+        )
+    if not hasattr(features, "transform") or not hasattr(features, "get_params"):
+        raise InvalidParameterError(
+            f"features={features!r} has no transform; use a feature map or a scikit-learn "
+            "transformer."
+        )
+    features = clone(features)
+    # As scikit-learn's ensembles do: the outer seed reaches a part that has none.
+    if "random_state" in features.get_params() and features.get_params()["random_state"] is None:
+        features.set_params(random_state=random_state)
+    return features
+
+
+def _width(estimator: Any) -> int | None:
+    """The width that was given, if any; "loo" is for an estimator that chooses among widths."""
+    chosen = isinstance(estimator.n_hidden, str) and estimator.n_hidden == "loo"
+    if estimator.n_hidden is None or (chosen and hasattr(estimator, "_widths")):
+        return None
+    check_whole("n_hidden", estimator.n_hidden, least=1)
+    return int(estimator.n_hidden)
+
+
+def takes_devices(features: Any) -> bool:
+    """Whether stage one takes rows on a device: a map of ours does, a transformer says so."""
+    if features is None or isinstance(features, FeatureMap):
+        return True
+    return hasattr(features, "__sklearn_tags__") and get_tags(features).array_api_support
+
+
+def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
+    """The fitted map as a function of blocks of rows like X."""
+    if isinstance(features, FrozenEstimator):
+        features = features.estimator
+    if isinstance(features, FeatureMap):
+        _check_map(features, X)
+        return features.layer(X, dtype)
+    probe = dense(features.transform(take(X, slice(0, 1))))
+    return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
+
+
+def _check_map(features: FeatureMap, X: Rows) -> None:
+    """Refuse a map of other columns; a frozen one, or one from a file, may be of any."""
+    check_is_fitted(features)
+    if X.shape[1] != features.n_features_in_:
+        raise InvalidInputError(
+            f"X has {X.shape[1]} columns, and features={type(features).__name__} was fitted to "
+            f"{features.n_features_in_}; fit it to the same columns."
+        )
+
+
+def comparable_rows(features: Any, X: Rows) -> Rows:
+    """X on the host as its rows are best compared: in the columns' own unit where they share one.
+
+    Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
+    incomes do not. Columns that reach about as far as the farthest are taken to have its unit.
+    A unit whose squares overflow, or are lost, is no unit to compare in.
+    """
+    X = X if is_numpy(X) else to_numpy(X)
+    columns = ColumnStatistics.of(X)
+    with np.errstate(over="ignore"):
+        reach = columns.greatest - columns.least
+    alike = np.count_nonzero(reach >= reach.max() / 2.0)
+    comparable = 1.0 / _FARTHEST < reach.max() < _FARTHEST
+    if comparable and alike >= _ALIKE * np.count_nonzero(reach):
+        return X if is_sparse(X) else X.astype(floating(X), copy=False)
+    return scaled_rows(features, X)
+
+
+def scaled_rows(features: Any, X: Rows) -> Rows:
+    """X on the host as the map scales it, which is how far apart rows are to the graph too."""
+    X = X if is_numpy(X) else to_numpy(X)
+    if isinstance(features, FrozenEstimator):
+        features = features.estimator
+    if getattr(features, "scaling", None) != "auto":
+        return X
+    if is_sparse(X):
+        return features.scaling_.sparse(X, floating(X))
+    scaled = np.empty(X.shape, floating(X))
+    features.scaling_.dense(X, scaled)
+    return scaled
+
+
+@dataclass(frozen=True)
+class TransformerLayer:
+    """Any scikit-learn transformer as a hidden layer."""
+
+    transformer: Any
+    width: int
+    dtype: Any
+    offset: float = 0.0
+    columns: slice | None = None
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows."""
+        H = dense(self.transformer.transform(X))
+        xp = namespace(H)
+        H = xp.astype(H, self.dtype, copy=False)
+        H = H if self.columns is None else H[:, self.columns]
+        if not all_finite(H):
+            raise InvalidInputError(
+                f"{type(self.transformer).__name__}.transform gave values that are not finite."
+            )
+        # The solvers scale blocks in place, and a transformer may have returned its input, or a
+        # frame that may not be written to.
+        if out is None:
+            own = is_numpy(H) and H.flags.writeable
+            apart = own and not np.shares_memory(H, getattr(X, "data", X))
+            return H if apart else xp.asarray(H, copy=True)
+        out[...] = H
+        return out
+
+    def units(self, columns: slice) -> "TransformerLayer":
+        """Some of the columns; the transformer still makes them all."""
+        width = len(range(*columns.indices(self.width)))
+        return replace(self, width=width, columns=columns)
+
+
+def dense(H: Any) -> Array:
+    """A block of a transformer's output, sparse or framed as it may be, as floats."""
+    if not is_array_api_obj(H):
+        H = np.asarray(H.toarray() if hasattr(H, "toarray") else H)
+    return namespace(H).astype(H, floating(H), copy=False)
