@@ -44,7 +44,7 @@ def test_json_and_seed(flowers, capsys):
 
 
 def test_many_rows_are_clustered_by_k_means(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("ulmus.cli.cluster._SPECTRAL_ROWS", 200)
+    monkeypatch.setattr("ulmus.cli.unlabelled._SPECTRAL_ROWS", 200)
     X = np.random.default_rng(0).normal(size=(201, 2))
     np.savez(tmp_path / "many.npz", X=X)
     assert main(["cluster", "many.npz", "-k", "2", "--json"]) == 0

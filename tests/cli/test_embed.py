@@ -31,7 +31,7 @@ def test_out_and_picture_together(flowers, capsys):
 
 
 def test_many_rows_are_mapped_by_some(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("ulmus.cli.embed._ROWS", 200)
+    monkeypatch.setattr("ulmus.cli.unlabelled._MAP_ROWS", 200)
     X = np.random.default_rng(0).normal(size=(250, 2))
     np.savez(tmp_path / "many.npz", X=X)
     assert main(["embed", "many.npz", "--out", "m.csv"]) == 0

@@ -43,7 +43,7 @@ def parquet():
 
 
 def plot():
-    from ulmus.cli.parsers import parser
+    from ulmus.cli import parser
 
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "demo.png"

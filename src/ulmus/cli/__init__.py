@@ -1,5 +1,9 @@
-"""The command line: words and pages, no mathematics."""
+"""The command ``ulmus``: its arguments, and what it says of errors.
 
+A command's module, and with it NumPy, is imported when the command runs: no help waits for it.
+"""
+
+import argparse
 import errno
 import os
 import signal
@@ -8,13 +12,17 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from ulmus.cli.parsers import parser
+import ulmus
 from ulmus.cli.printing import note
-from ulmus.exceptions import UlmusError
+from ulmus.exceptions import MissingExtraError, UlmusError
+from ulmus.version import __version__
 
-__all__ = ["interruptible", "main"]
+__all__ = ["interruptible", "main", "parser"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,3 +97,184 @@ def _cause(error: OSError) -> str:
     if error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}."
     return str(error)
+
+
+# ---------------------------------------------------------------------- commands and options
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="ulmus",
+        description="Extreme learning machines: fit, predict, cluster and draw tables.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"ulmus {__version__}")
+    commands = {"": top.add_subparsers(dest="command", required=True, metavar="COMMAND")}
+    for name, (place, words, options) in _COMMANDS.items():
+        group, _, last = name.rpartition(" ")
+        if group not in commands:
+            data = commands[""].add_parser(group, help="list the papers' data sets, or fetch files")
+            commands[group] = data.add_subparsers(dest="action", required=True, metavar="ACTION")
+        about = f"{words[0].upper()}{words[1:]}."
+        command = commands[group].add_parser(last, help=words, description=about)
+        for option in f"{options}, --json, --quiet".strip(", ").split(", "):
+            names, _, shown = option.partition(" ")
+            how = {"metavar": shown, **_OPTIONS[option]} if shown else _OPTIONS[option]
+            command.add_argument(*names.split("/"), **how)
+        command.set_defaults(run=partial(_run, place))
+    return top
+
+
+def _run(place: str, options: argparse.Namespace) -> int:
+    """Call the function at ``place``, its module and name, with a command's options."""
+    module, _, function = place.rpartition(".")
+    if module.startswith("papers"):
+        _find_papers()
+    command = getattr(import_module(module), function)
+    # Now that the libraries are loaded whose threads are limited.
+    with import_module("ulmus.backends.threads").held_threads():
+        return int(command(options))
+
+
+def _find_papers() -> None:
+    """Let ``papers`` be imported from the clone that this package was installed from."""
+    clone = Path(ulmus.__file__).parents[2]
+    if not (clone / "papers" / "command.py").is_file():
+        raise MissingExtraError(
+            "The papers' tables and data are in a clone of the repository, not in an installed "
+            "package. In the clone: pip install --editable '.[papers]', then this command again."
+        )
+    if str(clone) not in sys.path:
+        sys.path.append(str(clone))
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def _seed(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**32:
+        raise argparse.ArgumentTypeError("must be from 0 to 4294967295")
+    return number
+
+
+_EXAMPLES = """\
+three commands, from a file to a picture:
+  ulmus fit flowers.csv --target kind
+  ulmus predict flowers.ulmus new.csv
+  ulmus embed flowers.csv --plot --color kind
+"""
+_DATA = "data DATA, --kind, --encoding NAME, --delimiter CHAR"
+# The function that runs each command, what it does, and its options.
+_COMMANDS = {
+    "fit": (
+        "ulmus.cli.models.fit",
+        "learn a column of a table, and write a model",
+        f"{_DATA}, --target NAME, --model FILE, --task, --unlabelled-blank, --seed, --force",
+    ),
+    "predict": (
+        "ulmus.cli.models.predict",
+        "predict the rows of a table, as CSV",
+        f"model MODEL, {_DATA}, --proba, --raw, --out FILE, --force",
+    ),
+    "evaluate": (
+        "ulmus.cli.evaluate.evaluate",
+        "compare predictions with a table that has the target",
+        f"model MODEL, {_DATA}",
+    ),
+    "cluster": (
+        "ulmus.cli.unlabelled.cluster",
+        "put the rows of a table into clusters, as CSV",
+        f"{_DATA}, -k/--clusters K, --method, --compare NAME, --without NAME, --out FILE, --seed, "
+        "--force",
+    ),
+    "embed": (
+        "ulmus.cli.unlabelled.embed",
+        "put the rows of a table on a map, as CSV or a picture",
+        f"{_DATA}, --dims N, --plot PICTURE, --color NAME, --without NAME, --out FILE, --seed, "
+        "--force",
+    ),
+    "export": (
+        "ulmus.cli.models.export",
+        "write a model for other programs",
+        "model MODEL, --onnx FILE, --force",
+    ),
+    "info": ("ulmus.cli.models.info", "say what a model file holds", "model MODEL"),
+    "bench": (
+        "ulmus.cli.bench.bench",
+        "time this machine, a few seconds",
+        "--rows, --units, --seed",
+    ),
+    "demo": (
+        "ulmus.cli.demo.demo",
+        "fit digits, print three tables, draw one picture",
+        "--picture, --force",
+    ),
+    "data list": (
+        "papers.datasets.command.list_datasets",
+        "list every data set, and where it would come from now",
+        "",
+    ),
+    "data fetch": (
+        "papers.datasets.command.fetch_files",
+        "put files into the cache, and print where they are",
+        "names NAME",
+    ),
+    "reproduce": (
+        "papers.command.reproduce",
+        "run the papers' tables and figures that the folder lacks, and write a report",
+        "tables TABLE, --list, --quick, --out DIR, --jobs N, --minutes M, --seed",
+    ),
+}
+_KINDS = ("csv", "tsv", "txt", "parquet", "npz", "svmlight", "images")
+_SOURCES = "CSV, TSV, Parquet, npz, svmlight, a folder of images, or - for CSV on standard input"
+_TASKS = ("auto", "classification", "regression")
+_GUESS = "auto: classification for words and for few whole numbers, else regression"
+_METHODS = "auto: spectral up to 10,000 rows, else k-means"
+_YES = {"action": "store_true"}
+_MAYBE = {"nargs": "?", "const": ""}
+# What argparse is told of each option, under its name and the word for its value.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "data DATA": {"help": _SOURCES},
+    "--kind": {"choices": _KINDS, "help": "what DATA is, where its name does not say"},
+    "--encoding NAME": {"help": "encoding of DATA, where it is text (default: found)"},
+    "--delimiter CHAR": {"help": "separates the fields of DATA (default: found)"},
+    "model MODEL": {"help": "a file that `ulmus fit` wrote"},
+    "--target NAME": {"help": "the column to learn; npz, svmlight and images have one"},
+    "--model FILE": {"help": "where the model goes (default: DATA's name, .ulmus)"},
+    "--task": {"choices": _TASKS, "default": "auto", "help": _GUESS},
+    "--unlabelled-blank": {"help": "learn from rows with a blank target, even if few", **_YES},
+    "--proba": {"help": "a probability for each class too", **_YES},
+    "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
+    "-k/--clusters K": {"type": _positive, "required": True, "help": "how many clusters"},
+    "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
+    "--compare NAME": {"help": "a column to leave out, and to compare the clusters with"},
+    "--dims N": {"type": _positive, "default": 2, "help": "dimensions (default: 2)"},
+    "--plot PICTURE": {"help": "draw the map (default: DATA's name, -map.png)", **_MAYBE},
+    "--color NAME": {"help": "a column to leave out, and to colour the picture by"},
+    "--without NAME": {
+        "help": "a column to leave out; repeatable",
+        "action": "append",
+        "default": [],
+    },
+    "--out FILE": {"help": "write the CSV here, not to standard output"},
+    "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
+    "--rows": {"type": _positive, "default": 10_000, "help": "(default: %(default)s)"},
+    "--units": {"type": _positive, "default": 1000, "help": "(default: %(default)s)"},
+    "--picture": {"help": "where it goes (default: %(default)s)", "default": "ulmus-demo.png"},
+    "names NAME": {"nargs": "+", "help": "as `ulmus data list` has it"},
+    "tables TABLE": {"nargs": "*", "help": "such as 0-table-2, or 2 for a whole paper"},
+    "--list": {"help": "print the tables there are, and stop", **_YES},
+    "--quick": {"help": "few repetitions, ten minutes in place of a day", **_YES},
+    "--out DIR": {"help": "where (default: %(default)s)", "default": "ulmus-report"},
+    "--jobs N": {"type": _positive, "help": "processes (default: cores)"},
+    "--minutes M": {"type": float, "help": "start nothing after so long, and report"},
+    "--seed": {"type": _seed, "default": 0, "help": "of all that is random (default: 0)"},
+    "--force": {"help": "replace files that are there", **_YES},
+    "--json": {"help": "print the result as JSON", **_YES},
+    "--quiet": {"help": "neither notes nor progress", **_YES},
+}

@@ -11,7 +11,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
-from ulmus.cli.printing import note, print_json, say, table, watching
+from ulmus.cli.printing import note, table, tell, watching
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.machine import machine
 
@@ -45,18 +45,17 @@ def bench(options: Namespace) -> int:
             step(name)
             found[name] = {"fit": _least(model.fit, X, y), "predict": _least(model.predict, X)}
     about = machine()
-    if options.json:
-        print_json({"rows": n, "columns": _COLUMNS, "units": h, "seconds": found, "machine": about})
-        return 0
-    note(f"{about['processor']}, {about['cores']} cores, {about['memory_gb']} GB", options.quiet)
+    if not options.json:
+        words = f"{about['processor']}, {about['cores']} cores, {about['memory_gb']} GB"
+        note(words, options.quiet)
     floor = sum(next(iter(found.values())).values())
     rows = [
         (name, f"{s['fit']:.2f}", f"{s['predict']:.2f}", f"{sum(s.values()) / floor:.1f}")
         for name, s in found.items()
     ]
     headings = (f"{n:,} × {_COLUMNS}, {h} units", "fit s", "predict s", "× least")
-    say(*table(headings, rows))
-    return 0
+    result = {"rows": n, "columns": _COLUMNS, "units": h, "seconds": found, "machine": about}
+    return tell(options, result, *table(headings, rows))
 
 
 def _least(work: Callable[..., object], *arguments: np.ndarray) -> float:

@@ -5,6 +5,7 @@ import tracemalloc
 import warnings
 from argparse import Namespace
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,21 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
-from ulmus.cli.picture import draw_digits
-from ulmus.cli.places import check_free
-from ulmus.cli.printing import note, print_json, say, table, wrapped
+from ulmus.cli.printing import check_free, drawing, note, table, tell, wrapped
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.features import RBFFeatures
 from ulmus.metrics import clustering_accuracy
+from ulmus.plotting import EmbeddingDisplay, LOOPathDisplay
 
 __all__ = ["demo"]
 
 # A model's name, its accuracy, and the seconds and megabytes to fit and predict.
 Row = tuple[str, float, float, float]
 _NAMES = ("model", "accuracy", "seconds", "megabytes")
+_INK, _RIGHT, _WRONG = "#1b2a1f", "#2f7d4f", "#b3402a"
 
 
 def demo(options: Namespace) -> int:
@@ -46,20 +47,26 @@ def demo(options: Namespace) -> int:
     X, y = np.vstack([train, test]), np.concatenate([y_train, y_test])
     few = _with_few_labels(y)
     elm, few_elm = ELMClassifier(random_state=0), SemiSupervisedELMClassifier(random_state=0)
-    tables = {
-        "All labels: 1347 digits to learn from, 450 to be judged by": _all_labels(
-            elm, train, test, y_train, y_test
-        )
-    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's own, about graphs and defaults
-        title = "Five labels a class: 1797 digits, judged by the 1747 without one"
-        tables[title] = _few_labels(few_elm, X, few, y)
-        tables["No labels: 1797 digits in ten clusters, named as fits best"] = _no_labels(X, y)
+        tables = {
+            "All labels: 1347 digits to learn from, 450 to be judged by": _all_labels(
+                elm, train, test, y_train, y_test
+            ),
+            "Five labels a class: 1797 digits, judged by the 1747 without one": _few_labels(
+                few_elm, X, few, y
+            ),
+            "No labels: 1797 digits in ten clusters, named as fits best": _no_labels(X, y),
+        }
     plane = ELMEmbedding(n_components=2, graph=few_elm.graph, random_state=0).fit_transform(X)
-    draw_digits(elm, test, y_test, few_elm, plane, few, y, options.picture)
-    _tell(tables, elm, options)
-    return 0
+    with drawing(options.picture, (13, 9.6), dpi=140) as figure:
+        top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1))
+        left, right = top.subfigures(1, 2, width_ratios=(1.25, 1))
+        _draw_doubtful(left, elm, test, y_test)
+        axes = LOOPathDisplay.from_estimator(elm, ax=right.subplots(), color=_RIGHT).ax_
+        axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=_INK)
+        _draw_map(bottom.subplots(), few_elm, plane, few >= 0, y)
+    return _told(tables, elm, options)
 
 
 def _with_few_labels(y: np.ndarray) -> np.ndarray:
@@ -86,7 +93,7 @@ def _all_labels(
 
 
 def _few_labels(elm: Any, X: np.ndarray, few: np.ndarray, y: np.ndarray) -> list[Row]:
-    """Judged by the rows without a label, which only some of the models learn from."""
+    """Judged by the rows without a label, which only the first three models learn from."""
     known = few >= 0
     logistic = SelfTrainingClassifier(LogisticRegression())
     models = {
@@ -102,10 +109,8 @@ def _few_labels(elm: Any, X: np.ndarray, few: np.ndarray, y: np.ndarray) -> list
     def judge(model: Any) -> float:
         return float(np.mean(model.predict(X[~known]) == y[~known]))
 
-    return [
-        *_compared(models, X, few, judge),
-        *_compared(supervised, X[known], few[known], judge),
-    ]
+    found = _compared(models, X, few, judge)
+    return found + _compared(supervised, X[known], few[known], judge)
 
 
 def _no_labels(X: np.ndarray, y: np.ndarray) -> list[Row]:
@@ -121,17 +126,17 @@ def _compared(
     models: dict[str, Any], X: np.ndarray, y: np.ndarray | None, judge: Callable[[Any], Any]
 ) -> list[Row]:
     """One row a model, which is left fitted."""
-    return [(name, *_measured(model, X, y, judge)) for name, model in models.items()]
 
+    def judged(model: Any) -> float:
+        return float(judge(model.fit(X, y)))
 
-def _measured(
-    model: Any, X: np.ndarray, y: np.ndarray | None, judge: Callable[[Any], Any]
-) -> tuple[float, float, float]:
-    start = time.perf_counter()
-    accuracy = float(judge(model.fit(X, y)))
-    seconds = time.perf_counter() - start
-    # Another fit for the memory: watching allocations slows the first.
-    return accuracy, seconds, _megabytes(lambda: judge(clone(model).fit(X, y)))
+    rows = []
+    for name, model in models.items():
+        start = time.perf_counter()
+        accuracy, seconds = judged(model), time.perf_counter() - start
+        # Another fit for the memory: watching allocations slows the first.
+        rows.append((name, accuracy, seconds, _megabytes(partial(judged, clone(model)))))
+    return rows
 
 
 def _megabytes(work: Callable[[], object]) -> float:
@@ -143,21 +148,43 @@ def _megabytes(work: Callable[[], object]) -> float:
     return megabytes
 
 
-def _tell(tables: dict[str, list[Row]], elm: Any, options: Namespace) -> None:
-    if options.json:
-        named = {
-            title: [dict(zip(_NAMES, row, strict=True)) for row in rows]
-            for title, rows in tables.items()
-        }
-        chosen = {"C": elm.C_, "leave_one_out": elm.loo_score_}
-        print_json({"tables": named, "elm": chosen, "picture": options.picture})
-        return
+def _told(tables: dict[str, list[Row]], elm: Any, options: Namespace) -> int:
+    named, lines = {}, []
     for title, rows in tables.items():
+        named[title] = [dict(zip(_NAMES, row, strict=True)) for row in rows]
         cells = [(name, f"{a:.3f}", f"{s:.2f}", f"{m:.0f}") for name, a, s, m in rows]
-        say(*wrapped(title), "", *table(("model", "accuracy", "seconds", "MB"), cells), "")
-    text = (
-        f"The ELM chose C = {elm.C_:.3g} by leaving out each of its rows once: "
-        f"{elm.loo_score_:.1%} of them right."
+        lines += [*wrapped(title), "", *table((*_NAMES[:3], "MB"), cells), ""]
+    score = f"{elm.loo_score_:.1%} of them right"
+    text = f"The ELM chose C = {elm.C_:.3g} by leaving out each of its rows once: {score}."
+    chosen = {"C": elm.C_, "leave_one_out": elm.loo_score_}
+    if not options.json:
+        note(f"Picture: {options.picture}", options.quiet)
+    found = {"tables": named, "elm": chosen, "picture": options.picture}
+    return tell(options, found, *lines, *wrapped(text))
+
+
+def _draw_doubtful(figure: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """The fifteen digits with the least probability, each with its two likeliest classes."""
+    P, right = model.predict_proba(X), np.mean(model.predict(X) == y)
+    order = np.argsort(P.max(axis=1))[:15]
+    title = f"The {len(order)} digits the ELM is least sure of ({right:.1%} of all are right)"
+    figure.suptitle(title, fontsize=11, color=_INK)
+    for axes, row in zip(figure.subplots(3, 5).flat, order, strict=True):
+        axes.imshow(X[row].reshape(8, 8), cmap="Greys", interpolation="nearest")
+        best = np.argsort(P[row])[::-1][:2]
+        colour = _RIGHT if model.classes_[best[0]] == y[row] else _WRONG
+        title = " · ".join(f"{model.classes_[k]} {P[row, k]:.0%}" for k in best)
+        axes.set_title(title, fontsize=9, color=colour)
+        axes.set(xticks=[], yticks=[])
+
+
+def _draw_map(axes: Any, model: Any, plane: np.ndarray, known: np.ndarray, y: np.ndarray) -> None:
+    """Every row where the embedding puts it, in the colour of the label that it was given."""
+    labels, wrong = model.transduction_, model.transduction_ != y
+    EmbeddingDisplay.from_predictions(plane, labels, proba=model.label_distributions_, ax=axes)
+    axes.scatter(*plane[wrong].T, s=22, marker="x", color=_INK, linewidths=0.9)
+    title = (
+        f"All {len(y)} digits, mapped without labels; colours from {known.sum()} labels "
+        f"({np.mean(~wrong[~known]):.1%} of the others are right, a cross marks the wrong ones)"
     )
-    say(*wrapped(text))
-    note(f"Picture: {options.picture}", options.quiet)
+    axes.set_title(title, fontsize=11, color=_INK)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ulmus.arguments import hint
-from ulmus.cli.places import load_model, read_data
-from ulmus.cli.printing import facts, note, print_json, say, table, watching, width, wrapped
+from ulmus.cli.models import load_model, read_data
+from ulmus.cli.printing import facts, note, table, tell, watching, width, wrapped
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel
 from ulmus.tables.judging import judge_labels, judge_numbers
@@ -42,11 +42,7 @@ def evaluate(options: Namespace) -> int:
     for sentence in notes:
         note(sentence, options.quiet)
     result = {"model": options.model, "target": model.target, "rows": len(truth), **judged}
-    if options.json:
-        print_json(result)
-    else:
-        say(*(_numbers(result) if model.classes is None else _labels(result)))
-    return 0
+    return tell(options, result, *(_numbers if model.classes is None else _labels)(result))
 
 
 def _truth(data: Table, model: TableModel) -> Target:

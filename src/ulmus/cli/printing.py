@@ -1,35 +1,44 @@
-"""What commands print: results on standard output, everything else on standard error."""
+"""What commands write: results to standard output or a file, everything else to standard error."""
 
 import csv
+import io
 import json
 import os
 import re
 import shutil
 import sys
 import textwrap
+from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
 from typing import Any, TextIO
 
+from ulmus.exceptions import InvalidInputError, MissingExtraError
+from ulmus.files import replacing, write_text
+
 __all__ = [
+    "check_free",
+    "drawing",
     "facts",
     "harmless",
     "note",
     "print_json",
     "say",
+    "stem_of",
     "table",
+    "tell",
     "watching",
     "width",
     "wrapped",
-    "write_csv",
+    "write_rows",
 ]
 
 _ENDLESS = 10_000
-# What makes a cell a formula when a spreadsheet opens the file.
+# What makes a cell a formula when a spreadsheet opens the file, unless it is a number.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
 _GAP = "  "
-
-Pairs = Iterable[tuple[str, object]]
 
 
 def say(*lines: object) -> None:
@@ -47,6 +56,15 @@ def note(text: str, quiet: bool = False, command: str | None = None) -> None:
 def print_json(found: object) -> None:
     """A result for programs."""
     print(json.dumps(found, indent=2, ensure_ascii=False))
+
+
+def tell(options: Namespace, found: object, *lines: object) -> int:
+    """A result, as JSON where that is wanted, else as lines if there are any; the exit status."""
+    if options.json:
+        print_json(found)
+    elif lines:
+        say(*lines)
+    return 0
 
 
 @contextmanager
@@ -73,12 +91,59 @@ def watching(title: str, quiet: bool, steps: int | None = None) -> Iterator[Call
         yield step
 
 
-# ---------------------------------------------------------------------- CSV
-def write_csv(stream: TextIO, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Lines of CSV, each ended by one newline."""
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
+# ---------------------------------------------------------------------- files
+def check_free(place: str | None, force: bool) -> None:
+    """Refuse a file that is there, unless it may be replaced, or whose folder cannot be used."""
+    if place is None:
+        return
+    path = Path(place)
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise InvalidInputError(f"There is no folder {folder}; name a folder that is there.")
+    if path.is_dir():
+        raise InvalidInputError(f"{path} is a folder; name a file to write to.")
+    if not os.access(folder, os.W_OK):
+        raise InvalidInputError(f"The folder {folder} cannot be written to; name another.")
+    if path.exists() and not force:
+        raise InvalidInputError(f"{path} is there already; --force replaces it.")
+
+
+def stem_of(data: str) -> str:
+    """What files made from DATA are called, without an ending."""
+    name = Path(data).absolute().name
+    for suffix in reversed(Path(name).suffixes[-2:]):
+        name = name.removesuffix(suffix)
+    return "model" if data == "-" or not name else name
+
+
+def write_rows(
+    options: Namespace, headings: Sequence[str], rows: Iterable[Sequence[object]]
+) -> None:
+    """Rows as CSV to --out, or to standard output unless --json prints the result there."""
+    if options.json and not options.out:
+        return
+    text = io.StringIO()
+    writer = csv.writer(text if options.out else sys.stdout, lineterminator="\n")
+    writer.writerows(chain([headings], rows))
+    if options.out:
+        check_free(options.out, options.force)  # again: it may have appeared meanwhile
+        write_text(options.out, text.getvalue())
+    sys.stdout.flush()
+
+
+@contextmanager
+def drawing(path: str, size: tuple[float, float], dpi: int) -> Iterator[Any]:
+    """A figure of Matplotlib to draw in, which is then written to a file."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(
+            "Drawing needs matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
+        ) from error
+    figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    yield figure
+    with replacing(path) as stream:
+        figure.savefig(stream, dpi=dpi, format=Path(path).suffix.lstrip(".").lower() or "png")
 
 
 def harmless(cells: list[str]) -> list[str]:
@@ -122,7 +187,7 @@ def wrapped(text: str, columns: int | None = None) -> list[str]:
     return lines or [""]
 
 
-def facts(pairs: Pairs, columns: int | None = None) -> list[str]:
+def facts(pairs: Iterable[tuple[str, object]], columns: int | None = None) -> list[str]:
     """Lines of a name and what there is to say of it, broken under itself."""
     columns = width() if columns is None else columns
     filled = [(name, str(value)) for name, value in pairs if value not in (None, "")]
@@ -142,17 +207,23 @@ def table(
     columns: int | None = None,
     right: Collection[int] | None = None,
 ) -> list[str]:
-    """Lines of a table; one fact a line where it is too wide for that.
+    """Lines of a table; where it is too wide, a name for each row and a few facts under it.
 
     Columns of numbers are set to the right, or those of the numbers in ``right``.
     """
     columns = width() if columns is None else columns
     cells = [[str(cell) for cell in row] for row in rows]
-    if right is None:
-        right = [k for k in range(len(headings)) if all(_numeric(row[k]) for row in cells)]
-    widths = [max(len(row[k]) for row in [headings, *cells]) for k in range(len(headings))]
+    widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
-        return _stacked(headings, cells, columns)
+        lines = []
+        for row in cells:
+            pairs = zip(headings[1:], row[1:], strict=True)
+            lines += wrapped(row[0], columns)
+            lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
+        return lines
+    if right is None:
+        numeric = [all(map(_numeric, column)) for column in zip(*cells, strict=True)]
+        right = [k for k, numbers in enumerate(numeric) if numbers]
     return [
         _GAP.join(
             text.rjust(size) if k in right else text.ljust(size)
@@ -162,52 +233,5 @@ def table(
     ]
 
 
-def _stacked(headings: Sequence[str], cells: list[list[str]], columns: int) -> list[str]:
-    """Each row as a name and a few facts under it."""
-    lines = []
-    for row in cells:
-        pairs = zip(headings[1:], row[1:], strict=True)
-        lines += wrapped(row[0], columns)
-        lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
-    return lines
-
-
 def _numeric(text: str) -> bool:
     return text.replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
-
-
-# ---------------------------------------------------------------------- words about models
-def size_words(size: int) -> str:
-    """Bytes as a person says them."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-
-
-def chosen_words(chosen: dict[str, Any]) -> str:
-    """The estimator and what it settled on."""
-    parts = [chosen["estimator"]]
-    if "n_hidden" in chosen:
-        parts.append(f"{chosen['n_hidden']} units")
-    if "gamma" in chosen:
-        parts.append(f"RBF kernel, gamma = {chosen['gamma']:.3g}")
-    if chosen["steps"]:
-        parts.append("quantile indicators")
-    parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
-    return ", ".join(parts)
-
-
-def score_words(summary: dict[str, Any]) -> str:
-    """How well left-out rows were predicted."""
-    score = summary["loo_score"]
-    if score is None:
-        return "not known"
-    if summary["loo_measure"] == "accuracy":
-        return f"{score:.1%} of left-out rows right"
-    return f"R² = {score:.3f} on left-out rows"
-
-
-def rows_words(summary: dict[str, Any]) -> str:
-    """How many rows a model was fitted to."""
-    rows = f"{summary['rows']:,}"
-    if summary["semi_supervised"]:
-        rows += f", {summary['rows_with_target']:,} of them with a target"
-    return rows

@@ -1,0 +1,243 @@
+"""``ulmus fit``, ``predict``, ``info`` and ``export``: from a table to a model, and its uses."""
+
+import shlex
+import shutil
+import sys
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ulmus.cli.printing import (
+    check_free,
+    facts,
+    harmless,
+    note,
+    stem_of,
+    tell,
+    watching,
+    write_rows,
+)
+from ulmus.exceptions import InvalidInputError, TableError
+from ulmus.exporting.onnx_model import save_onnx
+from ulmus.exporting.table_columns import input_names
+from ulmus.persistence import describe, load, save
+from ulmus.tables import Table, TableModel, fit_table, read_table
+from ulmus.tables.target_column import as_text
+
+__all__ = ["export", "fit", "info", "load_model", "predict", "read_data"]
+
+# Classes that `fit` names, and words of a list that `info` names.
+_MOST_CLASSES, _MOST_WORDS = 10, 12
+_TAKES = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
+
+Pairs = list[tuple[str, Any]]
+
+
+def load_model(path: str) -> TableModel:
+    """The model in a file, if it is one that reads tables."""
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise InvalidInputError(
+            f"{path} holds a {type(model).__name__}, which reads no tables; give a file that "
+            "`ulmus fit` wrote, or use ulmus.load in Python."
+        )
+    return model
+
+
+def read_data(options: Namespace, image_shape: tuple[int, ...] = ()) -> Table:
+    """The table that a command's DATA and its options name; "-" is CSV on standard input."""
+    how = {"encoding": options.encoding, "delimiter": options.delimiter}
+    with watching("Reading", options.quiet):
+        if options.data != "-":
+            shape = image_shape or None
+            return read_table(options.data, kind=options.kind, image_shape=shape, **how)
+        with tempfile.TemporaryDirectory(prefix="ulmus-") as folder:
+            path = Path(folder) / "stdin"
+            with path.open("wb") as stream:
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+            try:
+                return read_table(path, kind=options.kind or "csv", **how)
+            except TableError as error:
+                raise TableError(str(error).replace(str(path), "Standard input")) from error
+
+
+# ---------------------------------------------------------------------- fit
+def fit(options: Namespace) -> int:
+    """Read, choose, fit, write; say what was chosen and how to go on."""
+    path = options.model or f"{stem_of(options.data)}.ulmus"
+    check_free(path, options.force)
+    table = read_data(options)
+    with watching("Fitting", options.quiet, steps=6) as watch:
+        model = fit_table(
+            table,
+            options.target,
+            task=options.task,
+            unlabelled_blank=options.unlabelled_blank,
+            seed=options.seed,
+            watch=watch,
+            verbose=int(not options.quiet),
+        )
+    for sentence in model.summary["notes"]:
+        note(sentence, options.quiet)
+    check_free(path, options.force)
+    save(model, path, for_update=False)
+    data = "NEW.csv" if options.data == "-" else options.data
+    command, size = shlex.join(["ulmus", "predict", path, data]), Path(path).stat().st_size
+    classes = None if model.classes is None else model.classes.tolist()
+    words = f"{len(classes)} classes: {_some(classes, _MOST_CLASSES)}" if classes else "a number"
+    found = {"model": path, "bytes": size, "target": model.target, "task": model.task}
+    found = {**found, "classes": classes, **model.summary, "predict": command}
+    pairs = [
+        ("model", f"{path} ({_size_words(size)})"),
+        ("target", f"{model.target}, {words}"),
+        *_summary_words(model.summary, [("columns", f"{len(model.encoder.names)}")]),
+        ("seconds", f"{model.summary['seconds']:.1f}"),
+    ]
+    return tell(
+        options, found, *facts(pairs), "To predict a file with these columns:", f"  {command}"
+    )
+
+
+# ---------------------------------------------------------------------- predict
+def predict(options: Namespace) -> int:
+    """Print a prediction a row, and a probability a class if they are wanted."""
+    check_free(options.out, options.force)
+    model = load_model(options.model)
+    if options.proba and model.classes is None:
+        raise InvalidInputError(
+            f"The model predicts numbers ({model.target!r}), which have no probabilities; leave "
+            "--proba out."
+        )
+    table = read_data(options, model.encoder.image_shape)
+    with watching("Predicting", options.quiet):
+        X = model.matrix(table)
+        y = np.asarray(model.estimator.predict(X))
+        P = np.asarray(model.estimator.predict_proba(X)) if options.proba else np.zeros((len(y), 0))
+    for sentence in (*table.notes, *model.encoder.met):
+        note(sentence, options.quiet)
+    classes = as_text(model.classes) if options.proba and model.classes is not None else []
+    headings = ["prediction", *(f"probability of {name}" for name in classes)]
+    cells = zip(_cells(y, options), P, strict=True)
+    write_rows(options, headings, ([text, *(f"{p:.6g}" for p in row)] for text, row in cells))
+    found, told = (
+        {"target": model.target, "rows": len(y)},
+        f"{len(y):,} predictions of {model.target!r}",
+    )
+    if options.out:
+        return tell(options, {**found, "out": options.out}, f"{told}: {options.out}")
+    if model.classes is not None:
+        found["classes"] = model.classes.tolist()
+    found["predictions"] = y.tolist()
+    if options.proba:
+        found["probabilities"] = P.tolist()
+    text, command = "--out FILE writes them to a file.", None
+    if model.target in table.names and options.data != "-":
+        text = "the file has that column, so they can be judged:"
+        command = shlex.join(["ulmus", "evaluate", options.model, options.data])
+    note(f"{told}; {text}", options.quiet, command)
+    return tell(options, found)
+
+
+def _cells(y: np.ndarray, options: Namespace) -> list[str]:
+    """The predictions as text, none of which is a formula unless they are wanted as they are."""
+    cells = as_text(y)
+    safe = cells if options.raw else harmless(cells)
+    changed = sum(a != b for a, b in zip(cells, safe, strict=True))
+    if changed and (options.out or not options.json):
+        note(
+            f"{changed:,} predictions begin as a formula does, and have an apostrophe before them, "
+            "so that no spreadsheet works them out; --raw writes them as they are.",
+            options.quiet,
+        )
+    return safe
+
+
+# ---------------------------------------------------------------------- info
+def info(options: Namespace) -> int:
+    """Print a model's kind, target, columns, choices and versions, without loading it."""
+    found = describe(options.model)
+    size = f"{_size_words(found['bytes'])}, format {found['version']}"
+    of_table = found["class"] == "ulmus.tables.TableModel"
+    pairs = _of_table(found["params"]) if of_table else _of_estimator(found)
+    return tell(options, found, *facts([("file", f"{options.model} ({size})"), *pairs]))
+
+
+def _of_table(parts: dict[str, Any]) -> Pairs:
+    summary, encoder = parts["summary"], parts["encoder"]["params"]
+    classes = parts["estimator"]["fitted"].get("classes_")
+    kinds = encoder["kinds"] or ["number"] * len(encoder["names"])
+    columns = [f"{name} ({kind})" for name, kind in zip(encoder["names"], kinds, strict=True)]
+    return [
+        ("task", parts["task"]),
+        ("target", parts["target"]),
+        ("classes", _some(classes) if isinstance(classes, list) else classes),
+        ("columns", f"{len(columns)}: {_some(columns)}"),
+        ("left out", _some(list(encoder["dropped"]))),
+        *_summary_words(summary),
+        ("fitted", f"{summary['fitted_at']} in {summary['seconds']:.1f} s, seed {summary['seed']}"),
+        ("versions", ", ".join(f"{name} {v}" for name, v in summary["versions"].items())),
+    ]
+
+
+def _of_estimator(found: dict[str, Any]) -> Pairs:
+    """A model of `ulmus.save`, from Python."""
+    params = [f"{name}={value!r}" for name, value in found["params"].items() if value is not None]
+    return [
+        ("class", found["class"]),
+        ("parameters", ", ".join(params)),
+        ("fitted", _some(list(found["fitted"]))),
+        ("versions", f"ulmus {found['ulmus']}, scikit-learn {found['scikit-learn']}"),
+    ]
+
+
+# ---------------------------------------------------------------------- export
+def export(options: Namespace) -> int:
+    """Write an ONNX file whose inputs are the table's columns."""
+    path = options.onnx or f"{stem_of(options.model)}.onnx"
+    check_free(path, options.force)
+    model = load_model(options.model)
+    encoder = model.encoder
+    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
+    save_onnx(stages, path, encoder=encoder)
+    size, inputs = Path(path).stat().st_size, {"X": f"{encoder.width} numbers a row"}
+    if not encoder.width:
+        takes = (_TAKES[kind] for kind in encoder.kinds)
+        inputs = dict(zip(input_names(encoder).values(), takes, strict=True))
+    words = ", ".join(f"{name} ({kind})" for name, kind in inputs.items())
+    lines = [*facts([("inputs", words)]), f"{options.model} as ONNX: {path} ({_size_words(size)})"]
+    return tell(options, {"onnx": path, "bytes": size, "inputs": inputs}, *lines)
+
+
+# ---------------------------------------------------------------------- words
+def _size_words(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
+
+
+def _some(words: list[Any], most: int = _MOST_WORDS) -> str:
+    return ", ".join(map(str, words[:most])) + (", …" if len(words) > most else "")
+
+
+def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
+    """How many rows a model was fitted to, what was chosen, and how well it predicts them."""
+    rows, chosen, score = f"{summary['rows']:,}", summary["chosen"], summary["loo_score"]
+    if summary["semi_supervised"]:
+        rows += f", {summary['rows_with_target']:,} of them with a target"
+    parts = [chosen["estimator"]]
+    if "n_hidden" in chosen:
+        parts.append(f"{chosen['n_hidden']} units")
+    if "gamma" in chosen:
+        parts.append(f"RBF kernel, gamma = {chosen['gamma']:.3g}")
+    if chosen["steps"]:
+        parts.append("quantile indicators")
+    parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
+    if score is None:
+        words = "not known"
+    elif summary["loo_measure"] == "accuracy":
+        words = f"{score:.1%} of left-out rows right"
+    else:
+        words = f"R² = {score:.3f} on left-out rows"
+    return [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), ("leave-one-out", words)]
