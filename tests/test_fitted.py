@@ -27,6 +27,7 @@ from ulmus import (
 )
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError
 from ulmus.fitted import atomic
+from ulmus.kernels import RBF
 
 N = 60
 rng = np.random.default_rng(0)
@@ -70,7 +71,7 @@ RAW = {
     "rbf": RBFFeatures(30, scaling=None, random_state=0),
     "kernel": KernelFeatures(rank=10, scaling=None, random_state=0),
     "kernel ELM": KernelELMClassifier(scaling=None),
-    "S-ELM": SparseELMClassifier(kernel="rbf", scaling=None),
+    "S-ELM": SparseELMClassifier(kernel=RBF(1.0)),
     "k-means": ELMKMeans(2, features=RBFFeatures(30, scaling=None), random_state=0),
 }
 

@@ -18,6 +18,7 @@ from sklearn.model_selection import cross_val_score
 import oracles
 from ulmus import KernelELMClassifier, RandomFeatures, RBFFeatures, SparseELMClassifier
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, MissingExtraError
+from ulmus.methods.margin import held_out
 
 X, y = make_moons(150, noise=0.25, random_state=0)
 THREE = (y + (X[:, 0] > 1.2)).astype(int)
@@ -181,7 +182,7 @@ def test_the_path_holds_the_errors_of_models_fitted_without_the_held_out_rows():
     codes = THREE
     rng = np.random.RandomState(0)
     rng.randint(2**31 - 2)
-    held = model._held_out(codes, rng)
+    held = held_out(codes, 0.2, rng)
     assert abs(held.mean() - 0.2) < 0.02
     H = model.features_.transform(X)
     for C, rate in zip(
@@ -287,7 +288,6 @@ def test_C_that_is_no_positive_number(C):
         ({"n_hidden": "loo"}, "needs a squared loss"),
         ({"kernel": rbf_kernel}, "takes the place of the hidden layer"),
         ({"kernel": "fourier", "n_hidden": None}, "kernel='fourier' is unknown"),
-        ({"kernel": rbf_kernel, "gamma": 2.0, "n_hidden": None}, "gamma=2.0 belongs to"),
         ({"class_weight": "fair"}, "a dict, 'balanced' or None"),
         ({"features": "sigmoid", "n_hidden": None}, "has no transform"),
     ],

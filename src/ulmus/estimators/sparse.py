@@ -15,24 +15,19 @@ from ulmus.backends.namespace import floating
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.hidden_layer import HiddenModel
-from ulmus.estimators.hinge_inputs import (
-    ExplicitRows,
-    HingeInputs,
-    KernelRows,
-    held_out_path,
-    kernel_values,
-)
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.fitting import fitted_map, layer_of
 from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
 from ulmus.kernels.naming import is_definite
-from ulmus.kernels.pairs import landmarks_like
-from ulmus.methods.hinge import Hinge, HingeSolution
+from ulmus.kernels.pairs import landmarks_like, some_rows
+from ulmus.methods.hinge import HingeSolution
+from ulmus.methods.margin import Margin, kernel_outputs
 from ulmus.progress import log_facts
-from ulmus.targets import ClassTargets, coded
+from ulmus.targets import coded
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
@@ -55,16 +50,9 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     Parameters
     ----------
     kernel : None, str, kernel or callable, default=None
-        In place of a map, as in `KernelELMClassifier`. Its rows are made as they are needed, and
-        as many are kept as scikit-learn's ``working_memory`` has room for.
-    gamma : "mean" or float, default="mean"
-        γ of a kernel given by name, as in `KernelFeatures`.
-    degree : int, default=3
-        Degree of "poly", which may be called "polynomial" too.
-    coef0 : float, default=1.0
-        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
-    scaling : {"auto", None}, default="auto"
-        As in `RandomFeatures`, for kernels given by name; a map has its own.
+        In place of a map, as in `KernelELMClassifier`. One given by name has its usual parameters
+        and scales the inputs; one of `ulmus.kernels` is used as it is. Its rows are made as they
+        are needed, and as many are kept as scikit-learn's ``working_memory`` has room for.
     C : float, "validation" or array-like, default=10.0
         The most a row can count. "validation" chooses among nine values from 10⁻⁴ to 10⁴ by the
         error on rows that are held out, and fits all rows with it; a list is chosen from in
@@ -147,6 +135,8 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     _kept: ForUpdate[Any]
     _n_rows: int
     feature_importances_ = property(feature_importances)
+    # What a kernel by name has; for other values it is given as an object.
+    gamma, degree, coef0, scaling = "mean", 3, 1.0, "auto"
 
     def __init__(
         self,
@@ -154,10 +144,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         *,
         n_hidden: int | None = None,
         kernel: Any = None,
-        gamma: Any = "mean",
-        degree: int = 3,
-        coef0: float = 1.0,
-        scaling: str | None = "auto",
         C: Any = 10.0,
         class_weight: Any = None,
         validation_fraction: float = 0.2,
@@ -170,10 +156,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         self.features = features
         self.n_hidden = n_hidden
         self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.scaling = scaling
         self.C = C
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
@@ -209,12 +191,19 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         X, y = self._validate_target(X, y, reset=True)
         self._n_rows = X.shape[0]
         kept, X, y, weight = self._counted(X, y, sample_weight)
-        self._kept = None if self.kernel is not None and self._precomputed else some_kept(X, weight)
+        self._kept = None if self._precomputed else some_kept(X, weight)
         targets, factor, _ = self._encode(y, weight)
-        inputs = self._inputs(X, y, weight)
+        rows = self._inputs(X, y, weight)
         factor = np.ones(len(y)) if factor is None else factor
         start = None if before is None else _last_alpha(before, self, kept)
-        return self._learn(inputs, targets, factor, grid, start, kept)
+        several, part = len(grid) > 1, self.validation_fraction
+        method, rng = Margin(grid, several, part, self.tol, self.max_iter), self.random_state
+        solution, self.C_, path = method.fit(rows, targets, factor, check_random_state(rng), start)
+        self.selection_ = "fixed" if path is None else "validation"
+        if path is not None:
+            self.validation_path_ = path
+        self._accept(rows, coded(targets, slice(0, len(targets)), float), solution, kept)
+        return self
 
     def _check_parameters(self) -> np.ndarray:
         """C as an ascending array of values, once nothing else is wrong."""
@@ -237,65 +226,21 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
                     f"kernel={self.kernel!r} is not positive semi-definite, and the hinge loss has "
                     "no single minimum there; use features=KernelFeatures(..., method='eig')."
                 )
-            if isinstance(self.gamma, str) and self.gamma == "loo":
-                raise InvalidParameterError("gamma='loo' needs a squared loss; give a number.")
         return _values(self.C)
 
-    def _inputs(self, X: Rows, y: Any, weight: np.ndarray | None) -> HingeInputs:
+    def _inputs(self, X: Rows, y: Any, weight: np.ndarray | None) -> np.ndarray | KernelMatrix:
         """Hidden rows, or a kernel between the rows."""
         if self.kernel is not None:
             self._learn_scaling(X, weight)
             rows = self._scaled(X, floating(X, self.dtype))
             self.kernel_ = self._kernel(rows, weight, 0)
-            return KernelRows(self.kernel_, rows, np.arange(X.shape[0]))
+            return GivenKernel(rows) if self._precomputed else EvaluatedKernel(self.kernel_, rows)
         self.features_ = fitted_map(self, X, y, weight)
         H = np.asarray(Hidden(layer_of(self.features_, X, self.dtype), X).all())
         self.n_hidden_ = H.shape[1]
-        return ExplicitRows(H)
+        return H
 
-    def _learn(
-        self,
-        inputs: HingeInputs,
-        targets: ClassTargets,
-        weight: np.ndarray,
-        grid: np.ndarray,
-        start: np.ndarray | None,
-        kept: np.ndarray,
-    ) -> Self:
-        T = coded(targets, slice(0, len(targets)), float)
-        rng = check_random_state(self.random_state)
-        settings = {
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "seed": int(rng.randint(2**31 - 2)),
-        }
-        self.selection_ = "fixed"
-        best = grid[0]
-        if len(grid) > 1 or isinstance(self.C, str):
-            held = self._held_out(targets.codes, rng)
-            self.validation_path_ = held_out_path(inputs, T, weight, grid, held, settings)
-            self.selection_ = "validation"
-            best = grid[int(np.argmin(self.validation_path_["error_rate"]))]
-        self.C_ = float(best)
-        solution = inputs.solve(Hinge(T, self.C_ * weight), start, **settings)
-        return self._accept(inputs, T, solution, kept)
-
-    def _held_out(self, codes: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-        """A mask of the rows to choose C by: a part of every class, and never all of one."""
-        held = np.zeros(len(codes), dtype=bool)
-        for code in range(len(self.classes_)):
-            rows = rng.permutation(np.flatnonzero(codes == code))
-            count = min(max(1, round(self.validation_fraction * len(rows))), len(rows) - 1)
-            held[rows[:count]] = True
-        if not held.any():
-            raise InvalidInputError(
-                "No class has two rows, so none can be held out to choose C by; give C a number."
-            )
-        return held
-
-    def _accept(
-        self, inputs: HingeInputs, T: np.ndarray, solution: HingeSolution, kept: np.ndarray
-    ) -> Self:
+    def _accept(self, inputs: Any, T: np.ndarray, solution: HingeSolution, kept: Array) -> None:
         """Turn a solution into fitted attributes."""
         rows = np.flatnonzero(solution.alpha.any(axis=1))
         self.support_ = kept[rows]
@@ -306,18 +251,17 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         self.residual_ = float(solution.residual.max())
         if solution.coef is not None:
             self.beta_ = solution.coef
-        elif isinstance(inputs, KernelRows) and not self._precomputed:
-            self.support_vectors_ = inputs.X[rows]
+        elif isinstance(inputs, EvaluatedKernel):
+            self.support_vectors_ = some_rows(inputs.X, rows)
         if self.residual_ > self.tol:
             warnings.warn(
                 f"{self.n_iter_} steps left a violation of the optimality conditions (KKT "
                 f"residual) of {self.residual_:.1e}, above tol={self.tol:g}; raise max_iter or "
                 "tol, or lower C.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         log_facts(self)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -336,11 +280,18 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             return super()._outputs(X)
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        if self._precomputed:  # the columns of a precomputed block are the fitted rows
-            return kernel_values(self.kernel_, X, self.support_, self.dual_coef_.T)
-        dtype = floating(X, self.dtype)
-        Z = landmarks_like(self.support_vectors_, X, dtype, self.scaling_.shift)
-        return kernel_values(self.kernel_, self._scaled(X, dtype), Z, self.dual_coef_.T)
+        rows: Any = X
+        support: Any = self.support_  # the columns of a precomputed block are the fitted rows
+        if not self._precomputed:
+            dtype = floating(X, self.dtype)
+            rows = self._scaled(X, dtype)
+            support = landmarks_like(self.support_vectors_, X, dtype, self.scaling_.shift)
+        return kernel_outputs(
+            lambda part: self.kernel_(rows[part], support),
+            X.shape[0],
+            self.dual_coef_.T,
+            X.shape[1],
+        )
 
 
 def _last_alpha(before: Any, model: Any, kept: np.ndarray) -> np.ndarray:

@@ -145,7 +145,7 @@ def _sparse_classifier(model: Any, sizes: Sizes) -> bool:
     if model.kernel is None:
         Layout(_HIDDEN, _READ).check(model)
         return model.beta_.shape[1] == sizes["m"]
-    Layout(_KERNEL, _KERNEL_READ).check(model)
+    Layout(_KERNEL, {"kernel": _KERNEL_READ["kernel"]}).check(model)
     given = isinstance(model.kernel_, Precomputed)
     rows = model.support_ if given else model.support_vectors_
     return _landmarks(rows, model, sizes)

@@ -1,0 +1,114 @@
+"""The hinge loss with C given, or chosen by the error on rows that are held out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.linalg import matmul
+from ulmus.exceptions import InvalidInputError
+from ulmus.hidden import block_rows, row_blocks
+from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.methods.hinge import Hinge, HingeSolution, hinge
+from ulmus.methods.hinge_kernel import hinge_kernel
+from ulmus.targets import ClassTargets, coded, wrong
+from ulmus.typing import Array
+
+__all__ = ["Margin", "held_out", "kernel_outputs"]
+
+# Hidden rows that are written out, or a kernel between rows.
+Inputs = np.ndarray | KernelMatrix
+
+
+@dataclass(frozen=True)
+class Margin:
+    """C to choose from, ascending, or one; and when the solver stops.
+
+    ``fraction`` is the part of every class that is held out.
+    """
+
+    C: np.ndarray
+    chooses: bool
+    fraction: float
+    tol: float
+    max_iter: int
+
+    def fit(
+        self,
+        inputs: Inputs,
+        targets: ClassTargets,
+        weight: np.ndarray,
+        rng: np.random.RandomState,
+        start: np.ndarray | None = None,
+    ) -> tuple[HingeSolution, float, dict[str, np.ndarray] | None]:
+        """α and β, the C in use, and the errors of every C where it was chosen."""
+        T, seed = coded(targets, slice(0, len(targets)), float), int(rng.randint(2**31 - 2))
+        path, best = None, 0
+        if self.chooses:
+            held = held_out(targets.codes, self.fraction, rng)
+            path = self._path(inputs, T, weight, held, seed)
+            best = int(np.argmin(path["error_rate"]))
+        C = float(self.C[best])
+        return self._solution(inputs, slice(None), Hinge(T, C * weight), start, seed), C, path
+
+    def _solution(
+        self, inputs: Inputs, rows: Any, problem: Hinge, start: np.ndarray | None, seed: int
+    ) -> HingeSolution:
+        """α for some of the rows."""
+        how: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "seed": seed}
+        if not isinstance(inputs, KernelMatrix):
+            return hinge(problem, inputs[rows], start, **how)
+        K, rows = inputs, np.arange(len(inputs))[rows]
+        block, diagonal = lambda some: K.block(rows[some], rows), K.diagonal()[rows]
+        return hinge_kernel(problem, block, diagonal, start, **how)
+
+    def _path(
+        self, inputs: Inputs, T: np.ndarray, weight: np.ndarray, held: np.ndarray, seed: int
+    ) -> dict[str, np.ndarray]:
+        """The error on held-out rows for every C, each solved from where the one before ended."""
+        seen, start, rates, support = np.flatnonzero(~held), None, [], []
+        for C in self.C:
+            problem = Hinge(T[seen], C * weight[seen])
+            solution = self._solution(inputs, seen, problem, start, seed)
+            start = solution.alpha
+            F = _outputs(inputs, np.flatnonzero(held), seen, T[seen] * start, solution.coef)
+            rates.append(np.average(wrong(T[held], F), weights=weight[held]))
+            support.append(np.count_nonzero(start.any(axis=1)))
+        return {"C": self.C, "error_rate": np.array(rates), "n_support": np.array(support)}
+
+
+def held_out(codes: np.ndarray, fraction: float, rng: np.random.RandomState) -> np.ndarray:
+    """A mask of the rows to choose C by: a part of every class, and never all of one."""
+    held = np.zeros(len(codes), dtype=bool)
+    for code in range(codes.max() + 1):
+        rows = rng.permutation(np.flatnonzero(codes == code))
+        held[rows[: min(max(1, round(fraction * len(rows))), len(rows) - 1)]] = True
+    if not held.any():
+        raise InvalidInputError(
+            "No class has two rows, so none can be held out to choose C by; give C a number."
+        )
+    return held
+
+
+def kernel_outputs(
+    block: Callable[[slice], Array], n_rows: int, coef: np.ndarray, width: int
+) -> np.ndarray:
+    """Σ k(x, zⱼ) coefⱼ for so many rows of ``width`` columns, a block of K at a time."""
+    F = np.zeros((n_rows, coef.shape[1]))
+    if len(coef):
+        for part in row_blocks(n_rows, block_rows(len(coef), 8, width)):
+            F[part] = matmul(block(part).astype(float, copy=False), coef)
+    return F
+
+
+def _outputs(
+    inputs: Inputs, others: np.ndarray, seen: np.ndarray, dual: np.ndarray, coef: Array | None
+) -> np.ndarray:
+    """Decision values of other rows, by β or by the dual coefficients of those that were seen."""
+    if not isinstance(inputs, KernelMatrix):
+        assert coef is not None  # rows that are written out give β
+        return matmul(inputs[others], coef.astype(inputs.dtype))
+    K, used = inputs, np.flatnonzero(dual.any(axis=1))
+    n, width = len(others), K.array.shape[1]
+    return kernel_outputs(lambda p: K.block(others[p], seen[used]), n, dual[used], width)
