@@ -117,13 +117,13 @@ def _factor_algorithm_3(folder, rank):
 
 def _factor_rpcholesky(folder, rank):
     from ulmus.kernels import RBF
-    from ulmus.kernels.kernel_matrix import EvaluatedKernel
+    from ulmus.kernels.kernel_matrix import KernelMatrix
     from ulmus.kernels.lowrank import low_rank
 
     X, _, _, _, gamma = _small(folder)
 
     def work():
-        K = EvaluatedKernel(RBF(gamma), X)
+        K = KernelMatrix(RBF(gamma), X)
         found = low_rank(K, "rpcholesky", rank, 0.0, np.random.RandomState(0))
         return lambda: {"trace_missing": found.error}
 

@@ -224,7 +224,7 @@ def vanishing_values():
     }
     found = {}
     for case, (least, lost) in cases.items():
-        cut = patch("ulmus.kernels.distances.decay", _cut(least))
+        cut = patch("ulmus.kernels.functions.decay", _cut(least))
         with cut, patch.object(kernel_matrix, "_LOST", lost):
             model = KernelELMClassifier(gamma=2.0, C=1.0, scaling=None, method="exact")
             start = time.process_time()

@@ -24,7 +24,7 @@ from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning
 from ulmus.features import RandomFeatures
 from ulmus.kernels.approximation import LowRank, Randomized
-from ulmus.kernels.kernel_matrix import EvaluatedKernel
+from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.kernels.lowrank import low_rank, most_columns
 from ulmus.methods.randomized import residual_coef
 from ulmus.methods.ridge import solve
@@ -94,8 +94,7 @@ class SketchInInverse(KernelELMClassifier):
         n, seed = len(K), rng.randint(2**31 - 2)
         how = self._approximation(n)
         rank, tol = most_columns(how.rank, how.tol, n, n), how.tol or 0.0
-        sketch = how if isinstance(how, Randomized) else Randomized()
-        more = sketch.oversampling, sketch.power_steps
+        more = how.oversampling, how.power_steps
         found = low_rank(K, how.method, rank, tol, rng, *more, literal=True)
         problem = replace(problem, H=found.H)
         solution = solve(problem, grid, seed)
@@ -123,7 +122,7 @@ def _power(exponent):
 
 def sketch_error(kernel, X, rank, seed):
     """‖K − K̃‖ (Frobenius) of a sketch by the paper's Algorithm 3, block by block."""
-    K = EvaluatedKernel(kernel, X)
+    K = KernelMatrix(kernel, X)
     F = low_rank(K, "randomized", rank, 0.0, np.random.RandomState(seed), literal=True).F
     squares = (float(np.sum((block - F[part] @ F.T) ** 2)) for part, block in K.rows())
     return float(np.sqrt(sum(squares)))

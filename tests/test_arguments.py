@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ulmus import ELMNMF, ELMClassifier, KNNGraph, RandomFeatures
+from ulmus import ELMNMF, ELMClassifier, KernelFeatures, KNNGraph, RandomFeatures
 from ulmus.arguments import check_number, check_precision, check_whole, numbers_of
 from ulmus.exceptions import InvalidParameterError
 
@@ -43,6 +43,16 @@ def test_numbers_that_would_overflow_are_told_their_limits():
         check_number("width", 1e300)
     with pytest.raises(InvalidParameterError, match="width=-1 must be a positive number.$"):
         check_number("width", -1)
+
+
+def test_a_whole_number_larger_than_any_float_is_refused_in_words():
+    for model in (
+        RandomFeatures(gain=10**400),
+        ELMClassifier(C=10**400),
+        KernelFeatures(tol=10**400),
+    ):
+        with pytest.raises(InvalidParameterError, match="=10000.* must be "):
+            model.fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,8 @@ def is_whole(value: object) -> bool:
 def is_number(value: object, least: float = _SMALLEST, most: float = _LARGEST) -> bool:
     """Whether an argument is a number from ``least`` to ``most``, and not a boolean."""
     real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    return real and least <= float(value) <= most  # type: ignore[arg-type]
+    # Not as a float: a whole number of Python's may be larger than any.
+    return real and bool(least <= value <= most)  # type: ignore[operator]
 
 
 def check_whole(name: str, value: Any, least: int, most: int = _INTEGERS) -> None:

@@ -210,7 +210,7 @@ def both(**options):
     ("options", "message"),
     [
         ({"kernel": "chi2"}, "is unknown; use one of"),
-        ({"kernel": 3}, "neither a name nor a function"),
+        ({"kernel": 3}, "is unknown; use one of .* or a function"),
         ({"gamma": 0.0}, "must be 'mean'"),
         ({"gamma": -1}, "must be 'mean'"),
         ({"gamma": np.nan}, "must be 'mean'"),

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from ulmus import ELMRegressor, KernelELMRegressor, RBFFeatures
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF
-from ulmus.kernels.kernel_matrix import EvaluatedKernel
+from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.kernels.lowrank import low_rank
 from ulmus.kernels.pairs import mean_distance
 
@@ -60,7 +60,7 @@ class Off(RBF):
 
 
 def test_a_diagonal_that_disagrees_is_named_and_not_searched_for_ever():
-    K = EvaluatedKernel(Off(1e-3), X)
+    K = KernelMatrix(Off(1e-3), X)
     with pytest.raises(InvalidInputError, match="diagonal is off by 1"):
         low_rank(K, "rpcholesky", 100, 0.0, np.random.RandomState(0))
 

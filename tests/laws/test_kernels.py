@@ -28,7 +28,7 @@ from ulmus.kernels import (
     Precomputed,
     Sigmoid,
 )
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, HiddenKernel
+from ulmus.kernels.kernel_matrix import GivenKernel, HiddenKernel, KernelMatrix
 from ulmus.kernels.pairs import Shifted, mean_distance, mean_square
 
 KERNELS = {
@@ -104,6 +104,15 @@ def test_float32_rows_give_float32_blocks(name):
     K = KERNELS[name](X.astype(np.float32), X[:5].astype(np.float32))
     assert K.dtype == np.float32
     np.testing.assert_allclose(K, KERNELS[name](X, X[:5]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_any_length_have_an_arcsine(dtype):
+    # Rounding takes the cosine between a long row and itself above one, where there is no arcsine.
+    for length in (1e3, 1e6, 1e9):
+        X = (length * make_rows(1, 100, 50)).astype(dtype)
+        assert np.isfinite(Arcsine()(X, X)).all()
+        assert np.isfinite(Arcsine().diagonal(X)).all()
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -202,7 +211,7 @@ def test_parts_of_a_kernel_matrix_are_parts_of_the_whole(memory):
     rbf, H = RBF(0.3), make_problem(3, 150, 20).H
     K = rbf(X, X)
     with config_context(working_memory=memory):
-        parts(EvaluatedKernel(rbf, X), K, chosen)
+        parts(KernelMatrix(rbf, X), K, chosen)
         parts(GivenKernel(K), K, chosen)
         whole = H.all()
         parts(HiddenKernel(H), whole @ whole.T, chosen)
@@ -246,7 +255,7 @@ def test_the_nearest_row_tells_where_all_are_far():
 
 def test_the_whole_of_K_leaves_out_what_no_digit_shows():
     X = np.linspace(0, 9, 30)[:, None]
-    K, whole = RBF(1.0)(X, X), EvaluatedKernel(RBF(1.0), X).all()
+    K, whole = RBF(1.0)(X, X), KernelMatrix(RBF(1.0), X).all()
     assert (whole[K < 1e-20] == 0).all()
     np.testing.assert_allclose(whole[K >= 1e-20], K[K >= 1e-20], rtol=1e-12)
     alpha = np.linalg.solve(K + np.eye(30), X)
@@ -256,4 +265,4 @@ def test_the_whole_of_K_leaves_out_what_no_digit_shows():
 def test_small_rows_beside_a_huge_one_are_all_there():
     X = make_rows(0, 9)
     X[0] *= 1e12
-    np.testing.assert_allclose(EvaluatedKernel(Linear(), X).all(), X @ X.T, rtol=1e-9)
+    np.testing.assert_allclose(KernelMatrix(Linear(), X).all(), X @ X.T, rtol=1e-9)

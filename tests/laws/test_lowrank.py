@@ -12,7 +12,7 @@ from laws.problems import make_rows
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Linear
 from ulmus.kernels.approximation import NAMES as METHODS
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel
+from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.lowrank import _by_residual, _thinned_cholesky, low_rank
 
 N = 300
@@ -24,7 +24,7 @@ def rows_of(seed=0, n=N, d=4, dtype=float):
 
 def factor(method, rank=N, tol=0.0, X=None, gamma=0.2, **more):
     X = rows_of() if X is None else X
-    K = EvaluatedKernel(RBF(gamma), X)
+    K = KernelMatrix(RBF(gamma), X)
     return K.all(), low_rank(K, method, rank, tol, np.random.RandomState(0), **more)
 
 
@@ -65,9 +65,7 @@ def test_the_best_factor_is_the_eigenvectors_and_the_random_ones_come_close():
     errors = {}
     for method in METHODS:
         found = [
-            low_rank(
-                EvaluatedKernel(RBF(0.2), rows_of()), method, 60, 0.0, np.random.RandomState(s)
-            )
+            low_rank(KernelMatrix(RBF(0.2), rows_of()), method, 60, 0.0, np.random.RandomState(s))
             for s in range(5)
         ]
         errors[method] = np.mean([f.error for f in found])
@@ -83,9 +81,7 @@ def test_pivots_by_what_is_missing_find_what_uniform_ones_overlook():
     errors = {
         method: np.mean(
             [
-                low_rank(
-                    EvaluatedKernel(RBF(0.5), X), method, 30, 0.0, np.random.RandomState(s)
-                ).error
+                low_rank(KernelMatrix(RBF(0.5), X), method, 30, 0.0, np.random.RandomState(s)).error
                 for s in range(10)
             ]
         )
@@ -122,7 +118,7 @@ def test_thinned_blocks_are_pivots_drawn_one_by_one():
 
 
 @dataclass(frozen=True)
-class Watched(EvaluatedKernel):
+class Watched(KernelMatrix):
     """A kernel that notes the size of every block it is asked for."""
 
     blocks: list = field(default_factory=list)
@@ -159,7 +155,7 @@ def test_repeated_rows_give_fewer_columns():
 def test_a_linear_kernel_has_no_more_columns_than_the_data():
     X = rows_of()
     for method in METHODS:
-        found = low_rank(EvaluatedKernel(Linear(), X), method, 50, 0.0, np.random.RandomState(0))
+        found = low_rank(KernelMatrix(Linear(), X), method, 50, 0.0, np.random.RandomState(0))
         assert found.rank == X.shape[1]
         np.testing.assert_allclose(found.F @ found.F.T, X @ X.T, atol=1e-9)
 
@@ -211,7 +207,7 @@ def test_a_block_of_rows_that_add_nothing_leaves_no_trace():
     X = np.zeros((200, 2))
     X[7] = 3.0
     for seed in range(5):
-        K = EvaluatedKernel(RBF(0.2), X)
+        K = KernelMatrix(RBF(0.2), X)
         found = low_rank(K, "nystrom", 150, 1e-9, np.random.RandomState(seed))
         assert found.rank == len(found.path) == len(found.rows) == 2
         np.testing.assert_allclose(found.F @ found.F.T, K.all(), atol=1e-10)
@@ -221,7 +217,7 @@ def test_a_block_of_rows_that_add_nothing_leaves_no_trace():
 def test_a_sketch_grows_no_further_than_tol_asks(tol):
     applied = []
 
-    class Watched(EvaluatedKernel):
+    class Watched(KernelMatrix):
         def times(self, B):
             applied.append(B.shape[1])
             return super().times(B)

@@ -26,6 +26,7 @@ __all__ = [
     "beside",
     "cast",
     "check_places",
+    "clipped",
     "contiguous",
     "decay",
     "doubles",
@@ -52,7 +53,6 @@ __all__ = [
     "on_host",
     "place",
     "placed",
-    "positive_part",
     "put_rows",
     "same_place",
     "smallest",
@@ -305,11 +305,11 @@ def decay(Z: Array) -> Array:
     return elementwise("exp", Z)
 
 
-def positive_part(Z: Array) -> Array:
-    """max(Z, 0), in place where the library can."""
+def clipped(Z: Array, least: float | None = None, most: float | None = None) -> Array:
+    """Z between two bounds, in place where the library can."""
     if is_numpy(Z):
-        return np.maximum(Z, 0.0, out=Z)
-    return namespace(Z).clip(Z, min=0.0)
+        return np.clip(Z, least, most, out=Z)
+    return namespace(Z).clip(Z, min=least, max=most)
 
 
 def elementwise(function: str, Z: Array) -> Array:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from ulmus.backends.namespace import floating, take
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, scaled_for_kernel
 from ulmus.kernels import Kernel
-from ulmus.kernels.naming import check_kernel, check_precomputed, kernel_of, scales_inputs
+from ulmus.kernels.given import check_kernel, check_precomputed, kernel_of, scales_inputs
 from ulmus.kernels.pairs import landmarks_like
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of

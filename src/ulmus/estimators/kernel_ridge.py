@@ -33,9 +33,9 @@ from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels import Kernel
 from ulmus.kernels.approximation import NAMES, LowRank, Randomized, approximation_of
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
+from ulmus.kernels.given import check_method, has_gamma, is_definite
+from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.lowrank import Factor
-from ulmus.kernels.naming import check_method, has_gamma, is_definite
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import ridge_grid, solve
@@ -189,7 +189,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             self.kernel_ = self._best_kernel(rows, problem, grid, count, seed)
         else:
             self.kernel_ = self._kernel(rows, count, seed)
-        K = GivenKernel(rows) if self._precomputed else EvaluatedKernel(self.kernel_, rows)
+        K = GivenKernel(rows) if self._precomputed else KernelMatrix(self.kernel_, rows)
         return K, rows, rng
 
     def _solve(
@@ -260,7 +260,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         kernels: list[Any] = [
             self._kernel(rows, count, seed, factor) for factor in _WIDTHS.tolist()
         ]
-        problems = (replace(problem, H=EvaluatedKernel(kernel, rows)) for kernel in kernels)
+        problems = (replace(problem, H=KernelMatrix(kernel, rows)) for kernel in kernels)
         paths: list[Any] = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
         scores = [path.score for path in paths]
         rates, squared = zip(*scores, strict=True)

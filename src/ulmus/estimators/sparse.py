@@ -21,8 +21,8 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.fitting import fitted_map, layer_of
 from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels.naming import is_definite
+from ulmus.kernels.given import is_definite
+from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.hinge import HingeSolution
 from ulmus.methods.margin import Margin, kernel_outputs
@@ -234,7 +234,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             self._learn_scaling(X, weight)
             rows = self._scaled(X, floating(X, self.dtype))
             self.kernel_ = self._kernel(rows, weight, 0)
-            return GivenKernel(rows) if self._precomputed else EvaluatedKernel(self.kernel_, rows)
+            return GivenKernel(rows) if self._precomputed else KernelMatrix(self.kernel_, rows)
         self.features_ = fitted_map(self, X, y, weight)
         H = np.asarray(Hidden(layer_of(self.features_, X, self.dtype), X).all())
         self.n_hidden_ = H.shape[1]
@@ -251,7 +251,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         self.residual_ = float(solution.residual.max())
         if solution.coef is not None:
             self.beta_ = solution.coef
-        elif isinstance(inputs, EvaluatedKernel):
+        elif not self._precomputed:
             self.support_vectors_ = some_rows(inputs.X, rows)
         if self.residual_ > self.tol:
             warnings.warn(

@@ -31,9 +31,7 @@ from ulmus.fitted import OnDevice
 from ulmus.hidden import fits, sample_rows
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.kernels.approximation import DEFAULT_TOL, LowRank, Randomized, approximation_of
-from ulmus.kernels.kernel_matrix import EvaluatedKernel, GivenKernel, KernelMatrix
-from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
-from ulmus.kernels.naming import (
+from ulmus.kernels.given import (
     KernelName,
     check_kernel,
     check_method,
@@ -41,6 +39,8 @@ from ulmus.kernels.naming import (
     kernel_of,
     scales_inputs,
 )
+from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
+from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.typing import Array, DType, Rows, Seed
@@ -263,7 +263,7 @@ class KernelFeatures(FeatureMap):
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
             )
-            K = EvaluatedKernel(self.kernel_, rows)
+            K = KernelMatrix(self.kernel_, rows)
         found = self.factor(K, rng)
         rows = rows if found.rows is None else some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
@@ -323,8 +323,7 @@ def factor_of(
     """
     tol, rank = how.tol, min(most_columns(how.rank, how.tol, n, default), len(K))
     least = (DEFAULT_TOL if how.rank is None else 0.0) if tol is None else float(tol)
-    sketch = how if isinstance(how, Randomized) else Randomized()
-    more = int(sketch.oversampling), int(sketch.power_steps)
+    more = int(how.oversampling), int(how.power_steps)
     found = low_rank(K, how.method, rank, least, rng, *more, watch=watch)
     if found.rank == 0:
         raise InvalidInputError(

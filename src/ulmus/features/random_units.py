@@ -17,6 +17,7 @@ from ulmus.arguments import check_known, check_number
 from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
+    clipped,
     contiguous,
     decay,
     elementwise,
@@ -24,7 +25,6 @@ from ulmus.backends.namespace import (
     is_sparse,
     namespace,
     placed,
-    positive_part,
     same_place,
 )
 from ulmus.exceptions import ExportError, InvalidParameterError
@@ -143,7 +143,9 @@ ACTIVATIONS: dict[str, Activation] = {
         lambda Z: elementwise("tanh", Z), slope=_tanh_slope, onnx=lambda z: z.op("Tanh")
     ),
     "relu": Activation(
-        positive_part, slope=lambda Z: (Z > 0).astype(float), onnx=lambda z: z.op("Relu")
+        lambda Z: clipped(Z, least=0.0),
+        slope=lambda Z: (Z > 0).astype(float),
+        onnx=lambda z: z.op("Relu"),
     ),
     "sin": Activation(lambda Z: elementwise("sin", Z), slope=np.cos, onnx=lambda z: z.op("Sin")),
     "erf": Activation(

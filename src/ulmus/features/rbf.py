@@ -10,13 +10,13 @@ from ulmus.arguments import check_known, check_number
 from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
+    clipped,
     contiguous,
     decay,
     elementwise,
     is_sparse,
     namespace,
     placed,
-    positive_part,
     same_place,
     take,
     to_numpy,
@@ -99,7 +99,7 @@ class RBFLayer(UnitLayer):
         with np.errstate(over="ignore", invalid="ignore"):
             Z = matmul(S, W, out) if is_sparse(S) else tall_product(S, W, out)
         # The expanded square may round to just below zero.
-        return self.activation(positive_part(Z))
+        return self.activation(clipped(Z, least=0.0))
 
     def _expanded_rows(self, X: Rows) -> tuple[Rows, Array]:
         """[s, ‖s‖², 1] for every row, and what they are multiplied by."""
@@ -121,7 +121,7 @@ class RBFLayer(UnitLayer):
         """The gradients of H coef at these rows, of NumPy."""
         S, W = self._expanded_rows(X)
         assert self.activation.slope is not None
-        p = self.activation.slope(positive_part(matmul(S, W)))
+        p = self.activation.slope(clipped(matmul(S, W), least=0.0))
         # z = w‖s − a‖² has the gradient 2w s − 2w a, and −2w a are the first rows of W.
         return Slopes(S[:, :-2], W[:-2].T, p, 2.0 * W[-2] * p, coef, self.scaling.factor)
 

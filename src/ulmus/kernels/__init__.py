@@ -7,10 +7,17 @@ from `Kernel`; all that is known of it is found by its name in ``KERNELS``.
 """
 
 from ulmus.kernels.definition import KERNELS, Kernel, parameter
-from ulmus.kernels.distances import RBF, LaplacianKernel
+from ulmus.kernels.functions import (
+    RBF,
+    Arcsine,
+    Cosine,
+    InfiniteRBF,
+    LaplacianKernel,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
 from ulmus.kernels.given import Pairwise, Precomputed
-from ulmus.kernels.networks import Arcsine, InfiniteRBF
-from ulmus.kernels.products import Cosine, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "KERNELS",

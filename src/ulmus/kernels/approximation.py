@@ -6,7 +6,9 @@ from typing import ClassVar
 from ulmus.arguments import check_known, check_rank
 from ulmus.exceptions import InvalidParameterError
 
-__all__ = ["DEFAULT_TOL", "NAMES", "LowRank", "Randomized", "approximation_of"]
+# The tolerance where neither a rank nor a tolerance is given, as a fraction of the trace.
+DEFAULT_TOL = 1e-7
+NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,9 @@ class LowRank:
     rank: int | float | None = None
     tol: float | None = None
     method: str = "rpcholesky"
+
+    oversampling: ClassVar[int] = 10
+    power_steps: ClassVar[int] = 0
 
 
 @dataclass(frozen=True)
@@ -74,11 +79,6 @@ class Randomized:
     method: ClassVar[str] = "randomized"
 
 
-# The tolerance where neither a rank nor a tolerance is given, as a fraction of the trace.
-DEFAULT_TOL = 1e-7
-NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
-
-
 def approximation_of(
     method: object, rank: int | float | None, tol: float | None = None
 ) -> LowRank | Randomized:
@@ -93,12 +93,8 @@ def approximation_of(
             raise InvalidParameterError(
                 f"{name}={value!r} is given beside method={method!r}, which has one; leave one out."
             )
-    found = replace(
-        found,
-        rank=found.rank if rank is None else rank,
-        tol=found.tol if tol is None else tol,
-    )
+    rank, tol = (found.rank if rank is None else rank), (found.tol if tol is None else tol)
+    found = replace(found, rank=rank, tol=tol)
     check_known("method", found.method, NAMES)
-    sketch = found if isinstance(found, Randomized) else Randomized()
-    check_rank(found.rank, found.tol, sketch.oversampling, sketch.power_steps)
+    check_rank(found.rank, found.tol, found.oversampling, found.power_steps)
     return found

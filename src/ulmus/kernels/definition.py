@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ulmus.arguments import is_number, is_whole
 from ulmus.backends.namespace import namespace
 from ulmus.exceptions import ExportError, InvalidParameterError
-from ulmus.kernels.pairs import few, mean_distance, some_rows
+from ulmus.hidden import row_blocks
+from ulmus.kernels.pairs import FEW_ROWS, mean_distance, some_rows
 from ulmus.typing import Array, Rows
-
-__all__ = ["KERNELS", "Kernel", "parameter", "parameters_of"]
 
 # Every kernel with a name, by its names.
 KERNELS: dict[str, type["Kernel"]] = {}
@@ -66,12 +66,10 @@ class Kernel(ABC):
 
     def diagonal(self, X: Rows) -> Array:
         """k(xᵢ, xᵢ); a kernel that knows them without its blocks says so in their place."""
-        parts = []
-        for rows in few(X.shape[0]):
-            part = some_rows(X, rows)
-            block = self(part, part)
-            parts.append(namespace(block).linalg.diagonal(block))
-        return namespace(parts[0]).concat(parts)
+        some = (some_rows(X, rows) for rows in row_blocks(X.shape[0], FEW_ROWS))
+        blocks = [self(part, part) for part in some]
+        xp = namespace(blocks[0])
+        return xp.concat([xp.linalg.diagonal(block) for block in blocks])
 
     @classmethod
     def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
@@ -90,8 +88,8 @@ class Kernel(ABC):
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
         """k(x, z) for a graph's rows x (`ulmus.exporting.onnx_graph.Value`) and landmarks Z."""
         raise ExportError(
-            f"The kernel {self!r} cannot be written as ONNX, for its class has no method "
-            "onnx(self, x, Z); add one, or fit with another kernel, such as 'rbf'."
+            f"The kernel {self!r} cannot be written as ONNX: it has no method onnx(self, x, Z). "
+            "Add one to its class, or fit with another kernel, such as 'rbf'."
         )
 
 
@@ -131,12 +129,9 @@ def parameter(
     def sound(value: Any) -> bool:
         if isinstance(default, bool):
             return isinstance(value, bool | np.bool_)
-        whole = isinstance(default, int)
-        kinds = int | np.integer if whole else int | float | np.integer | np.floating
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if isinstance(default, int) and not is_whole(value):
             return False
-        # A whole number of Python's may be larger than any float.
-        return bool(abs(value) <= _LARGEST and value > above and least <= value <= most)
+        return is_number(value, max(least, -_LARGEST), min(most, _LARGEST)) and value > above
 
     return field(default=default, metadata={"sound": sound})
 
@@ -144,11 +139,7 @@ def parameter(
 def parameters_of(cls: type[Kernel]) -> dict[str, Callable[[Any], bool]]:
     """The fields of a kernel, and what each must be; one that does not say may be anything."""
     own: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
-    return {each.name: each.metadata.get("sound", _anything) for each in own}
-
-
-def _anything(value: Any) -> bool:
-    return True
+    return {each.name: each.metadata.get("sound", lambda value: True) for each in own}
 
 
 def _place(cls: type) -> str:

@@ -15,7 +15,6 @@ made where K lives.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from numbers import Integral
 from typing import Any
 
@@ -47,9 +46,8 @@ from ulmus.hidden import Stored, row_blocks
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.typing import Array, DType
 
-__all__ = ["Factor", "low_rank", "most_columns"]
-
 _LOG = logging.getLogger(__name__)
+Rng = np.random.RandomState
 Watch = Callable[[float, float | None], None] | None
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
@@ -100,7 +98,7 @@ def low_rank(
     method: str,
     rank: int,
     tol: float,
-    rng: np.random.RandomState,
+    rng: Rng,
     oversampling: int = 10,
     power: int = 0,
     literal: bool = False,
@@ -116,8 +114,7 @@ def low_rank(
     elif method == "eig":
         found = _eig(K, rank, tol)
     else:
-        draw = _by_residual if method == "rpcholesky" else _uniformly(len(K), rng)
-        found = _partial_cholesky(K, rank, tol, rng, draw, watch)
+        found = _partial_cholesky(K, rank, tol, rng, method == "nystrom", watch)
     precise = K.precise()
     if precise is not K and found.rank < rank and found.error > tol:
         _LOG.info(
@@ -128,47 +125,32 @@ def low_rank(
     return found
 
 
-Draw = Callable[[Array, int, np.random.RandomState], np.ndarray]
-
-
-def _by_residual(missing: Array, size: int, rng: np.random.RandomState) -> np.ndarray:
+def _by_residual(missing: Array, size: int, rng: Rng) -> np.ndarray:
     """Rows in proportion to what is missing of them; the same one may come twice."""
     edges = np.cumsum(missing)
     return np.searchsorted(edges, edges[-1] * rng.random_sample(size), side="right")
 
 
-def _uniformly(n: int, rng: np.random.RandomState) -> Draw:
-    """Rows in a random order, each once."""
-    order = iter(rng.permutation(n))
-
-    def draw(missing: Array, size: int, _: np.random.RandomState) -> np.ndarray:
-        return np.fromiter(islice(order, size), dtype=np.intp)
-
-    return draw
-
-
 def _partial_cholesky(
-    K: KernelMatrix,
-    rank: int,
-    tol: float,
-    rng: np.random.RandomState,
-    draw: Draw,
-    watch: Watch,
+    K: KernelMatrix, rank: int, tol: float, rng: Rng, uniform: bool, watch: Watch
 ) -> Factor:
-    n, dtype = len(K), K.dtype
-    whole = _sound_diagonal(K)
+    n, dtype, whole = len(K), K.dtype, _sound_diagonal(K)
     missing, xp = whole.copy(), namespace(K.array)
     noise = _noise(dtype) * float(whole.max())
     smallest = _SMALLEST_PIVOT * eps(dtype) ** 0.5
     limit = max(tol, eps(dtype)) * float(whole.sum())
-    thinned = draw is _by_residual
+    order = rng.permutation(n) if uniform else None  # each row once
     block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
     parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
     F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
     pivots: list[int] = []
     path: list[float] = []
     while len(pivots) < rank and missing.sum() > limit:
-        proposed = draw(missing, min(block, rank - len(pivots)), rng)
+        size = min(block, rank - len(pivots))
+        if order is None:
+            proposed = _by_residual(missing, size, rng)
+        else:
+            proposed, order = order[:size], order[size:]
         if len(proposed) == 0 or missing.max() <= noise:
             break
         k = len(pivots)
@@ -176,7 +158,7 @@ def _partial_cholesky(
         inner = to_numpy(K.among(proposed) - matmul(known.T, known))
         _check_diagonal(missing[proposed], np.diagonal(inner), whole.max())
         least = max(noise, smallest * float(missing.max()))
-        accepted, L = _thinned_cholesky(inner, least, rng if thinned else None)
+        accepted, L = _thinned_cholesky(inner, least, None if uniform else rng)
         if len(accepted) == 0:
             # Rounding had left too much of them; without this they might be proposed for ever.
             missing[proposed] = np.clip(np.diagonal(inner), 0.0, missing[proposed] / 2)
@@ -241,9 +223,7 @@ class _Tiles:
             self.tiles[i][: tile.shape[0], :] = tile
 
 
-def _thinned_cholesky(
-    A: Array, least: float, rng: np.random.RandomState | None
-) -> tuple[np.ndarray, Array]:
+def _thinned_cholesky(A: Array, least: float, rng: Rng | None) -> tuple[np.ndarray, Array]:
     """Which of the proposed pivots stand, and the Cholesky factor of A among them.
 
     A pivot is kept with the chance that what the earlier ones have left of it gives. Without
@@ -266,13 +246,7 @@ def _thinned_cholesky(
 
 
 def _halko(
-    K: KernelMatrix,
-    rank: int,
-    tol: float,
-    rng: np.random.RandomState,
-    oversampling: int,
-    power: int,
-    literal: bool,
+    K: KernelMatrix, rank: int, tol: float, rng: Rng, oversampling: int, power: int, literal: bool
 ) -> Factor:
     """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
 

@@ -7,10 +7,11 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import matmul, zero_diagonal
+from ulmus.backends.linalg import matmul, tall_product, zero_diagonal
 from ulmus.backends.namespace import (
     all_finite,
     cast,
+    clipped,
     doubles,
     elementwise,
     from_numpy,
@@ -20,28 +21,11 @@ from ulmus.backends.namespace import (
     placed,
     take,
 )
+from ulmus.hidden import row_blocks
 from ulmus.typing import Array, DType, Rows
 
-__all__ = [
-    "Shifted",
-    "affine",
-    "at_most_zero",
-    "city_blocks",
-    "few",
-    "into",
-    "landmarks_like",
-    "mean_distance",
-    "mean_square",
-    "ones",
-    "products",
-    "scaled_squares",
-    "some_rows",
-    "squared_distances",
-    "squares",
-]
-
 # Rows at a time where more of each pair is made than one number.
-_FEW_ROWS = 64
+FEW_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -70,6 +54,11 @@ class Shifted:
         return Shifted(self.rows[rows], self.shift)
 
 
+def some_rows(X: Rows, rows: Any) -> Rows:
+    """Rows of X, whatever kind they are of, by a slice or by their numbers."""
+    return X[rows] if isinstance(X, Shifted) else take(X, rows)
+
+
 def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
     """The mean distance, or city-block distance, between two rows drawn; 1 where all are equal."""
     D = city_blocks(X, X) if city else elementwise("sqrt", squared_distances(X, X))
@@ -86,16 +75,11 @@ def mean_square(X: Rows, weight: np.ndarray | None = None) -> float:
     return mean if mean > 0 else 1.0
 
 
-def some_rows(X: Rows, rows: Any) -> Rows:
-    """Rows of X, whatever kind they are of, by a slice or by their numbers."""
-    return X[rows] if isinstance(X, Shifted) else take(X, rows)
-
-
 def _share(n: int, weight: np.ndarray | None) -> np.ndarray:
     return np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
 
 
-def products(X: Rows, Z: Rows, out: Array | None) -> Array:
+def products(X: Rows, Z: Rows, out: Array | None = None) -> Array:
     """xᵀz for every pair."""
     if isinstance(X, Shifted) and isinstance(Z, Shifted):
         P = products(X.rows, Z.rows, out)
@@ -114,76 +98,68 @@ def squares(X: Rows) -> Array:
         return squares(X.rows) - 2.0 * cross + float(X.shift @ X.shift)
     if is_numpy(X):
         return row_norms(X, squared=True)
-    xp = namespace(X)
-    return xp.sum(X * X, axis=1)
+    return namespace(X).sum(X * X, axis=1)
 
 
 def affine(
-    X: Rows, Z: Rows, product: float, square: float, level: float, out: Array | None
+    X: Rows, Z: Rows, product: Any, square: Any, level: float = 0.0, out: Array | None = None
 ) -> Array:
-    """product · xᵀz + square · (‖x‖² + ‖z‖²) + level, for every pair."""
+    """product · xᵀz + square · (‖x‖² + ‖z‖²) + level, for every pair.
+
+    ``product`` and ``square`` are numbers, or have one for each z.
+    """
     x, z = squares(X), squares(Z)
-    if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
-        # [x, ‖x‖², 1] [product · z, square, square · ‖z‖² + level]ᵀ: one product, no further pass.
-        left = np.ones((X.shape[0], X.shape[1] + 2), X.dtype)
-        left[:, :-2], left[:, -2] = X, x
-        right = np.empty((Z.shape[0], Z.shape[1] + 2), X.dtype)
-        right[:, :-2], right[:, -2], right[:, -1] = product * Z, square, square * z + level
-        return matmul(left, right.T, out)
-    P = products(X, Z, out)
-    P *= product
-    P += square * x[:, None]
-    P += (square * z + level)[None, :]
-    return P
+    if isinstance(X, Shifted) or is_sparse(X) or is_sparse(Z):
+        P = products(X, Z, out)
+        P *= product
+        P += square * x[:, None]
+        P += (square * z + level)[None, :]
+        return P
+    # [x, ‖x‖², 1] [product · z, square, square · ‖z‖² + level]ᵀ: one product, no further pass.
+    xp, (n, d), m = namespace(X), X.shape, Z.shape[0]
+    left = xp.ones((n, d + 2), dtype=X.dtype, device=X.device)
+    left[:, :d], left[:, d] = X, x
+    right = xp.empty((m, d + 2), dtype=X.dtype, device=X.device)
+    right[:, :d], right[:, d], right[:, d + 1] = (product * Z.T).T, square, square * z + level
+    return tall_product(left, right.T, out)
 
 
-def squared_distances(X: Rows, Z: Rows) -> Array:
-    """‖x − z‖² for every pair, never below zero."""
-    return -at_most_zero(scaled_squares(X, Z, -1.0, None))
-
-
-def scaled_squares(X: Rows, Z: Rows, factor: float, out: Array | None) -> Array:
-    """factor · ‖x − z‖² for every pair, but for rounding.
+def squared_distances(X: Rows, Z: Rows, factor: Any = 1.0, out: Array | None = None) -> Array:
+    """factor · ‖x − z‖² for every pair; ``factor`` may be an array of one for each z, all positive.
 
     The squares are expanded, and ‖x‖² of rows far from the origin would swallow what they differ
     by: years in float32 would have no distances at all. So dense rows are taken about the mean of
     Z, which changes no distance. Sparse rows stay as they are, for most of their entries are zero.
     """
-    X, Z = _in_place(X), _in_place(Z)
+    X, Z = _unshifted(X), _unshifted(Z)
     if not (is_sparse(X) or is_sparse(Z)):
         xp = namespace(Z)
         center = xp.astype(xp.mean(doubles(Z), axis=0), Z.dtype)
         if all_finite(center):
             X, Z = X - center, Z - center
-    return affine(X, Z, -2.0 * factor, factor, 0.0, out)
+    P = affine(X, Z, -2.0 * factor, factor, out=out)
+    # The expanded square may round to just beyond zero.
+    negative = isinstance(factor, float) and factor < 0
+    return clipped(P, most=0.0) if negative else clipped(P, least=0.0)
 
 
 def city_blocks(X: Rows, Z: Rows) -> Array:
     """‖x − z‖₁ for every pair."""
-    X, Z = _in_place(X), _in_place(Z)
+    X, Z = _unshifted(X), _unshifted(Z)
     if is_numpy(X):
-        X, Z = (_short_indices(A) for A in (X, Z))
+        X, Z = _short_indices(X), _short_indices(Z)
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
     xp = namespace(X)
-    parts = [xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2) for rows in few(X.shape[0])]
+    parts = [
+        xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2)
+        for rows in row_blocks(X.shape[0], FEW_ROWS)
+    ]
     return xp.concat(parts)
 
 
-def _in_place(X: Rows) -> Rows:
+def _unshifted(X: Rows) -> Rows:
     """The rows without the shift, which changes no distance."""
     return X.rows if isinstance(X, Shifted) else X
-
-
-def few(n: int) -> list[slice]:
-    """The numbers of n rows, a few at a time."""
-    return [slice(i, min(i + _FEW_ROWS, n)) for i in range(0, n, _FEW_ROWS)]
-
-
-def at_most_zero(P: Array) -> Array:
-    """P without what is above zero, in place where that is possible."""
-    if isinstance(P, np.ndarray):
-        return np.minimum(P, 0, out=P)
-    return namespace(P).clip(P, max=0.0)
 
 
 def _short_indices(X: Rows) -> Rows:
@@ -212,17 +188,14 @@ def into(out: Array | None, block: Array) -> Array:
 
 def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) -> Any:
     """Landmarks where ``like`` lives, and stated as its rows will be: centred, or only scaled."""
-    if is_sparse(like):
+    if not is_sparse(like):
         if isinstance(landmarks, Shifted):
-            return Shifted(landmarks.rows.astype(dtype), landmarks.shift.astype(dtype))
+            landmarks = landmarks.rows.toarray() - landmarks.shift
         if is_sparse(landmarks):
-            return landmarks.astype(dtype)
+            landmarks = landmarks.toarray()
+        return cast(placed(landmarks, like), dtype)
+    if not isinstance(landmarks, Shifted) and not is_sparse(landmarks):
         landmarks = placed(landmarks, like)
         if shift.any():
-            return Shifted((landmarks + shift).astype(dtype), shift.astype(dtype))
-        return landmarks.astype(dtype)
-    if isinstance(landmarks, Shifted):
-        landmarks = landmarks.rows.toarray() - landmarks.shift
-    if is_sparse(landmarks):
-        landmarks = landmarks.toarray()
-    return cast(placed(landmarks, like), dtype)
+            landmarks = Shifted(landmarks + shift, shift)
+    return landmarks.astype(dtype)

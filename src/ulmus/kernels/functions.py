@@ -1,0 +1,400 @@
+"""Kernels that are formulas of two rows."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ulmus.backends.namespace import clipped, decay, elementwise, is_numpy, namespace
+from ulmus.kernels.definition import Kernel, parameter
+from ulmus.kernels.pairs import (
+    affine,
+    city_blocks,
+    into,
+    mean_distance,
+    mean_square,
+    ones,
+    products,
+    squared_distances,
+    squares,
+)
+from ulmus.typing import Array, Rows
+
+
+@dataclass(frozen=True)
+class Linear(Kernel, name="linear"):
+    """xᵀz.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Linear
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[11.]])
+    """
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        return products(X, Z, out)
+
+    def diagonal(self, X: Rows) -> Array:
+        return squares(X)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
+        return np.ones((X.shape[0], Z.shape[0])), None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        return x @ Z.T
+
+
+class _OfAffine(Kernel):
+    """f(a xᵀz + b(‖x‖² + ‖z‖²) + c): a subclass states a, b, c and f, its slope and its node."""
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        return into(out, self._f(self._inner(X, Z, out)))
+
+    def diagonal(self, X: Rows) -> Array:
+        a, b, c = self._form(X.shape[1])
+        return self._f((a + 2.0 * b) * squares(X) + c)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array | None]:
+        a, b, _ = self._form(X.shape[1])
+        slope = self._slope(self._inner(X, Z))
+        return a * slope, 2.0 * b * slope if b else None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        a, b, c = self._form(Z.shape[1])
+        value = x @ (a * Z.T) + (b * np.sum(Z**2, axis=1) + c)
+        return self._node(value + b * (x * x).sum() if b else value)
+
+    def _form(self, d: int) -> tuple[float, float, float]:
+        raise NotImplementedError
+
+    def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        a, b, c = self._form(X.shape[1])
+        if b:
+            return affine(X, Z, a, b, c, out)
+        P = products(X, Z, out)
+        P *= a
+        P += c
+        return P
+
+    def _f(self, P: Array) -> Array:
+        return decay(P)
+
+    _slope = _f
+
+    def _node(self, value: Any) -> Any:
+        return value.op("Exp")
+
+
+class _OfProducts(_OfAffine):
+    """f(γ xᵀz + c)."""
+
+    gamma: float
+    coef0: float
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        return 1.0 / mean_square(rows, weight)
+
+    def _form(self, d: int) -> tuple[float, float, float]:
+        return float(self.gamma), 0.0, float(self.coef0)
+
+
+@dataclass(frozen=True)
+class Polynomial(_OfProducts, name="poly", alias="polynomial"):
+    """(γ xᵀz + c)^p.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ.
+    coef0 : float, default=1.0
+        c.
+    degree : int, default=3
+        p, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Polynomial
+    >>> Polynomial(degree=2)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[144.]])
+    """
+
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0, least=0)
+    degree: int = parameter(3, least=1, most=1000)
+
+    def _f(self, P: Array) -> Array:
+        # The power is taken by as many products.
+        base = P if self.degree == 1 else namespace(P).asarray(P, copy=True)
+        for _ in range(self.degree - 1):
+            P *= base
+        return P
+
+    def _slope(self, P: Array) -> Array:
+        return self.degree * P ** (self.degree - 1)
+
+    def _node(self, value: Any) -> Any:
+        return value.op("Pow", float(self.degree))
+
+
+@dataclass(frozen=True)
+class Sigmoid(_OfProducts, name="sigmoid"):
+    """tanh(γ xᵀz + c), which is the inner product of no hidden layer.
+
+    Its matrices have negative eigenvalues too, which are treated as zero.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ.
+    coef0 : float, default=1.0
+        c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Sigmoid
+    >>> Sigmoid(0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(3)
+    array([[0.97]])
+    """
+
+    definite: ClassVar[bool] = False
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0)
+
+    def _f(self, P: Array) -> Array:
+        return elementwise("tanh", P)
+
+    def _slope(self, P: Array) -> Array:
+        return 1.0 - np.tanh(P) ** 2
+
+    def _node(self, value: Any) -> Any:
+        return value.op("Tanh")
+
+
+@dataclass(frozen=True)
+class RBF(_OfAffine, name="rbf"):
+    """exp(−γ‖x − z‖²).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ; 1/2σ² for a width σ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import KernelELMClassifier
+    >>> from ulmus.kernels import RBF
+    >>> RBF(0.5)(np.array([[0.0], [2.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.135]])
+    >>> model = KernelELMClassifier(RBF(0.5))  # the width is used as it is, on inputs as they are
+    """
+
+    gamma: float = parameter(1.0, above=0)
+
+    def diagonal(self, X: Rows) -> Array:
+        return ones(X)
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        return (-x.squared_distances(Z, self.gamma)).op("Exp")
+
+    def _form(self, d: int) -> tuple[float, float, float]:
+        return 2.0 * self.gamma, -self.gamma, 0.0
+
+    def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        return squared_distances(X, Z, -float(self.gamma), out)
+
+
+@dataclass(frozen=True)
+class LaplacianKernel(Kernel, name="laplacian"):
+    """exp(−γ‖x − z‖₁).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import LaplacianKernel
+    >>> LaplacianKernel(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
+    array([[0.368]])
+    """
+
+    gamma: float = parameter(1.0, above=0)
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        P = city_blocks(X, Z)
+        P *= -self.gamma
+        return into(out, decay(P))
+
+    def diagonal(self, X: Rows) -> Array:
+        return ones(X)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """1/σ, σ the mean city-block distance between the rows."""
+        return 1.0 / mean_distance(rows, weight, city=True)
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        graph, first = x.graph, np.array([1])
+
+        def add_column(j: Any, D: Any) -> tuple[bool, Any]:
+            own = graph.op("Gather", x, j, axis=1).op("Unsqueeze", first)
+            return True, D + (own - graph.op("Gather", Z.T, j)).op("Abs")
+
+        # One column at a time: all columns of all pairs would be too much memory.
+        D = graph.loop(Z.shape[1], add_column, x @ np.zeros(Z.T.shape))
+        return (-self.gamma * D).op("Exp")
+
+
+# The limits of (1/h) HHᵀ for wide random layers are `InfiniteRBF` and `Arcsine`. The constants that
+# the low-rank ELM paper prints are not: ``python -m benchmarks kernel_readings`` measures both.
+@dataclass(frozen=True)
+class InfiniteRBF(_OfAffine, name="infinite_rbf"):
+    """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²), v ~ N(0, s² I), s the ``spread``.
+
+    It is divided by its value at the origin unless ``normalized`` is False: that constant,
+    (σ_e/σ_v)^d, vanishes in high dimension, and C takes it in anyway.
+
+    Parameters
+    ----------
+    gamma : float, default=0.5
+        γ of the units.
+    spread : float, default=1.0
+        s, how far the units' centres are spread.
+    normalized : bool, default=True
+        Whether k(0, 0) is one.
+
+    Examples
+    --------
+    >>> from ulmus.kernels import InfiniteRBF
+    >>> InfiniteRBF()(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
+    array([[1.   ],
+           [0.717]])
+    """
+
+    gamma: float = parameter(0.5, above=0)
+    spread: float = parameter(1.0, above=0)
+    normalized: bool = parameter(True)
+
+    @classmethod
+    def learned(cls, rows: Rows, weight: np.ndarray | None) -> dict[str, float]:
+        """Centres spread in every direction as far as the rows reach in all."""
+        return {"spread": float(np.sqrt(mean_square(rows, weight)))}
+
+    def _form(self, d: int) -> tuple[float, float, float]:
+        node, center = 0.5 / float(self.gamma), float(self.spread) ** 2  # σ_g² and σ_v²
+        near = 1.0 / (2.0 * node + node**2 / center)
+        far = 0.5 / (2.0 * center + node)
+        level = 0.0 if self.normalized else -0.5 * d * np.log1p(2.0 * center / node)
+        return near, -(near / 2 + far), float(level)
+
+
+class _OfAngle(Kernel):
+    """f(u), u = (xᵀz + c) / (l(x) l(z)) with l(x)² = ‖x‖² + m: `_form` is c and m. 0/0 is 0."""
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        return into(out, self._f(self._angle(X, Z, out)))
+
+    def diagonal(self, X: Rows) -> Array:
+        return self._f((squares(X) + self._form()[0]) * self._inverse_length(X) ** 2)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        u, x = self._angle(X, Z), self._inverse_length(X)[:, None]
+        slope = self._slope(u)
+        return slope * x * self._inverse_length(Z), -slope * u * x**2
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        c, m = self._form()
+        own = ((x * x).sum() + m).op("Sqrt").op("Max", np.finfo(float).tiny)
+        return self._node((x @ Z.T + c) / own * self._inverse_length(Z))
+
+    def _angle(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        P, c = products(X, Z, out), self._form()[0]
+        if c:
+            P += c
+        P *= self._inverse_length(X)[:, None]
+        P *= self._inverse_length(Z)[None, :]
+        return P
+
+    def _inverse_length(self, X: Rows) -> Array:
+        square = squares(X) + self._form()[1]
+        xp = namespace(square)
+        length = xp.sqrt(xp.where(square > 0, square, xp.ones_like(square)))
+        return xp.astype(square > 0, square.dtype) / length
+
+    def _form(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def _f(self, u: Array) -> Array:
+        return u
+
+    def _slope(self, u: Array) -> Array:
+        return np.ones_like(u)
+
+    def _node(self, u: Any) -> Any:
+        return u
+
+
+@dataclass(frozen=True)
+class Cosine(_OfAngle, name="cosine"):
+    """xᵀz / (‖x‖ ‖z‖); zero where a row is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Cosine
+    >>> Cosine()(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]])).round(3)
+    array([[0.707]])
+    """
+
+
+@dataclass(frozen=True)
+class Arcsine(_OfAngle, name="arcsine"):
+    """E[g(x) g(z)] of units g(x) = erf(b + vᵀx), b ~ N(0, c), v ~ N(0, γ I), c being ``coef0``.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Variance of the units' weights.
+    coef0 : float, default=1.0
+        Variance of their biases.
+
+    Examples
+    --------
+    >>> from ulmus.kernels import Arcsine
+    >>> Arcsine()(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
+    array([[0.465],
+           [0.345]])
+    """
+
+    gamma: float = parameter(1.0, above=0)
+    coef0: float = parameter(1.0, least=0)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        return 1.0 / mean_square(rows, weight)
+
+    def _form(self) -> tuple[float, float]:
+        gamma, coef0 = float(self.gamma), float(self.coef0)
+        return coef0 / gamma, (0.5 + coef0) / gamma
+
+    def _f(self, u: Array) -> Array:
+        # Between long rows u may round to just above one.
+        u = clipped(u, -1.0, 1.0)
+        u = elementwise("arcsin" if is_numpy(u) else "asin", u)
+        u *= 2.0 / np.pi
+        return u
+
+    def _slope(self, u: Array) -> Array:
+        return 2.0 / np.pi / np.sqrt(1.0 - u**2)
+
+    def _node(self, u: Any) -> Any:
+        return 2.0 / np.pi * u.arcsine()
