@@ -36,8 +36,9 @@ import ulmus
 from persistence.forging import save_forged
 from ulmus import load, save
 from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
-from ulmus.kernels import KERNELS, RBF, Polynomial, Precomputed
-from ulmus.persistence import classes, layouts, scikit, table_layouts
+from ulmus.kernels import KERNELS, RBF, Pairwise, Polynomial, Precomputed
+from ulmus.persistence import classes, layouts, scikit
+from ulmus.persistence.rules import Layout
 from ulmus.tables import Table, TableEncoder, fit_table
 
 X, Y = load_iris(return_X_y=True)
@@ -358,13 +359,13 @@ def test_what_could_not_be_read_is_not_saved(tmp_path):
 
 
 def test_every_class_that_a_file_may_hold_has_a_layout():
-    lists = (layouts.LAYOUTS, table_layouts.LAYOUTS, scikit.LAYOUTS)
-    kernels = {f"ulmus.kernels.{cls.__name__}" for cls in KERNELS.values()}
-    assert set(classes._KNOWN) == kernels.union(*lists)
-    unchecked = [known for known in classes._KNOWN.values() if known.layout == layouts.Layout()]
+    public = {f"ulmus.{name}" for name in ulmus.__all__ if name[0].isupper()}
+    kernels = {f"ulmus.kernels.{cls.__name__}" for cls in (Pairwise, *KERNELS.values())}
+    assert set(classes._KNOWN) == kernels.union(public, layouts.PARTS, scikit.LAYOUTS)
+    unchecked = [known for known in classes._KNOWN.values() if known.layout == Layout()]
     # Parameters and no fitted state, which are checked where they are used; or no state at all.
-    parameters = {"sklearn.compose.make_column_selector", "ulmus.KNNGraph"}
-    parameters |= {"ulmus.ConjugateGradients", "ulmus.LowRank", "ulmus.Randomized"}
+    parameters = {"sklearn.compose.make_column_selector", "ulmus.LowRank"}
+    parameters |= {"ulmus.ConjugateGradients", "ulmus.Randomized"}
     assert {known.name for known in unchecked if vars(known.load()())} == parameters
 
 

@@ -1,23 +1,22 @@
 """What a file may hold besides plain data: these classes and functions, and no others.
 
-A name in a file is looked up here and nowhere else. To add a class is one entry in
-`layouts`, `table_layouts` or `scikit` beside this file, with what its attributes must be, or
-`register` where it is defined. A kernel that is derived from `ulmus.kernels.Kernel` with a name is
-known once its class exists, and no sooner: reading a file imports nothing that is not listed here.
+A name in a file is looked up here and nowhere else. Every public class of Ulmus is known, and so is
+a kernel that is derived from `ulmus.kernels.Kernel` with a name once its class exists: reading a
+file imports nothing that is not listed here. A class of scikit-learn, or a part of our own, is one
+entry in `scikit` or `layouts` beside this file; `register` is for classes from elsewhere.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy.special
 from sklearn.metrics import pairwise
-from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from ulmus.kernels import KERNELS
-from ulmus.persistence import layouts, scikit, table_layouts
+import ulmus
+from ulmus.kernels import KERNELS, Pairwise
+from ulmus.persistence import layouts, scikit
 from ulmus.persistence.rules import Layout
 
 __all__ = ["FUNCTIONS", "TYPES", "Known", "known", "name_of", "register"]
@@ -25,15 +24,10 @@ __all__ = ["FUNCTIONS", "TYPES", "Known", "known", "name_of", "register"]
 
 @dataclass(frozen=True)
 class Known:
-    """A class that files may hold.
-
-    ``layout`` says what its attributes must be, ``fresh`` has those that are not stored but made
-    anew by the reader.
-    """
+    """A class that files may hold; without a layout it is checked by what it declares."""
 
     name: str
-    layout: Layout = field(default_factory=Layout)
-    fresh: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    own_layout: Layout | None = None
     cls: type | None = None
 
     def load(self) -> type:
@@ -43,6 +37,11 @@ class Known:
         module, _, name = self.name.rpartition(".")
         found: type = getattr(import_module(module), name)
         return found
+
+    @property
+    def layout(self) -> Layout:
+        """What its objects must be."""
+        return layouts.layout_of(self.load()) if self.own_layout is None else self.own_layout
 
 
 def register(cls: type) -> type:
@@ -78,7 +77,7 @@ def register(cls: type) -> type:
     if not isinstance(cls, type):
         raise TypeError(f"register takes a class, not {cls!r}.")
     name = f"{cls.__module__}.{cls.__qualname__}"
-    _KNOWN[name] = Known(name, cls=cls)
+    _KNOWN[name] = Known(name, Layout(), cls)
     return cls
 
 
@@ -97,23 +96,18 @@ def name_of(cls: type) -> str | None:
 
 def _with_kernels() -> dict[str, Known]:
     """All that files may hold, the kernels that have been defined by now among them."""
-    for cls in KERNELS.values():
+    kernels: list[type] = [Pairwise, *KERNELS.values()]
+    for cls in kernels:
         own = cls.__module__.startswith("ulmus.kernels.")
         name = f"{'ulmus.kernels' if own else cls.__module__}.{cls.__qualname__}"
         if name not in _KNOWN or _KNOWN[name].cls is not cls:
-            _KNOWN[name] = Known(name, layouts.kernel_layout(cls), cls=cls)
+            _KNOWN[name] = Known(name, cls=cls)
     return _KNOWN
 
 
-# How many threads there are is the reader's affair, and so is a folder of cached results.
-_FRESH: dict[str, dict[str, Callable[[], Any]]] = {
-    "sklearn.cluster.KMeans": {"_n_threads": _openmp_effective_n_threads},
-    "sklearn.pipeline.Pipeline": {"memory": lambda: None},
-}
-_KNOWN = {
-    name: Known(name, layout, _FRESH.get(name, {}))
-    for name, layout in (layouts.LAYOUTS | table_layouts.LAYOUTS | scikit.LAYOUTS).items()
-}
+_PUBLIC = [f"ulmus.{name}" for name in dir(ulmus) if name[0].isupper()]
+_KNOWN = {name: Known(name) for name in _PUBLIC}
+_KNOWN |= {name: Known(name, layout) for name, layout in (layouts.PARTS | scikit.LAYOUTS).items()}
 _with_kernels()
 
 # Functions of one array, and kernels of two. Some functions of several are compiled loops over a

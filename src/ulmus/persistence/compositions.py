@@ -1,183 +1,124 @@
 """What scikit-learn's objects that are made of others in a file must be like: see `scikit`."""
 
 from collections.abc import Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.base import is_classifier, is_regressor
 
-from ulmus.persistence.rules import Sizes, number, whole, word
+from ulmus.persistence.rules import Sizes, fits
 
-__all__ = ["columns", "functions", "is_function", "jobs", "steps", "target", "union"]
+__all__ = ["columns", "functions", "jobs", "steps", "target", "union"]
 
 # Arguments that a function of arrays may be given along with them; not ``out`` or ``where``, which
 # leave parts of the result as they were in memory.
 _HARMLESS = {"casting", "dtype", "order", "subok"}
+_TRANSFORMER = "a BaseEstimator transform | word passthrough"
 
 
 def jobs(made: Any) -> bool:
     """A number of processes, or None."""
-    return made.n_jobs is None or (whole(-(2**62), 2**62)(made.n_jobs, {}) and made.n_jobs != 0)
-
-
-def is_function(value: Any) -> bool:
-    """A function of arrays, or None."""
-    return value is None or isinstance(value, np.ufunc | FunctionType)
+    return fits(made.n_jobs, f"whole {-(2**62)} {2**62} | none", {}) and made.n_jobs != 0
 
 
 def functions(made: Any) -> bool:
     """Functions of arrays, and no argument that would leave results unwritten."""
     made._validate_params()
-    for arguments in (made.kw_args, made.inv_kw_args):
-        if arguments is not None and not arguments.keys() <= _HARMLESS:
-            return False
-    named = word("one-to-one", None)(made.feature_names_out, {})
-    return named and is_function(made.func) and is_function(made.inverse_func)
+    return (
+        all((some or {}).keys() <= _HARMLESS for some in (made.kw_args, made.inv_kw_args))
+        and all(fits(one, "function | none", {}) for one in (made.func, made.inverse_func))
+        and fits(made.feature_names_out, "word one-to-one | none", {})
+    )
 
 
-def _named(parts: Any, length: int, words: tuple[str, ...]) -> bool:
-    """A list of tuples of a name, a transformer or one of the words, and what else there is."""
-    return isinstance(parts, list) and all(
+def _named(parts: Any, length: int, spec: str) -> bool:
+    """A list of tuples of a name, what the spec says, and what else there is."""
+    return type(parts) is list and all(
         type(part) is tuple
         and len(part) == length
         and type(part[0]) is str
-        and (isinstance(part[1], BaseEstimator) or word(*words)(part[1], {}))
+        and fits(part[1], spec, {})
         for part in parts
     )
 
 
-def _weights(made: Any) -> bool:
+def _weighted(made: Any) -> bool:
     weights = made.transformer_weights
-    return weights is None or all(number()(weight, {}) for weight in weights.values())
-
-
-def columns(made: Any, sizes: Sizes) -> bool:
-    """Parts with names and columns, every column that is a number within the table."""
-    named = _named(made.transformers_, 3, ("drop", "passthrough"))
-    if not (named and _transforms(made.transformers_) and _weights(made)):
-        return False
-    known = getattr(made, "feature_names_in_", np.array([])).tolist()
-    if len(set(known)) < len(known):
-        return False
-    inputs = made._transformer_to_input_indices
-    lists = all(type(some) is list and _within(some, sizes["d"], ()) for some in inputs.values())
-    return lists and all(
-        name in inputs
-        and _within(columns, sizes["d"], known)
-        and inputs[name] == _numbers(columns, sizes["d"], known)
-        for name, _, columns in made.transformers_
-    )
-
-
-def _within(columns: Any, n: int, known: Sequence[str]) -> bool:
-    """Whether columns that are given by number, by name or by a mask are among those there are."""
-    if isinstance(columns, slice):
-        ends = [end for end in (columns.start, columns.stop) if end is not None]
-        return columns.step in (None, 1) and all(
-            whole(-(2**62), 2**62)(end, {}) or (type(end) is str and end in known) for end in ends
-        )
-    if isinstance(columns, list | np.ndarray):
-        each = list(columns)
-        masked = len(each) == n and all(isinstance(x, bool | np.bool_) for x in each)
-        names = [x for x in each if type(x) is str]
-        if len(set(names)) < len(names):
-            return False
-        return masked or all(not isinstance(x, list) and _within(x, n, known) for x in each)
-    return columns in known if type(columns) is str else whole(-n, n - 1)(columns, {})
-
-
-def _numbers(columns: Any, n: int, known: Sequence[str]) -> list[int]:
-    """The numbers of columns that are among those there are; a slice of names includes its end."""
-    if isinstance(columns, slice):
-        start, stop = (
-            known.index(x) if type(x) is str else x for x in (columns.start, columns.stop)
-        )
-        stop = stop + 1 if type(columns.stop) is str else stop
-        return list(range(n))[start:stop]
-    if isinstance(columns, list | np.ndarray):
-        each = list(columns)
-        if each and all(isinstance(x, bool | np.bool_) for x in each):
-            return np.flatnonzero(each).tolist()
-        return [number for x in each for number in _numbers(x, n, known)]
-    return [known.index(columns) if type(columns) is str else int(columns) % n]
+    return weights is None or all(fits(weight, "number", {}) for weight in weights.values())
 
 
 def union(made: Any) -> bool:
     """Transformers side by side."""
-    named = _named(made.transformer_list, 2, ("drop", "passthrough"))
-    return named and _transforms(made.transformer_list) and _weights(made) and jobs(made)
-
-
-def _transforms(parts: Any) -> bool:
-    return all(isinstance(part[1], str) or hasattr(part[1], "transform") for part in parts)
+    named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
+    return named and _weighted(made) and jobs(made)
 
 
 def steps(made: Any) -> bool:
     """Transformers, and anything at the end."""
-    if not _named(made.steps, 2, ("passthrough",)) or not made.steps:
+    before = _named(made.steps[:-1], 2, _TRANSFORMER)
+    return (
+        before and bool(made.steps) and _named(made.steps, 2, "a BaseEstimator | word passthrough")
+    )
+
+
+# ---------------------------------------------------------------- columns of a table
+def columns(made: Any, sizes: Sizes) -> bool:
+    """Parts with names and columns, whose numbers are those that a fit found."""
+    n, names = sizes["d"], list(getattr(made, "feature_names_in_", ()))
+    if len(set(names)) < len(names) or not _weighted(made):
         return False
-    return all(step == "passthrough" or hasattr(step, "transform") for _, step in made.steps[:-1])
+    inputs = made._transformer_to_input_indices
+    if not all(fits(x, f"whole 0 {n - 1}", {}) for numbers in inputs.values() for x in numbers):
+        return False
+    return _named(made.transformers_, 3, f"{_TRANSFORMER} | word drop") and all(
+        len(found := _numbers(some, n, names)) == len(inputs[name]) and list(found) == inputs[name]
+        for name, _, some in made.transformers_
+    )
 
 
+def _numbers(columns: Any, n: int, names: list[str]) -> Sequence[int]:
+    """The numbers of columns that are given by number, by name or by a mask."""
+    if isinstance(columns, slice):
+        start, stop = (
+            names.index(end) if type(end) is str else end for end in (columns.start, columns.stop)
+        )
+        stop = stop + 1 if type(columns.stop) is str else stop  # names include the last
+        return range(n)[start:stop] if columns.step in (None, 1) else ()
+    each = list(columns) if isinstance(columns, list | np.ndarray) else [columns]
+    if str in map(type, each) and len(set(each)) < len(each):
+        raise ValueError("a column is named twice")
+    if each and all(isinstance(x, bool | np.bool_) for x in each):
+        return np.arange(n)[np.array(each)].tolist() if len(each) == n else ()
+    return [names.index(x) if type(x) is str else range(n)[x] for x in each]
+
+
+# ---------------------------------------------------------------- targets
 def target(made: Any, sizes: Sizes) -> bool:
     """A predictor that gives as many columns as the transformer takes back."""
-    if not (is_regressor(made.regressor_) or is_classifier(made.regressor_)):
-        return False
-    _taken_back(_outputs(made.regressor_), made.transformer_)
-    return True
+    # `_outputs` raises where the transformer cannot take them back.
+    predicts = is_regressor(made.regressor_) or is_classifier(made.regressor_)
+    return predicts and _outputs(made) != 0
 
 
 def _outputs(model: Any) -> int | None:
     """How many columns a model predicts; None where that cannot be told."""
-    if isinstance(model, Pipeline):
+    if hasattr(model, "steps"):
         return _outputs(model.steps[-1][1])
-    if isinstance(model, FrozenEstimator):
-        return _outputs(model.estimator)
-    if isinstance(model, TransformedTargetRegressor) and hasattr(model, "regressor_"):
-        return _taken_back(_outputs(model.regressor_), model.transformer_)
+    if hasattr(model, "transformer_"):
+        width = _outputs(model.regressor_)
+        return None if width is None else _taken_back(np.zeros((1, width)), model.transformer_)
     if hasattr(model, "classes_"):
         return 1
     return len(model.intercept_) if hasattr(model, "intercept_") else None
 
 
-def _taken_back(width: int | None, transformer: Any) -> int | None:
-    """How many columns are left of ``width`` by ``inverse_transform``, which does not count them.
-
-    Raises a ValueError where it would fail.
-    """
-    for part in _backwards(transformer):
-        takes, gives = _inverse_widths(part, width)
-        if takes != width and None not in (takes, width):
-            raise ValueError(
-                f"{type(part).__name__} takes back {takes} columns and is given {width}"
-            )
-        width = gives
-    return width
-
-
-def _backwards(transformer: Any) -> list[Any]:
-    """The transformers that ``inverse_transform`` calls, in its order."""
-    if isinstance(transformer, FrozenEstimator):
-        return _backwards(transformer.estimator)
-    if not isinstance(transformer, Pipeline):
-        return [transformer]
-    each = [step for _, step in reversed(transformer.steps) if step != "passthrough"]
-    return [part for step in each for part in _backwards(step)]
-
-
-def _inverse_widths(part: Any, width: int | None) -> tuple[int | None, int | None]:
-    """How many columns a transformer takes back and then gives."""
-    if isinstance(part, FunctionTransformer):
-        return width, width
-    if isinstance(getattr(part, "components_", None), np.ndarray):
-        return tuple(part.components_.shape)
-    if hasattr(part, "scale_"):
-        return part.n_features_in_, part.n_features_in_
-    if type(part).__module__.startswith("sklearn."):
-        raise ValueError(f"predictions cannot be taken back by {type(part).__name__}")
-    return None, None
+def _taken_back(row: Any, transformer: Any) -> int:
+    """How many columns ``inverse_transform``, which does not count them, makes of a row."""
+    for _, part in reversed(getattr(transformer, "steps", [("", transformer)])):
+        if part == "passthrough":
+            continue
+        with np.errstate(all="ignore"):
+            row = part.inverse_transform(row)
+        if row.ndim != 2 or row.shape[1] != getattr(part, "n_features_in_", row.shape[1]):
+            raise ValueError(f"{type(part).__name__} takes back another number of columns")
+    return int(row.shape[1])

@@ -1,329 +1,244 @@
 """What the objects of Ulmus in a file must be like before they are handed out.
 
 Only what predictions read is here: sums, paths and scores that a later fit reads are checked there.
+An attribute of one name is the same thing in every estimator and feature map, so that a class has
+no entry of its own: it is checked by the attributes that it declares.
 """
 
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any
 
-import numpy as np
+from sklearn.base import BaseEstimator
 
 from ulmus.calibration import TEMPERATURES
-from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import ACTIVATIONS
-from ulmus.features.scaling import Scaling
-from ulmus.kernels import Kernel, Pairwise, Precomputed
+from ulmus.fitted import declared
+from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
-from ulmus.kernels.pairs import Shifted
-from ulmus.methods.spreading import GraphLabels
-from ulmus.persistence.rules import (
-    Layout,
-    Rule,
-    Sizes,
-    any_of,
-    array,
-    flag,
-    floats,
-    has,
-    is_a,
-    labels,
-    maybe,
-    names,
-    nothing,
-    number,
-    places,
-    precision,
-    size,
-    sparse_rows,
-    text,
-    whole,
-    word,
-)
-from ulmus.problem import Moments
-from ulmus.targets import ClassTargets, ValueTargets
+from ulmus.persistence.rules import Layout, Sizes, Spec, fits
+from ulmus.tables.cells import DATE_LAYOUTS
 
-__all__ = ["LAYOUTS", "kernel_layout"]
+__all__ = ["COLUMNS", "PARTS", "layout_of"]
 
 # A graph is raised to its power by as many products.
 _MOST_PRODUCTS = 1000
 
 
-def _function(value: Any, sizes: Sizes) -> bool:
-    return isinstance(value, np.ufunc | FunctionType)
-
-
-def _scaling(dim: str) -> Rule:
-    def rule(value: Any, sizes: Sizes) -> bool:
-        return isinstance(value, Scaling) and floats(dim)(value.center, sizes)
-
-    return rule
-
-
-def _shifted(*dims: str) -> Rule:
-    def rule(value: Any, sizes: Sizes) -> bool:
-        rows = any_of(sparse_rows(*dims), floats(*dims))
-        return isinstance(value, Shifted) and rows(value.rows, sizes)
-
-    return rule
-
-
-def _threshold(value: Any, sizes: Sizes) -> bool:
-    return type(value) is float and value > 0
-
-
-def _counted(kept: Any, sizes: Sizes) -> bool:
-    """Rows that weigh something, each drawn from what is below the threshold."""
-    return bool((kept.weight > 0).all() and (kept.draw >= 0).all())
-
-
+# ---------------------------------------------------------------- estimators and maps
 def _map(value: Any, sizes: Sizes) -> bool:
     """A transformer; one of our own does not say by itself that it is not fitted."""
-    fitted = not isinstance(value, FeatureMap) or hasattr(value, "n_features_in_")
-    return fitted and has("transform")(value, sizes)
+    return fits(value, "has transform", sizes) and (
+        not fits(value, "a FeatureMap", sizes) or hasattr(value, "n_features_in_")
+    )
 
 
-# ---------------------------------------------------------------- estimators
-_COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": maybe(names("d"))}
-_READ: dict[str, Rule] = {"dtype": precision}
-_HIDDEN: dict[str, Rule] = {
-    **_COLUMNS,
+def _scaling(value: Any, sizes: Sizes) -> bool:
+    return fits(value, "a Scaling", sizes) and fits(value.center, "floats d", sizes)
+
+
+COLUMNS: dict[str, Spec] = {
+    "n_features_in_": "size d",
+    "feature_names_in_": "names d | none | absent",
+}
+_FITTED: dict[str, Spec] = {
     "features_": _map,
-    "beta_": floats("h", "m"),
-    "intercept_": floats("m"),
+    "beta_": "floats h m",
+    "intercept_": "floats m",
+    "classes_": "labels k",
+    "temperature_": "number {!r} {!r}".format(*TEMPERATURES),
+    "_flat": "flag",
+    "weights_": "floats h d",
+    "biases_": "floats h",
+    "centers_": "floats h d",
+    "rates_": "floats h",
+    "scaling_": _scaling,
+    "kernel_": "a Kernel",
+    "landmarks_": "anything",
+    "rank_": "size r",
+    "dual_coef_": "floats l m",
+    "support_": "array iu l",
+    "embedding_": "a ELMEmbedding beta_",
+    "kmeans_": "a KMeans cluster_centers_",
+    "cluster_centers_": "floats k c",
+    "nmf_": "a NMF components_",
+    "components_": "floats k h",
 }
-_CLASSES: dict[str, Rule] = {"classes_": labels("k")}
-_TEMPERATURE: dict[str, Rule] = {"temperature_": number(*TEMPERATURES)}
-_VALUES: dict[str, Rule] = {"_flat": flag}
-
-
-def _one_output_each(model: Any, sizes: Sizes) -> bool:
-    """An output for each class, or one for two."""
-    return sizes["m"] == sizes["k"] or (sizes["k"], sizes["m"]) == (2, 1)
-
-
-def _one_column_if_flat(model: Any, sizes: Sizes) -> bool:
-    return sizes["m"] == 1 or not model._flat
-
-
-_CLASSIFIER = Layout({**_HIDDEN, **_CLASSES, **_TEMPERATURE}, _READ, _one_output_each)
-_REGRESSOR = Layout({**_HIDDEN, **_VALUES}, _READ, _one_column_if_flat)
-
-# ---------------------------------------------------------------- kernels
-_KERNEL: dict[str, Rule] = {**_COLUMNS, "kernel_": is_a(Kernel), "scaling_": _scaling("d")}
-_KERNEL_READ: dict[str, Rule] = {
-    **_READ,
-    "kernel": any_of(text, _function, is_a(Kernel)),
-    "scaling": word("auto", None),
+_PARAMETERS: dict[str, Spec] = {
+    "dtype": "precision",
+    "n_clusters": "size k",
+    "activation": f"word {' '.join(ACTIVATIONS)} | function",
+    "node": "word gaussian random_gaussian exponential robust",
+    "scaling": "word auto | none",
+    "kernel": "text | function | a Kernel",
+    "row_normalize": "flag",
 }
-_DUAL: dict[str, Rule] = {"dual_coef_": floats("l", "m"), "intercept_": floats("m")}
+# Where a name means something else, or is not always there.
+_OTHERWISE: dict[str, dict[str, Spec]] = {
+    "KernelFeatures": {"weights_": "floats l r"},
+    "SparseELMClassifier": {
+        "dual_coef_": "floats m l",
+        "kernel": "text | function | a Kernel | none",
+    },
+}
+_HIDDEN, _KERNEL = {"features_", "beta_"}, {"kernel_", "scaling_", "scaling"}
 
 
-def _landmarks(rows: Any, model: Any, sizes: Sizes) -> bool:
-    """Rows of the inputs, or their numbers where the kernel is precomputed."""
-    given = model.kernel == "precomputed" if isinstance(model.kernel, str) else False
-    if given != isinstance(model.kernel_, Precomputed):
+def layout_of(cls: type) -> Layout:
+    """What an object of a public class or a kernel must be, by what the class declares."""
+    if issubclass(cls, Kernel):
+        return Layout({name: _of_value(sound) for name, sound in parameters_of(cls).items()})
+    if not issubclass(cls, BaseEstimator):
+        return Layout()
+    names = declared(cls).keys()
+    fitted = {name: spec for name, spec in _FITTED.items() if name in names}
+    read = {name: spec for name, spec in _PARAMETERS.items() if name in signature(cls).parameters}
+    fields = {**COLUMNS, **fitted, **read, **_OTHERWISE.get(cls.__name__, {})}
+    return Layout(lambda model: _used(model, fields), _agrees)
+
+
+def _of_value(sound: Callable[[Any], bool]) -> Spec:
+    return lambda value, sizes: sound(value)
+
+
+def _used(model: Any, fields: Mapping[str, Spec]) -> dict[str, Spec]:
+    """The fields without those of the other of two ways that a model can be fitted."""
+    unused: set[str] = set()
+    if {"beta_", "kernel_"} <= fields.keys():
+        unused = _KERNEL if model.kernel is None else _HIDDEN
+    if {"beta_", "embedding_"} <= fields.keys():
+        unused = {"embedding_", "kmeans_"} if hasattr(model, "beta_") else {*_HIDDEN, "intercept_"}
+    return {name: spec for name, spec in fields.items() if name not in unused}
+
+
+def _agrees(model: Any, sizes: Sizes) -> bool:
+    """Outputs, landmarks and centres are those of the classes, the kernel and the clusters."""
+    state, m, k = vars(model), sizes.get("m"), sizes.get("k")
+    if "classes_" in state and m != k and (k, m) != (2, 1):
         return False
+    if (state.get("_flat") and m != 1) or ("kernel_" in state and not _landmarks(model, sizes)):
+        return False
+    if "nmf_" in state and len(model.nmf_.components_) != k:
+        return False
+    if "cluster_centers_" not in state:
+        return True
+    own, centers = model.cluster_centers_, model.kmeans_.cluster_centers_
+    return bool(own.shape == centers.shape and own.dtype == centers.dtype)
+
+
+def _landmarks(model: Any, sizes: Sizes) -> bool:
+    """Rows of the inputs, or their numbers where the kernel is precomputed."""
+    given = isinstance(model.kernel, str) and model.kernel == "precomputed"
+    if given != fits(model.kernel_, "a Precomputed", sizes):
+        return False
+    own = "landmarks_" in declared(type(model))
     if given:
-        return places("l", within="d")(rows, sizes)
+        return fits(model.landmarks_ if own else model.support_, "places l below d", sizes)
     if not model._rescales and model.scaling_.shift.any():
         return False
-    kinds = [floats("l", "d"), sparse_rows("l", "d")]
-    return any_of(*kinds, *[_shifted("l", "d")] * model._rescales)(rows, sizes)
+    rows = model.landmarks_ if own else model.support_vectors_
+    if model._rescales and fits(rows, "a Shifted", sizes):
+        rows = rows.rows
+    return fits(rows, "floats l d | csr fd l d", sizes)
 
 
-def _kernel_classifier(model: Any, sizes: Sizes) -> bool:
-    return _landmarks(model.landmarks_, model, sizes) and _one_output_each(model, sizes)
+# ---------------------------------------------------------------- parts
+def _part(more: Any = None, **fields: Spec) -> Layout:
+    return Layout(fields, more)
 
 
-def _kernel_regressor(model: Any, sizes: Sizes) -> bool:
-    return _landmarks(model.landmarks_, model, sizes) and _one_column_if_flat(model, sizes)
+def _sampled(kept: Any, sizes: Sizes) -> bool:
+    """Rows that weigh something, each drawn from what is below the threshold."""
+    threshold = type(kept.threshold) is float and kept.threshold > 0
+    return bool(threshold and (kept.weight > 0).all() and (kept.draw >= 0).all())
 
 
-def _sparse_classifier(model: Any, sizes: Sizes) -> bool:
-    """Hidden rows and β, or a kernel and support vectors."""
-    if model.kernel is None:
-        Layout(_HIDDEN, _READ).check(model)
-        return model.beta_.shape[1] == sizes["m"]
-    Layout(_KERNEL, {"kernel": _KERNEL_READ["kernel"]}).check(model)
-    given = isinstance(model.kernel_, Precomputed)
-    rows = model.support_ if given else model.support_vectors_
-    return _landmarks(rows, model, sizes)
-
-
-def kernel_layout(cls: type[Kernel]) -> Layout:
-    """What the kernel itself says of its parameters."""
-
-    def rule(sound: Callable[[Any], bool]) -> Rule:
-        return lambda value, sizes: sound(value)
-
-    return Layout({name: rule(sound) for name, sound in parameters_of(cls).items()})
-
-
-_ANY = has("__init__")
-
-# ---------------------------------------------------------------- clusters
-_CLUSTERS: dict[str, Rule] = {
-    **_COLUMNS,
-    "features_": _map,
-    "kmeans_": is_a(object, n_clusters="k"),
-    "cluster_centers_": floats("k", "c"),
+_COLUMN: dict[str, Spec] = {
+    "kind": "word number boolean date category",
+    "categories": "tuple text",
+    "blank": "flag",
+    "other": "flag",
+    "layout": lambda value, sizes: type(value) is str and value in ("", *DATE_LAYOUTS),
+    "spellings": "tuple text",
+    "fill": "number",
+    "indicator": "flag",
+    "frame": lambda value, sizes: (
+        type(value) is tuple
+        and all(fits(*pair, {}) for pair in zip(value, ("number", "positive", "flag"), strict=True))
+    ),
+    "ranks": "floats 2 r",
 }
-_CLUSTERS_READ: dict[str, Rule] = {**_READ, "n_clusters": size("k")}
 
 
-def _is_k_means(model: Any, sizes: Sizes) -> bool:
-    """The centres are k-means' own, where the model has any."""
-    fitted = type(model.kmeans_).__name__ == "KMeans" and hasattr(model.kmeans_, "cluster_centers_")
-    if not fitted or not hasattr(model, "cluster_centers_"):
-        return fitted
-    own, centers = model.cluster_centers_, model.kmeans_.cluster_centers_
-    return own.shape == centers.shape and own.dtype == centers.dtype
+def _column(state: Any) -> bool:
+    """How one column is read: each field by itself, and all that its kind needs."""
+    needed = "categories" if state["kind"] == "category" else "frame"
+    return needed in state and all(fits(part, _COLUMN[name], {}) for name, part in state.items())
 
 
-def _is_factorised(model: Any, sizes: Sizes) -> bool:
-    fitted = type(model.nmf_).__name__ == "NMF" and hasattr(model.nmf_, "components_")
-    return fitted and model.nmf_.components_.shape[0] == sizes["k"] and _is_k_means(model, sizes)
+def _encoder(encoder: Any, sizes: Sizes) -> bool:
+    """Columns for all names, or as many fills as the matrix has columns; a name for each."""
+    if encoder.width:
+        dense = encoder.sparse or fits(encoder.fill, f"floats {encoder.width}", sizes)
+        known = dense and len(encoder.names) == encoder.width
+    else:
+        known = all(map(_column, encoder.columns.values()))
+        known = known and set(encoder.names) <= encoder.columns.keys()
+    return known and len(encoder.feature_names_out) == encoder.encoded_width()
 
 
-def _spectral(model: Any, sizes: Sizes) -> bool:
-    """Hβ, or an embedding and k-means."""
-    if hasattr(model, "beta_"):
-        Layout(_HIDDEN, _READ).check(model)
-        return True
-    embedded = type(model.embedding_).__name__ == "ELMEmbedding" and _is_k_means(model, sizes)
-    return embedded and hasattr(model.embedding_, "beta_")
+def _table_model(model: Any, sizes: Sizes) -> bool:
+    """The encoder gives the columns that the view knows, and classes have probabilities."""
+    classes = model.task == "classification"
+    if any(hasattr(model.estimator, name) != classes for name in ("classes_", "predict_proba")):
+        return False
+    dense = len(model.view.low_) > 0
+    width = len(model.encoder.feature_names_out)
+    return width == model.view.n_features_in_ and dense != bool(model.encoder.sparse)
 
 
-LAYOUTS: dict[str, Layout] = {
-    "ulmus.ELMClassifier": _CLASSIFIER,
-    "ulmus.ELMEmbedding": Layout(_HIDDEN, {**_READ, "row_normalize": flag}),
-    "ulmus.ELMKMeans": Layout(_CLUSTERS, _CLUSTERS_READ, _is_k_means),
-    "ulmus.ELMNMF": Layout(
-        {**_CLUSTERS, "nmf_": _ANY, "components_": floats("k", "h")}, _CLUSTERS_READ, _is_factorised
+_TARGETS = "a ClassTargets | a ValueTargets"
+_ROWS = "csr fd?bBhHiIlLqQ n d | floats n d | array biu n d"
+
+PARTS: dict[str, Layout] = {
+    "ulmus.features.scaling.ColumnStatistics": _part(
+        weight="positive",
+        **dict.fromkeys(("mean", "deviation", "least", "greatest"), "floats d"),
     ),
-    "ulmus.ELMRegressor": _REGRESSOR,
-    "ulmus.ELMSpectralClustering": Layout(
-        {**_COLUMNS, "embedding_": _ANY, "kmeans_": _ANY}, _READ, _spectral
+    "ulmus.features.scaling.Scaling": _part(center="floats d", factor="floats d"),
+    "ulmus.graphs.Laplacian": _part(matrix="csr fd n n", power=f"whole 1 {_MOST_PRODUCTS}"),
+    "ulmus.kernels.pairs.Shifted": _part(rows="csr fd n d | floats n d", shift="floats d"),
+    "ulmus.problem.Moments": _part(
+        gram="floats h h", cross="floats h b", energy="floats b", hidden="floats h",
+        target="floats b", weight="number", rows="number", rounding="number",
     ),
-    "ulmus.GraphELMClassifier": _CLASSIFIER,
-    "ulmus.KNNGraph": Layout(),
-    "ulmus.KernelELMClassifier": Layout(
-        {**_KERNEL, **_DUAL, **_CLASSES, **_TEMPERATURE, "landmarks_": _ANY},
-        _KERNEL_READ,
-        _kernel_classifier,
+    "ulmus.reservoir.Reservoir": _part(
+        _sampled, X=_ROWS, y="array biufUO n | floats n m", weight="floats n", draw="floats n",
+        capacity=f"whole 1 {2**63} | none", total="number 0", fresh="number 0",
+        **dict.fromkeys(("seed", "seen", "settled"), f"whole 0 {2**63}"),
     ),
-    "ulmus.KernelELMRegressor": Layout(
-        {**_KERNEL, **_DUAL, **_VALUES, "landmarks_": _ANY}, _KERNEL_READ, _kernel_regressor
+    "ulmus.methods.manifold_basis.ManifoldBasis": _part(basis="floats h r", values="floats r"),
+    "ulmus.methods.spreading.Followed": _part(
+        labels="a GraphLabels", pseudo=_TARGETS, C="positive", sums="a Moments | none"
     ),
-    "ulmus.KernelFeatures": Layout(
-        {**_KERNEL, "weights_": floats("l", "r"), "rank_": size("r"), "landmarks_": _ANY},
-        _KERNEL_READ,
-        lambda model, sizes: _landmarks(model.landmarks_, model, sizes),
+    "ulmus.methods.spreading.GraphLabels": _part(
+        targets=_TARGETS, mass="floats n b", reached="array b n", lam="number",
+        error="number | none",
     ),
-    "ulmus.ManifoldELMClassifier": _CLASSIFIER,
-    "ulmus.RBFFeatures": Layout(
-        {
-            **_COLUMNS,
-            "centers_": floats("h", "d"),
-            "rates_": floats("h"),
-            "scaling_": _scaling("d"),
-        },
-        {
-            **_READ,
-            "node": word("gaussian", "random_gaussian", "exponential", "robust"),
-            "scaling": word("auto", None),
-        },
+    "ulmus.targets.ClassTargets": _part(n_classes="size k", codes="places n below k"),
+    "ulmus.targets.ValueTargets": _part(values="floats n m"),
+    "ulmus.tables.TableEncoder": _part(
+        _encoder, names="tuple text", feature_names_out="tuple text", columns="a dict",
+        dropped="a dict", sparse="flag", width=f"whole 0 {2**31}",
+        image_shape=f"tuple whole 1 {2**31}",
     ),
-    "ulmus.RandomFeatures": Layout(
-        {
-            **_COLUMNS,
-            "weights_": floats("h", "d"),
-            "biases_": floats("h"),
-            "scaling_": _scaling("d"),
-        },
-        {
-            **_READ,
-            "activation": any_of(word(*ACTIVATIONS), _function),
-            "scaling": word("auto", None),
-        },
+    "ulmus.tables.TableModel": _part(
+        _table_model, encoder="a TableEncoder", view="has transform", estimator="has predict",
+        target="text", task="word classification regression", summary="a dict",
     ),
-    "ulmus.SemiSupervisedELMClassifier": _CLASSIFIER,
-    "ulmus.SemiSupervisedELMRegressor": _REGRESSOR,
-    "ulmus.SparseELMClassifier": Layout(
-        {**_COLUMNS, **_CLASSES, "dual_coef_": floats("m", "l"), "support_": array("iu", "l")},
-        {"kernel": any_of(nothing, _KERNEL_READ["kernel"])},
-        lambda model, sizes: _one_output_each(model, sizes) and _sparse_classifier(model, sizes),
+    "ulmus.tables.clipped_bins.ClippedBins": _part(
+        lambda view, sizes: view.low_.shape == view.high_.shape, n_features_in_="size d",
+        low_="floats d | floats 0", high_="floats d | floats 0", column_="places s below d",
+        edge_="floats s",
     ),
-    "ulmus.features.scaling.ColumnStatistics": Layout(
-        {
-            "weight": number(0, above=True),
-            **dict.fromkeys(("mean", "deviation", "least", "greatest"), floats("d")),
-        }
-    ),
-    "ulmus.features.scaling.Scaling": Layout({"center": floats("d"), "factor": floats("d")}),
-    "ulmus.graphs.Laplacian": Layout(
-        {"matrix": sparse_rows("n", "n"), "power": whole(1, _MOST_PRODUCTS)}
-    ),
-    "ulmus.kernels.Pairwise": kernel_layout(Pairwise),
-    "ulmus.kernels.pairs.Shifted": Layout(
-        {"rows": any_of(sparse_rows("n", "d"), floats("n", "d")), "shift": floats("d")}
-    ),
-    "ulmus.problem.Moments": Layout(
-        {
-            "gram": floats("h", "h"),
-            "cross": floats("h", "b"),
-            "energy": floats("b"),
-            "hidden": floats("h"),
-            "target": floats("b"),
-            **dict.fromkeys(("weight", "rows", "rounding"), number()),
-        }
-    ),
-    "ulmus.reservoir.Reservoir": Layout(
-        {
-            "seed": whole(0, 2**63),
-            "capacity": maybe(whole(1, 2**63)),
-            "X": any_of(
-                sparse_rows("n", "d", types="fd?bBhHiIlLqQ"),
-                floats("n", "d"),
-                array("biu", "n", "d"),
-            ),
-            "y": any_of(array("biufUO", "n"), floats("n", "m")),
-            "weight": floats("n"),
-            "draw": floats("n"),
-            "threshold": _threshold,
-            "seen": whole(0, 2**63),
-            "settled": whole(0, 2**63),
-            "total": number(0),
-            "fresh": number(0),
-        },
-        more=_counted,
-    ),
-    "ulmus.methods.manifold_basis.ManifoldBasis": Layout(
-        {"basis": floats("h", "r"), "values": floats("r")}
-    ),
-    "ulmus.LowRank": Layout(),
-    "ulmus.Randomized": Layout(),
-    "ulmus.ConjugateGradients": Layout(),
-    "ulmus.methods.spreading.Followed": Layout(
-        {
-            "labels": is_a(GraphLabels),
-            "pseudo": is_a(ClassTargets, ValueTargets),
-            "C": number(0, above=True),
-            "sums": maybe(is_a(Moments)),
-        }
-    ),
-    "ulmus.methods.spreading.GraphLabels": Layout(
-        {
-            "targets": is_a(ClassTargets, ValueTargets),
-            "mass": floats("n", "b"),
-            "reached": array("b", "n"),
-            "lam": number(),
-            "error": maybe(number()),
-        }
-    ),
-    "ulmus.targets.ClassTargets": Layout(
-        {"n_classes": size("k"), "codes": places("n", within="k")}
-    ),
-    "ulmus.targets.ValueTargets": Layout({"values": floats("n", "m")}),
-}
+}  # fmt: skip

@@ -197,7 +197,7 @@ class Reader:
         state = {key: self.value(part, depth + 1) for key, part in parts["state"].items()}
         if name.startswith("sklearn."):
             self.scikit_learn.add(cls.__name__)
-        made = _made(cls, name, state | {key: make() for key, make in entry.fresh.items()})
+        made = _made(cls, name, state | {key: make() for key, make in entry.layout.fresh.items()})
         # The checks look through every array of the object.
         self._budget.spend(sum(map(weight_of, state.values())) // 4)
         entry.layout.check(made)

@@ -1,80 +1,83 @@
-"""What the attributes of an object from a file must be: rules, and layouts made of them.
+"""What the attributes of an object from a file must be: a line of words for each.
 
-A rule takes a value and the sizes met so far, and says whether the value will do. Sizes are named:
-``floats("h", "d")`` is a matrix whose numbers of rows and columns are called h and d, and wherever
-else in the same layout h stands, it must be the same number.
+``beta_="floats h m"`` is a matrix of finite numbers whose sides are called h and m. Wherever else
+in the same object h stands, it must be the same number. ``|`` stands between alternatives. The
+words are the keys of the table at the end; what they cannot say is a function of value and sizes.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = [
-    "Layout",
-    "Rule",
-    "Sizes",
-    "any_of",
-    "array",
-    "flag",
-    "floats",
-    "has",
-    "is_a",
-    "labels",
-    "maybe",
-    "names",
-    "nothing",
-    "number",
-    "places",
-    "precision",
-    "size",
-    "sparse_rows",
-    "text",
-    "tuple_of",
-    "whole",
-    "word",
-]
+__all__ = ["Layout", "Sizes", "Spec", "fits"]
 
 Sizes = dict[str, int]
-Rule = Callable[[Any, Sizes], bool]
+Spec = str | Callable[[Any, Sizes], bool]
 _ABSENT = object()
+_LARGEST = float(np.finfo(float).max)
+# Products of numbers that are no larger than this are finite.
+_MODERATE = 1e150
 # What scikit-learn's transformers can be told to give.
 _CONTAINERS = ("default", "pandas", "polars", None)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The rules for the attributes of one class.
+    """What the objects of one class must be.
 
-    ``fitted`` are for the attributes that a fit sets; an object has all of them, or is not fitted.
-    ``read`` are for parameters that a fitted object goes on reading, and ``more`` says of a fitted
-    object whether its attributes fit each other. ``always`` says of every object whether it will
-    do.
+    ``fields`` has the attributes of a fitted object and the parameters that it goes on reading, or
+    says of an object which these are; ``more`` says whether they fit each other. ``always`` is
+    asked of objects that are not fitted as well. ``fresh`` are attributes that are not stored but
+    made anew by the reader.
     """
 
-    fitted: Mapping[str, Rule] = field(default_factory=dict)
-    read: Mapping[str, Rule] = field(default_factory=dict)
+    fields: Mapping[str, Spec] | Callable[[Any], Mapping[str, Spec]] = field(default_factory=dict)
     more: Callable[[Any, Sizes], bool] | None = None
     always: Callable[[Any], bool] | None = None
+    fresh: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     def check(self, made: Any) -> None:
-        """Refuse an object that does not obey."""
-        whole = f"the parts of {type(made).__name__} do not fit each other"
-        state = vars(made)
-        if self.always is not None and not self.always(made):
-            raise ValueError(whole)
-        if not _is_output_config(state.get("_sklearn_output_config", {})):
-            raise ValueError(whole)
-        if not any(name in state for name in self.fitted) and not _looks_fitted(state):
+        """Refuse an object that is not so, by a ValueError."""
+        kind, state, sizes = type(made).__name__, vars(made), Sizes()
+        whole = f"the parts of {kind} do not fit each other"
+        _require(whole, _is_output_config, state.get("_sklearn_output_config", {}))
+        if self.always is not None:
+            _require(whole, self.always, made)
+        if not (is_dataclass(made) or any(map(_is_fitted_name, state))):
             return
-        sizes: Sizes = {}
-        for name, rule in {**self.fitted, **self.read}.items():
-            if not rule(state.get(name, _ABSENT), sizes):
-                raise ValueError(f"{name} of {type(made).__name__} does not fit the rest of it")
-        if self.more is not None and not self.more(made, sizes):
-            raise ValueError(whole)
+        fields = self.fields(made) if callable(self.fields) else self.fields
+        for name, spec in fields.items():
+            why = f"{name} of {kind} does not fit the rest of it"
+            _require(why, fits, state.get(name, _ABSENT), spec, sizes)
+        if self.more is not None:
+            _require(whole, self.more, made, sizes)
+
+
+def fits(value: Any, spec: Spec, sizes: Sizes) -> bool:
+    """Whether a value is as it should be; a size that is new gets its number here."""
+    if not isinstance(spec, str):
+        return spec(value, sizes)
+    return any(rule(value, sizes, *words) for rule, words in _alternatives(spec))
+
+
+@cache
+def _alternatives(spec: str) -> list[tuple[Callable[..., bool], list[str]]]:
+    return [(_RULES[kind], words) for kind, *words in map(str.split, spec.split("|"))]
+
+
+def _require(why: str, rule: Callable[..., bool], *args: Any) -> None:
+    """Refuse what a rule does not allow or cannot be asked of."""
+    try:
+        sound = rule(*args)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{why} ({str(error)[:200]})") from error
+    if not sound:
+        raise ValueError(why)
 
 
 def _is_output_config(value: Any) -> bool:
@@ -84,177 +87,112 @@ def _is_output_config(value: Any) -> bool:
     )
 
 
-def _looks_fitted(state: Mapping[str, Any]) -> bool:
-    """Whether scikit-learn would take an object for fitted."""
-    return any(name.endswith("_") and not name.startswith("__") for name in state)
+def _is_fitted_name(name: str) -> bool:
+    return name != "_sklearn_output_config" and name.strip("_") != name
 
 
 # ---------------------------------------------------------------- one value
-def nothing(value: Any, sizes: Sizes) -> bool:
-    """None."""
-    return value is None
+def _number(value: Any, sizes: Sizes, least: str = "-inf", most: str = "inf") -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    # A whole number of Python's may be larger than any float.
+    if not number or isinstance(value, bool) or not abs(value) <= _LARGEST:
+        return False
+    return float(least) <= float(value) <= float(most)
 
 
-def flag(value: Any, sizes: Sizes) -> bool:
-    """True or False."""
-    return isinstance(value, bool | np.bool_)
+def _whole(value: Any, sizes: Sizes, least: str, most: str) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and int(least) <= value <= int(most)
 
 
-def maybe(rule: Rule) -> Rule:
-    """What the rule says, or None, or nothing at all."""
-    return lambda value, sizes: value is _ABSENT or value is None or rule(value, sizes)
+def _size(value: Any, sizes: Sizes, name: str) -> bool:
+    return _whole(value, sizes, "1", str(2**62)) and _has_shape((int(value),), (name,), sizes)
 
 
-def any_of(*rules: Rule) -> Rule:
-    """What one of the rules says."""
-    return lambda value, sizes: any(rule(value, sizes) for rule in rules)
-
-
-def word(*words: str | None) -> Rule:
-    """One of these words."""
-    return lambda value, sizes: (value is None or type(value) is str) and value in words
-
-
-def text(value: Any, sizes: Sizes) -> bool:
-    """Any text."""
-    return type(value) is str
-
-
-def tuple_of(rule: Rule) -> Rule:
-    """A tuple of what the rule says."""
-    return lambda value, sizes: type(value) is tuple and all(rule(part, sizes) for part in value)
-
-
-def number(least: float = -np.inf, most: float = np.inf, *, above: bool = False) -> Rule:
-    """A finite number from ``least`` to ``most``; ``above`` excludes the least."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        # A whole number of Python's may be larger than any float.
-        if not _is_number(value) or not abs(value) <= np.finfo(float).max:
-            return False
-        return bool(least < value <= most if above else least <= value <= most)
-
-    return rule
-
-
-def whole(least: int, most: int) -> Rule:
-    """A whole number from ``least`` to ``most``."""
-    return lambda value, sizes: _is_whole(value) and least <= value <= most
-
-
-def size(name: str) -> Rule:
-    """A whole number from 1 up, which is the size of that name."""
-    return lambda value, sizes: (
-        _is_whole(value) and value >= 1 and _fits((int(value),), (name,), sizes)
-    )
-
-
-def precision(value: Any, sizes: Sizes) -> bool:
-    """A type of floating-point numbers, or None for that of the input."""
-    if value is None:
-        return True
+def _precision(value: Any, sizes: Sizes) -> bool:
     known = isinstance(value, str | type | np.dtype)
-    return known and np.dtype(value) in (np.dtype(np.float32), np.dtype(np.float64))
+    return value is None or (known and np.dtype(value) in (np.dtype("f4"), np.dtype("f8")))
 
 
-def is_a(*classes: type, **attributes: str) -> Rule:
-    """An object of one of the classes; ``attributes`` says which of its numbers are which size."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        return isinstance(value, classes) and all(
-            size(name)(getattr(value, attribute, None), sizes)
-            for attribute, name in attributes.items()
-        )
-
-    return rule
+def _a(value: Any, sizes: Sizes, name: str, *attributes: str) -> bool:
+    bases = [base.__name__ for base in type(value).__mro__]
+    return name in bases and all(hasattr(value, attribute) for attribute in attributes)
 
 
-def has(*methods: str) -> Rule:
-    """An object, and not a class, with these methods."""
-    return lambda value, sizes: (
-        not isinstance(value, type) and all(hasattr(value, name) for name in methods)
-    )
+def _has(value: Any, sizes: Sizes, *attributes: str) -> bool:
+    return not isinstance(value, type) and all(hasattr(value, name) for name in attributes)
+
+
+def _tuple(value: Any, sizes: Sizes, *words: str) -> bool:
+    return type(value) is tuple and all(fits(part, " ".join(words), sizes) for part in value)
 
 
 # ---------------------------------------------------------------- arrays
-def array(kinds: str, *dims: str | int) -> Rule:
-    """An array of numbers or text of these kinds and of this shape."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
-            return False
-        return _fits(value.shape, dims, sizes)
-
-    return rule
+def _array(value: Any, sizes: Sizes, kinds: str, *dims: str) -> bool:
+    sound = isinstance(value, np.ndarray) and value.dtype.kind in kinds
+    return sound and _has_shape(value.shape, dims, sizes)
 
 
-def floats(*dims: str | int, most: float = np.inf) -> Rule:
-    """An array of finite float32 or float64 of this shape, none of them larger than ``most``."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        if not array("f", *dims)(value, sizes) or value.dtype.itemsize not in (4, 8):
-            return False
-        return bool((np.abs(value) <= min(most, np.finfo(value.dtype).max)).all())
-
-    return rule
-
-
-def places(*dims: str | int, within: str) -> Rule:
-    """An array of whole numbers, each from 0 up and below the size ``within``."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        if not array("iu", *dims)(value, sizes) or within not in sizes:
-            return False
-        return not value.size or (int(value.min()) >= 0 and int(value.max()) < sizes[within])
-
-    return rule
-
-
-def labels(dim: str) -> Rule:
-    """A row of labels: finite numbers, text, or both as Python has them."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        if not array("biufUO", dim)(value, sizes) or len(value) == 0:
-            return False
-        return value.dtype.kind != "f" or bool(np.isfinite(value).all())
-
-    return rule
-
-
-def names(dim: str) -> Rule:
-    """A row of text."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        return array("OU", dim)(value, sizes) and all(isinstance(x, str) for x in value.tolist())
-
-    return rule
-
-
-def sparse_rows(*dims: str, types: str = "fd") -> Rule:
-    """A CSR matrix of finite numbers of these types, which are NumPy's letters."""
-
-    def rule(value: Any, sizes: Sizes) -> bool:
-        if not (sp.issparse(value) and value.format == "csr" and _fits(value.shape, dims, sizes)):
-            return False
-        return value.dtype.char in types and bool(np.isfinite(value.data).all())
-
-    return rule
-
-
-def _is_number(value: Any) -> bool:
-    kinds = int | float | np.integer | np.floating
-    return isinstance(value, kinds) and not isinstance(value, bool)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _fits(shape: tuple[int, ...], dims: tuple[str | int, ...], sizes: Sizes) -> bool:
-    """Whether a shape has these sizes; one that is new gets its number here."""
-    if len(shape) != len(dims):
+def _floats(value: Any, sizes: Sizes, *dims: str, most: float = np.inf) -> bool:
+    if not _array(value, sizes, "f", *dims) or value.dtype.itemsize not in (4, 8):
         return False
-    return all(
-        n == (sizes.setdefault(dim, n) if isinstance(dim, str) else dim)
+    return bool((np.abs(value) <= min(most, np.finfo(value.dtype).max)).all())
+
+
+def _moderate(value: Any, sizes: Sizes, *dims: str) -> bool:
+    return _floats(value, sizes, *dims, most=_MODERATE) and value.dtype.isnative
+
+
+def _places(value: Any, sizes: Sizes, dim: str, _: str, within: str) -> bool:
+    if not _array(value, sizes, "iu", dim):
+        return False
+    return not value.size or (int(value.min()) >= 0 and int(value.max()) < sizes[within])
+
+
+def _labels(value: Any, sizes: Sizes, dim: str) -> bool:
+    if not _array(value, sizes, "biufUO", dim) or len(value) == 0:
+        return False
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+
+
+def _names(value: Any, sizes: Sizes, dim: str) -> bool:
+    return _array(value, sizes, "OU", dim) and all(isinstance(x, str) for x in value.tolist())
+
+
+def _csr(value: Any, sizes: Sizes, types: str, *dims: str) -> bool:
+    if not (sp.issparse(value) and value.format == "csr" and _has_shape(value.shape, dims, sizes)):
+        return False
+    return value.dtype.char in types and bool(np.isfinite(value.data).all())
+
+
+def _has_shape(shape: tuple[int, ...], dims: tuple[str, ...], sizes: Sizes) -> bool:
+    return len(shape) == len(dims) and all(
+        n == (int(dim) if dim.isdigit() else sizes.setdefault(dim, n))
         for n, dim in zip(shape, dims, strict=True)
     )
+
+
+_RULES: dict[str, Callable[..., bool]] = {
+    "absent": lambda value, sizes: value is _ABSENT,
+    "none": lambda value, sizes: value is None,
+    "anything": lambda value, sizes: value is not _ABSENT,
+    "flag": lambda value, sizes: isinstance(value, bool | np.bool_),
+    "text": lambda value, sizes: type(value) is str,
+    "word": lambda value, sizes, *words: type(value) is str and value in words,
+    "function": lambda value, sizes: isinstance(value, np.ufunc | FunctionType),
+    "number": _number,  # finite, from the least to the most
+    "positive": lambda value, sizes: _number(value, sizes) and bool(value > 0),
+    "whole": _whole,  # from the least to the most
+    "size": _size,  # a whole number from 1 up, by its name
+    "precision": _precision,  # a type of float32 or float64, or None for that of the rows
+    "a": _a,  # an object of the class, or one that is derived from it, with these attributes
+    "has": _has,  # an object, and not a class, with these attributes
+    "tuple": _tuple,  # of any length, its parts as the rest says
+    "array": _array,  # of NumPy's kinds and of this shape
+    "floats": _floats,  # finite, single or double precision
+    "moderate": _moderate,  # the same for compiled code: this machine's bytes, products finite
+    "places": _places,  # whole numbers: n of them, each from 0 up and below the size
+    "labels": _labels,  # finite numbers, text, or both as Python has them
+    "names": _names,  # text
+    "csr": _csr,  # a sparse matrix of finite numbers, NumPy's letters for their types first
+}

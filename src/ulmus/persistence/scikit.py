@@ -1,119 +1,81 @@
 """What scikit-learn's objects in a file must be like before they are handed out.
 
 Their compiled loops trust that arrays fit each other, and would read or write beyond them. The
-parameters of a fitted object are held against scikit-learn's own constraints as well.
+parameters of a fitted object are held against scikit-learn's own constraints as well. What is made
+of other objects is in `compositions`.
 """
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.impute import MissingIndicator, SimpleImputer
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from ulmus.persistence.compositions import (
-    columns,
-    functions,
-    jobs,
-    steps,
-    target,
-    union,
-)
-from ulmus.persistence.encoders import each_category, one_hot, ordinal
-from ulmus.persistence.rules import (
-    Layout,
-    Rule,
-    Sizes,
-    any_of,
-    array,
-    floats,
-    has,
-    is_a,
-    maybe,
-    names,
-    nothing,
-    number,
-    places,
-    size,
-    text,
-    whole,
-)
+from ulmus.persistence import compositions
+from ulmus.persistence.layouts import COLUMNS
+from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 
 __all__ = ["LAYOUTS"]
 
 # A row may not become wider than the widest table.
 _WIDEST = 2**22
+_HIGHEST_DEGREE = 64
 # More steps than these are never needed to find a row's place among fixed components.
 _MOST_STEPS = 10**5
-_LARGEST = float(np.finfo(float).max)
+# Types of numbers that a sparse matrix can have, which float16 is none of.
+_SPARSE = "?bBhHiIlLqQfdg"
+_FLAG, _K_BY_D, _EACH = "flag", "moderate k d", "moderate d | none"
+
+
+def _fitted(
+    more: Callable[[Any, Sizes], bool] | None = None,
+    always: Callable[[Any], bool] | None = None,
+    fresh: dict[str, Callable[[], Any]] | None = None,
+    **fields: Spec,
+) -> Layout:
+    """Columns, these fields, and parameters that scikit-learn allows."""
+
+    def valid(made: Any, sizes: Sizes) -> bool:
+        made._validate_params()
+        numbers = [x for x in made.get_params(deep=False).values() if isinstance(x, int)]
+        return all(fits(float(x), "number", {}) for x in numbers) and (
+            more is None or more(made, sizes)
+        )
+
+    return Layout({**COLUMNS, **fields}, valid, always, fresh or {})
 
 
 def _parameters_alone(made: Any) -> bool:
     """Whether there is nothing but parameters."""
-    if any(name.startswith("_") or name.endswith("_") for name in vars(made)):
+    if any(name.strip("_") != name for name in vars(made)):
         raise ValueError(
             f"a fitted {type(made).__name__} holds what compiled code searches without a check; "
             "no file does, and one that is not fitted may be a parameter"
         )
-    return jobs(made)
-
-
-def _valid(more: Callable[[Any, Sizes], bool] | None = None) -> Callable[[Any, Sizes], bool]:
-    """The parameters are what scikit-learn allows, none larger than a float, ``more`` holds."""
-
-    def check(made: Any, sizes: Sizes) -> bool:
-        made._validate_params()
-        numbers = [x for x in made.get_params(deep=False).values() if isinstance(x, int)]
-        return all(abs(x) <= _LARGEST for x in numbers) and (more is None or more(made, sizes))
-
-    return check
-
-
-def _layout(
-    more: Callable[[Any, Sizes], bool] | None = None,
-    read: dict[str, Rule] | None = None,
-    always: Callable[[Any], bool] | None = None,
-    **fitted: Rule,
-) -> Layout:
-    return Layout({**_COLUMNS, **fitted}, read or {}, _valid(more), always)
-
-
-def _floats(*dims: str) -> Rule:
-    """Finite numbers whose products are finite: scikit-learn does not look at what comes out.
-
-    Their bytes are in this machine's order, for compiled code takes no others.
-    """
-    rule = floats(*dims, most=1e150)
-    return lambda value, sizes: rule(value, sizes) and value.dtype.isnative
-
-
-_COLUMNS: dict[str, Rule] = {"n_features_in_": size("d"), "feature_names_in_": maybe(names("d"))}
+    return compositions.jobs(made)
 
 
 def _numbers(value: Any, sizes: Sizes) -> bool:
-    """A number for each of some words."""
-    return type(value) is dict and all(
-        type(key) is str and number()(each, sizes) for key, each in value.items()
+    """A number for each of some words, or None."""
+    return value is None or all(
+        type(key) is str and fits(each, "number", {}) for key, each in value.items()
     )
 
 
 # ---------------------------------------------------------------- numbers
-def _contiguous(kmeans: Any, sizes: Sizes) -> bool:
-    return bool(kmeans.cluster_centers_.flags.c_contiguous)
-
-
 def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
     """Each part is there where its parameter asks for it, and rows are not divided by zero."""
 
     def check(made: Any, sizes: Sizes) -> bool:
-        there = all(
-            getattr(made, part) is not None for p, part in parts.items() if getattr(made, p)
-        )
-        scale = made.scale_
-        return there and (
-            scale is None or bool((np.abs(scale) > max(1e-150, np.finfo(scale.dtype).tiny)).all())
+        asked = [part for parameter, part in parts.items() if getattr(made, parameter)]
+        scale = np.ones(1) if made.scale_ is None else made.scale_
+        least = max(1e-150, np.finfo(scale.dtype).tiny)
+        return all(getattr(made, part) is not None for part in asked) and bool(
+            (np.abs(scale) > least).all()
         )
 
     return check
@@ -121,9 +83,10 @@ def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
 
 def _clipped(made: Any, sizes: Sizes) -> bool:
     """Rows are held within a range that is one."""
-    ends = made.feature_range
-    sound = type(ends) is tuple and len(ends) == 2 and all(number()(end, {}) for end in ends)
-    return not made.clip or (sound and bool(ends[0] < ends[1]))
+    if not made.clip:
+        return True
+    least, most = made.feature_range
+    return all(fits(end, "number", {}) for end in (least, most)) and bool(least < most)
 
 
 def _whitened(made: Any, sizes: Sizes) -> bool:
@@ -132,20 +95,18 @@ def _whitened(made: Any, sizes: Sizes) -> bool:
 
 
 def _powers(made: Any, sizes: Sizes) -> bool:
-    """Columns as many as there are products, for the array that they are put in is not blanked."""
-    least, most = made._min_degree, made._max_degree
-    asked = made.degree if isinstance(made.degree, Sequence) else (0, made.degree)
-    if (least, most) != tuple(asked) or not whole(0, 64)(most, sizes):
+    """The counts are those of a fit, for the array that columns are put in is not blanked."""
+    if sizes["d"] > _WIDEST or np.max(made.degree) > _HIGHEST_DEGREE:
         return False
-    terms, only, bias = sizes["d"], made.interaction_only, int(made.include_bias)
-    each = [
-        math.comb(terms, k) if only else math.comb(terms + k - 1, k) for k in range(1, most + 1)
-    ]
-    full, kept = sum(each) + bias, sum(each[max(least, 1) - 1 :]) + bias
-    return full <= _WIDEST and (made._n_out_full, made.n_output_features_) == (full, kept)
+    counted = clone(made).fit(sp.csr_array((1, sizes["d"])))
+    names = ("_min_degree", "_max_degree", "_n_out_full", "n_output_features_")
+    return counted._n_out_full <= _WIDEST and all(
+        fits(getattr(made, name), f"whole 0 {_WIDEST}", {})
+        and getattr(made, name) == getattr(counted, name)
+        for name in names
+    )
 
 
-# ---------------------------------------------------------------- missing values
 @cache
 def _types_of_fills() -> list[str]:
     """Attributes for types that this version of scikit-learn has."""
@@ -154,123 +115,164 @@ def _types_of_fills() -> list[str]:
 
 
 def _filled(made: Any, sizes: Sizes) -> bool:
-    types: list[Any] = [getattr(made, name, None) for name in _types_of_fills()]
-    plain = all(isinstance(kind, np.dtype) for kind in types)
-    indicator = made.indicator_
-    fits = indicator is None or (
-        getattr(indicator, "_n_features", None) == sizes["d"] and indicator.sparse == "auto"
+    types, indicator = [getattr(made, name) for name in _types_of_fills()], made.indicator_
+    with np.errstate(invalid="ignore"):
+        for kind in types:
+            made.statistics_.astype(kind)  # which raises where these are words and no numbers
+    if (indicator is not None) != made.add_indicator:
+        return False
+    suits = indicator is None or (indicator._n_features, indicator.sparse) == (sizes["d"], "auto")
+    return suits and all(isinstance(kind, np.dtype) for kind in types)
+
+
+# ---------------------------------------------------------------- categories
+# Encoders search among categories and write at the places that they find, and nothing looks at
+# these again.
+def _is_sorted(kinds: np.ndarray) -> bool:
+    """Numbers ascend, and a NaN is the last; they are searched by halves."""
+    if kinds.dtype.kind in "OUS":
+        return True
+    known = kinds[:-1] if kinds[-1] != kinds[-1] else kinds
+    return bool((known == known).all() and (known[1:] > known[:-1]).all())
+
+
+def _categories(value: Any, sizes: Sizes) -> bool:
+    """Categories for every column, those that are numbers in order."""
+    if type(value) is not list or len(value) != sizes["d"]:
+        return False
+    return all(
+        fits(kinds, "array biufOUS n", {}) and len(kinds) and _is_sorted(kinds) for kinds in value
     )
-    if not (plain and fits and (indicator is not None) == made.add_indicator):
-        return False
-    return all(_held_by(made.statistics_, kind) for kind in types)
 
 
-def _held_by(values: np.ndarray, kind: np.dtype) -> bool:
-    """Whether a type can hold these values; words are no numbers."""
-    try:
-        with np.errstate(invalid="ignore"):
-            values.astype(kind)
-    except (TypeError, ValueError, OverflowError):
+def _groups(made: Any) -> list[int]:
+    """How many groups each column's categories make."""
+    if not made._infrequent_enabled:
+        return [len(kinds) for kinds in made.categories_]
+    groups = []
+    rare, maps = made._infrequent_indices, made._default_to_infrequent_mappings
+    for kinds, indices, mapping in zip(made.categories_, rare, maps, strict=True):
+        sizes = {"n": len(kinds)}
+        if indices is None and mapping is None:
+            groups.append(len(kinds))
+        elif (
+            fits(mapping, "places n below n", sizes)
+            and fits(indices, "places i below n", sizes)
+            and len(indices)
+        ):
+            groups.append(int(mapping.max()) + 1)
+        else:
+            raise ValueError("its rare categories are not grouped")
+    return groups
+
+
+def _one_hot(made: Any, sizes: Sizes) -> bool:
+    """As many columns as the groups make, for each row gets a one at the place of its group."""
+    groups, drops, dtype = _groups(made), made._drop_idx_after_grouping, np.dtype(made.dtype)
+    if dtype.char not in _SPARSE or not dtype.isnative:
         return False
-    return True
+    if drops is not None:
+        if not fits(drops, "array iuO d", sizes):
+            return False
+        pairs = list(zip(drops.tolist(), groups, strict=True))
+        if not all(fits(drop, f"whole 0 {count - 1} | none", {}) for drop, count in pairs):
+            return False
+        groups = [count - (drop is not None) for drop, count in pairs]
+    return type(made._n_features_outs) is list and made._n_features_outs == groups
+
+
+def _ordinal(made: Any, sizes: Sizes) -> bool:
+    """Codes, and numbers for what is missing or unknown, that the type of the answer can hold."""
+    _groups(made)
+    dtype, lasts = np.dtype(made.dtype), enumerate(kinds[-1] for kinds in made.categories_)
+    # NaN is the last category of a column.
+    columns = [j for j, x in lasts if isinstance(x, float | np.floating) and x != x]
+    missing = {j: len(made.categories_[j]) - 1 for j in columns}
+    # Compared as text, because 0 is equal to 0.0 and False, by which no column is found.
+    if repr(made._missing_indices) != repr(missing) or dtype.kind not in "iuf":
+        return False
+    unknown = made.handle_unknown == "use_encoded_value"
+    codes = [made.unknown_value] * unknown + [made.encoded_missing_value] * bool(missing)
+    return all(_is_held(code, dtype) for code in codes)
+
+
+def _is_held(value: Any, dtype: np.dtype) -> bool:
+    """Whether a type has this number; NaN is one of those with a point."""
+    if type(value) is float and value != value:
+        return dtype.kind == "f"
+    if dtype.kind == "f":
+        largest = float(np.finfo(dtype).max)
+        return fits(value, f"number {-largest!r} {largest!r}", {})
+    return fits(value, f"whole {np.iinfo(dtype).min} {np.iinfo(dtype).max}", {})
 
 
 LAYOUTS: dict[str, Layout] = {
-    "sklearn.cluster.KMeans": _layout(
-        _contiguous, {"n_clusters": size("k")}, cluster_centers_=_floats("k", "d")
+    "sklearn.cluster.KMeans": _fitted(
+        lambda made, sizes: bool(made.cluster_centers_.flags.c_contiguous),
+        # How many threads there are is the reader's affair.
+        fresh={"_n_threads": _openmp_effective_n_threads},
+        cluster_centers_=_K_BY_D, n_clusters="size k",
     ),
-    "sklearn.compose.ColumnTransformer": _layout(
-        columns,
-        always=jobs,
-        transformers_=is_a(list),
-        sparse_output_=is_a(bool),
-        _transformer_to_input_indices=is_a(dict),
+    "sklearn.decomposition.NMF": _fitted(
+        components_=_K_BY_D, n_components_="size k", _n_components="size k",
+        max_iter=f"whole 1 {_MOST_STEPS}", alpha_W="number 0 1e100",
     ),
-    "sklearn.compose.TransformedTargetRegressor": Layout(
-        {
-            "regressor_": has("predict"),
-            "transformer_": has("inverse_transform"),
-            "_training_dim": whole(1, 2),
-        },
-        more=_valid(target),
+    "sklearn.decomposition.PCA": _fitted(
+        _whitened, components_=_K_BY_D, n_components_="size k", mean_="moderate d",
+        explained_variance_="moderate k", _fit_svd_solver="text | none | absent",
     ),
-    "sklearn.decomposition.NMF": _layout(
-        None,
-        {"max_iter": whole(1, _MOST_STEPS), "alpha_W": number(0, 1e100)},
-        components_=_floats("k", "d"),
-        n_components_=size("k"),
-        _n_components=size("k"),
+    "sklearn.decomposition.TruncatedSVD": _fitted(components_=_K_BY_D),
+    "sklearn.impute.MissingIndicator": _fitted(
+        _n_features="size d", n_features_in_="size d | none | absent",
+        features_="places f below d", _precomputed=_FLAG,
     ),
-    "sklearn.decomposition.PCA": _layout(
-        _whitened,
-        components_=_floats("k", "d"),
-        n_components_=size("k"),
-        mean_=_floats("d"),
-        explained_variance_=_floats("k"),
-        _fit_svd_solver=maybe(is_a(str)),
+    "sklearn.impute.SimpleImputer": _fitted(
+        _filled, statistics_="array fiuOU d", indicator_="a MissingIndicator | none | absent"
     ),
-    "sklearn.decomposition.TruncatedSVD": _layout(None, components_=_floats("k", "d")),
-    "sklearn.impute.MissingIndicator": Layout(
-        {
-            "_n_features": size("d"),
-            "n_features_in_": maybe(size("d")),
-            "features_": places("f", within="d"),
-            "_precomputed": is_a(bool),
-        },
-        more=_valid(),
-    ),
-    "sklearn.impute.SimpleImputer": _layout(
-        _filled,
-        statistics_=array("fiuOU", "d"),
-        indicator_=maybe(is_a(MissingIndicator)),
-    ),
-    "sklearn.kernel_approximation.Nystroem": _layout(
-        None,
+    "sklearn.kernel_approximation.Nystroem": _fitted(
         # Functions of the list take all rows at once, and this would give them two at a time.
-        {"kernel": text, "kernel_params": maybe(_numbers)},
-        always=jobs,
-        components_=_floats("k", "d"),
-        normalization_=_floats("k", "k"),
+        always=compositions.jobs, kernel="text", kernel_params=_numbers, components_=_K_BY_D,
+        normalization_="moderate k k",
     ),
-    "sklearn.kernel_approximation.RBFSampler": _layout(
-        None,
-        {"n_components": size("k")},
-        random_weights_=_floats("d", "k"),
-        random_offset_=_floats("k"),
+    "sklearn.kernel_approximation.RBFSampler": _fitted(
+        n_components="size k", random_weights_="moderate d k", random_offset_="moderate k"
     ),
-    "sklearn.preprocessing.MaxAbsScaler": _layout(_scaler(), scale_=_floats("d")),
-    "sklearn.preprocessing.MinMaxScaler": _layout(_clipped, scale_=_floats("d"), min_=_floats("d")),
-    "sklearn.preprocessing.OneHotEncoder": _layout(
-        one_hot, categories_=each_category, _infrequent_enabled=is_a(bool)
+    "sklearn.preprocessing.MaxAbsScaler": _fitted(_scaler(), scale_="moderate d"),
+    "sklearn.preprocessing.MinMaxScaler": _fitted(
+        _clipped, scale_="moderate d", min_="moderate d"
     ),
-    "sklearn.preprocessing.OrdinalEncoder": _layout(
-        ordinal, categories_=each_category, _infrequent_enabled=is_a(bool)
+    "sklearn.preprocessing.Normalizer": _fitted(),
+    "sklearn.preprocessing.OneHotEncoder": _fitted(
+        _one_hot, categories_=_categories, _infrequent_enabled=_FLAG
     ),
-    "sklearn.preprocessing.PolynomialFeatures": _layout(
-        _powers,
-        n_output_features_=whole(1, _WIDEST),
-        _n_out_full=whole(1, _WIDEST),
-        _min_degree=whole(0, 64),
-        _max_degree=whole(0, 64),
+    "sklearn.preprocessing.OrdinalEncoder": _fitted(
+        _ordinal, categories_=_categories, _infrequent_enabled=_FLAG
     ),
-    "sklearn.preprocessing.RobustScaler": _layout(
-        _scaler(with_centering="center_", with_scaling="scale_"),
-        center_=any_of(nothing, _floats("d")),
-        scale_=any_of(nothing, _floats("d")),
+    "sklearn.preprocessing.PolynomialFeatures": _fitted(_powers),
+    "sklearn.preprocessing.RobustScaler": _fitted(
+        _scaler(with_centering="center_", with_scaling="scale_"), center_=_EACH, scale_=_EACH
     ),
-    "sklearn.preprocessing.StandardScaler": _layout(
-        _scaler(with_mean="mean_", with_std="scale_"),
-        mean_=any_of(nothing, _floats("d")),
-        scale_=any_of(nothing, _floats("d")),
-    ),
-    "sklearn.compose.make_column_selector": Layout(),
-    "sklearn.frozen.FrozenEstimator": Layout(
-        always=lambda made: isinstance(made.estimator, BaseEstimator)
+    "sklearn.preprocessing.StandardScaler": _fitted(
+        _scaler(with_mean="mean_", with_std="scale_"), mean_=_EACH, scale_=_EACH
     ),
     "sklearn.neighbors.KNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.neighbors.RadiusNeighborsTransformer": Layout(always=_parameters_alone),
-    "sklearn.pipeline.FeatureUnion": Layout(always=union),
-    "sklearn.pipeline.Pipeline": Layout(always=steps),
-    "sklearn.preprocessing.FunctionTransformer": Layout(_COLUMNS, always=functions),
-    "sklearn.preprocessing.Normalizer": _layout(),
-}
+    "sklearn.compose.make_column_selector": Layout(),
+    "sklearn.compose.ColumnTransformer": _fitted(
+        compositions.columns, compositions.jobs, transformers_="a list", sparse_output_=_FLAG,
+        _transformer_to_input_indices="a dict",
+    ),
+    "sklearn.compose.TransformedTargetRegressor": _fitted(
+        compositions.target, n_features_in_="absent", regressor_="has predict",
+        transformer_="has inverse_transform", _training_dim="whole 1 2",
+    ),
+    "sklearn.frozen.FrozenEstimator": Layout(
+        always=lambda made: fits(made.estimator, "a BaseEstimator", {})
+    ),
+    "sklearn.pipeline.FeatureUnion": Layout(always=compositions.union),
+    # A folder of cached results is the reader's affair.
+    "sklearn.pipeline.Pipeline": Layout(
+        always=compositions.steps, fresh={"memory": lambda: None}
+    ),
+    "sklearn.preprocessing.FunctionTransformer": Layout(COLUMNS, always=compositions.functions),
+}  # fmt: skip

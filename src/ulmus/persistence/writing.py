@@ -218,7 +218,7 @@ class Writer:
         if is_dataclass(x):
             return {field.name: getattr(x, field.name) for field in fields(x)}
         entry = known(name)
-        left_out = set(entry.fresh) if entry else set()
+        left_out = set(entry.layout.fresh) if entry else set()
         if not self._for_update:
             left_out |= set(marked(type(x), Mark.UPDATE))
         return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
