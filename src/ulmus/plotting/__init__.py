@@ -1,8 +1,7 @@
 """Pictures of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
 
 from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay
-from ulmus.plotting.error_path import LOOPathDisplay
-from ulmus.plotting.error_surface import SurfaceDisplay
+from ulmus.plotting.error_path import LOOPathDisplay, SurfaceDisplay
 from ulmus.plotting.kernel_rank import KernelSpectrumDisplay
 from ulmus.plotting.row_map import EmbeddingDisplay
 

@@ -17,19 +17,7 @@ from ulmus.distributed.blocks import computed
 from ulmus.exceptions import MissingExtraError
 from ulmus.validation import plain as plain_targets
 
-__all__ = [
-    "COLOURS",
-    "MARKERS",
-    "MUTED",
-    "Display",
-    "as_written",
-    "fitted_step",
-    "legend_beside",
-    "legend_inside",
-    "mark",
-    "percent",
-    "plain",
-]
+__all__ = ["COLOURS", "MARKERS", "MUTED", "Display", "fitted_step", "legend_beside", "plain"]
 
 COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
@@ -43,7 +31,13 @@ _ENTRY = 13
 
 
 class Display(ABC):
-    """What can be drawn on matplotlib's axes."""
+    """What can be drawn on matplotlib's axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it is drawn.
+    """
 
     figure_: Any
     ax_: Any
@@ -63,17 +57,8 @@ class Display(ABC):
         display : Display
             This display.
         """
-        try:
-            if ax is None:
-                from matplotlib.pyplot import subplots
-
-                # It leaves room for what stands beside the axes.
-                _, ax = subplots(layout="constrained")
-        except ImportError as error:
-            raise MissingExtraError(
-                "Plots need matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
-            ) from error
-        self.figure_, self.ax_ = ax.figure, ax
+        self.ax_ = _new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
         self._draw(**kwargs)
         return self
 
@@ -86,52 +71,35 @@ class Display(ABC):
         """The colour of words on these axes, dark or light as their style is."""
         return self.ax_.xaxis.label.get_color()
 
-
-def mark(ax: Any, x: float, y: float, color: Any, edge: Any, **style: Any) -> Any:
-    """A diamond on what is in use."""
-    style = {"linestyle": "none", "markeredgecolor": edge, "markeredgewidth": 1.5} | style
-    (line,) = ax.plot([x], [y], marker="D", markersize=9, color=color, **style)
-    return line
+    def _mark(self, x: float, y: float, color: Any, edge: Any = None, **style: Any) -> Any:
+        """A diamond on what is in use."""
+        style = {"ls": "none", "color": color, "mec": self._ink if edge is None else edge} | style
+        return self.ax_.plot([x], [y], marker="D", markersize=9, mew=1.5, **style)[0]
 
 
-def percent(axis: Any) -> None:
-    """Write parts on this axis as per cent."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1.0))
-
-
-def legend_inside(ax: Any) -> None:
-    """A legend where something has a name."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend()
+def _new_axes() -> Any:
+    """Axes of a figure that leaves room for what stands beside them."""
+    try:
+        from matplotlib.pyplot import subplots
+    except ImportError as error:
+        raise MissingExtraError(
+            "Plots need matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
+        ) from error
+    return subplots(layout="constrained")[1]
 
 
 def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[str], title: Any = None) -> Any:
     """A legend to the right of the axes, in as many columns as their height asks for."""
     height = ax.bbox.height * 72 / ax.figure.dpi
-    legend = ax.legend(
-        handles,
-        ["name"] * len(names),
-        title=title,
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        ncols=max(1, -(-len(names) * _ENTRY // int(height))),
-        fontsize="small",
-        labelspacing=0.2,
-        borderaxespad=0.2,
-        frameon=False,
-    )
+    columns = max(1, -(-len(names) * _ENTRY // int(height)))
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
+    look = {"fontsize": "small", "labelspacing": 0.2, "frameon": False, "ncols": columns}
+    legend = ax.legend(handles, ["name"] * len(names), title=title, **place, **look)
     # Set afterwards: as labels, names that begin with "_" would be left out.
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_text(name)
-        as_written(text)
+        text.set_parse_math(False)  # dollar signs are dollar signs
     return legend
-
-
-def as_written(text: Any) -> None:
-    """Show a name as it is, dollar signs included, which would be mathematics."""
-    text.set_parse_math(False)
 
 
 def plain(array: Any) -> np.ndarray:
@@ -142,7 +110,6 @@ def plain(array: Any) -> np.ndarray:
 
 def fitted_step(estimator: Any) -> Any:
     """The estimator that is meant, the last of a pipeline; an error where it is not fitted."""
-    if isinstance(estimator, Pipeline):
-        estimator = estimator[-1]
-    check_is_fitted(estimator)
-    return estimator
+    step = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    check_is_fitted(step)
+    return step

@@ -7,21 +7,21 @@ import numpy as np
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from ulmus.docstrings import documented
 from ulmus.metrics import matched
-from ulmus.plotting.canvas import Display, as_written, plain
+from ulmus.plotting.canvas import Display, plain
 from ulmus.targets import distinct
 from ulmus.validation import complete
 
 __all__ = ["ClusterConfusionDisplay"]
 
-# Numbers are this part of a cell wide, but for the axes' own words around the cells; smaller ones
-# than so many points are not written unless that is asked for.
-_FILLED = 0.6
-_SMALLEST = 4.5
+# Numbers are this part of a cell wide; where that is less than so many points they are left out.
+_FILLED, _SMALLEST = 0.6, 4.5
 # Names across are turned where they have more letters than this together.
 _CROWDED = 40
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class ClusterConfusionDisplay(Display):
     """How many rows of each class are in each cluster, every class beside its own cluster.
@@ -49,8 +49,6 @@ class ClusterConfusionDisplay(Display):
         The cells.
     text_ : ndarray of matplotlib Text or None
         The numbers in them; those of matched cells are bold.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
 
     Examples
     --------
@@ -99,10 +97,8 @@ class ClusterConfusionDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            The classes.
-        labels : array-like of shape (n_samples,)
-            The clusters.
+        y_true, labels : array-like of shape (n_samples,)
+            The classes and the clusters.
         ax, **kwargs : matplotlib Axes or None, dict
             As for `plot`, which draws it.
         """
@@ -110,7 +106,7 @@ class ClusterConfusionDisplay(Display):
         labels = column_or_1d(plain(labels))
         check_consistent_length(y_true, labels)
         counts = np.asarray(contingency_matrix(y_true, labels))
-        _, columns = matched(counts)
+        columns = matched(counts)[1]
         order = [*columns, *np.setdiff1d(np.arange(counts.shape[1]), columns)]
         display = cls(counts[:, order], classes=distinct(y_true), clusters=distinct(labels)[order])
         return display.plot(ax, **kwargs)
@@ -120,14 +116,17 @@ class ClusterConfusionDisplay(Display):
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         style = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
         self.im_ = ax.imshow(shares, **(style | kwargs))
-        size = self._text_size(counts)
-        if include_values is None:
-            include_values = size >= _SMALLEST
-        self.text_ = self._write(counts, shares, size) if include_values else None
-        _name(ax.xaxis, self.clusters, counts.shape[1])
-        _name(ax.yaxis, self.classes, counts.shape[0])
-        longest = max(len(text.get_text()) for text in ax.get_xticklabels())
-        if longest * counts.shape[1] > _CROWDED:
+        size, self.text_ = self._text_size(counts), None
+        if include_values or (include_values is None and size >= _SMALLEST):
+            self.text_ = self._write(counts, shares, size)
+        for axis, names, n in (
+            (ax.yaxis, self.classes, counts.shape[0]),
+            (ax.xaxis, self.clusters, counts.shape[1]),
+        ):
+            axis.set_ticks(range(n), labels=list(map(str, range(n) if names is None else names)))
+            for text in axis.get_ticklabels():
+                text.set_parse_math(False)
+        if max(len(t.get_text()) for t in ax.get_xticklabels()) * counts.shape[1] > _CROWDED:
             ax.tick_params(axis="x", rotation=90)
         ax.set(xlabel="cluster", ylabel="class", title=f"accuracy {self.accuracy:.1%}")
 
@@ -135,30 +134,20 @@ class ClusterConfusionDisplay(Display):
         """The size in points that lets every count stay in its cell."""
         box = self.ax_.bbox
         cell = min(box.width / counts.shape[1], box.height / counts.shape[0])
-        cell *= 72 / self.figure_.dpi
-        digits = len(f"{counts.max():g}")
         # A digit is about 0.6 of its height wide.
-        return min(10.0, _FILLED * cell, _FILLED * cell / (0.6 * digits))
+        wide = max(1.0, 0.6 * len(f"{counts.max():g}"))
+        return min(10.0, _FILLED * cell * 72 / self.figure_.dpi / wide)
 
     def _write(self, counts: np.ndarray, shares: np.ndarray, size: float) -> np.ndarray:
         """The count of each cell, in whichever end of the colours it stands out from."""
-        light, dark = self.im_.cmap(0.0), self.im_.cmap(1.0)
         own = set(zip(*matched(counts), strict=True))
         text = np.empty(counts.shape, dtype=object)
         for row, column in np.ndindex(counts.shape):
             style = {
-                "color": light if self.im_.norm(shares[row, column]) > 0.5 else dark,
+                "color": self.im_.cmap(0.0 if self.im_.norm(shares[row, column]) > 0.5 else 1.0),
                 "weight": "bold" if (row, column) in own else "normal",
                 "fontsize": size,
             }
             words = f"{counts[row, column]:g}"
             text[row, column] = self.ax_.text(column, row, words, ha="center", va="center", **style)
         return text
-
-
-def _name(axis: Any, names: Any, count: int) -> None:
-    """Write the names, or numbers in place of them, along an axis."""
-    names = range(count) if names is None else names
-    axis.set_ticks(range(count), labels=[str(name) for name in names])
-    for text in axis.get_ticklabels():
-        as_written(text)

@@ -1,24 +1,62 @@
-"""The error for every C that was tried."""
+"""The errors by which a model chose C, or C and λ."""
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from ulmus.arguments import check_known
+from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError
-from ulmus.plotting.canvas import Display, fitted_step, legend_beside, legend_inside, mark, percent
+from ulmus.plotting.canvas import Display, fitted_step, legend_beside
 
-__all__ = ["WIDE", "LOOPathDisplay", "error_words", "metric_of"]
+__all__ = ["LOOPathDisplay", "SurfaceDisplay"]
 
-_PATHS = ("loo_path_", "cv_path_", "validation_path_")
 # Squared errors that differ by more than this factor are drawn by their logarithm.
-WIDE = 10.0
+_WIDE = 10.0
+_PATHS = ["loo_path_", "cv_path_", "validation_path_"]
 
 
+class ErrorDisplay(Display):
+    """Errors on rows left out or held out.
+
+    Parameters
+    ----------
+    metric : {"error_rate", "squared_error"}, default="error_rate"
+        Which error it is.
+    selection : {"loo", "loo-sample", "cv", "validation"}, default="loo"
+        What it was measured on, as ``selection_`` of an estimator says.
+
+    Attributes
+    ----------
+    chosen_ : matplotlib Line2D or None
+        The mark on what is in use.
+    """
+
+    errors: Any
+    metric: str
+    selection: str
+
+    def _name_errors(self, axis: Any) -> None:
+        """Say on this axis which errors they are, rates in per cent."""
+        from matplotlib.ticker import PercentFormatter
+
+        rows = "left-out rows" if self.selection.startswith("loo") else "held-out rows"
+        rates = self.metric == "error_rate"
+        axis.set_label_text(f"{rows} wrong" if rates else f"squared error, {rows}")
+        if rates:
+            axis.set_major_formatter(PercentFormatter(1.0))
+
+    @property
+    def _wide(self) -> bool:
+        """Whether squared errors are drawn by their logarithm."""
+        errors = np.asarray(self.errors)
+        return self.metric != "error_rate" and 0 < _WIDE * errors.min() < errors.max()
+
+
+@documented
 @dataclass(eq=False, repr=False)
-class LOOPathDisplay(Display):
+class LOOPathDisplay(ErrorDisplay):
     """The error on rows left out, for every C that was tried.
 
     `from_estimator` makes one of a fitted model; with the arrays at hand the class can be called
@@ -36,10 +74,6 @@ class LOOPathDisplay(Display):
         λ of each, where pairs were tried; there is a curve for every λ.
     parameter : str, default="C"
         The name of what was tried.
-    metric : {"error_rate", "squared_error"}, default="error_rate"
-        Which error it is.
-    selection : {"loo", "loo-sample", "cv", "validation"}, default="loo"
-        What it was measured on, as ``selection_`` of an estimator says.
     estimator_name : str or None, default=None
         The curve's name in the legend.
 
@@ -49,10 +83,6 @@ class LOOPathDisplay(Display):
         The curve; of several, the one with the chosen point.
     lines_ : list of matplotlib Line2D
         All curves, by ascending λ.
-    chosen_ : matplotlib Line2D or None
-        The mark on what is in use.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
 
     See Also
     --------
@@ -109,9 +139,8 @@ class LOOPathDisplay(Display):
         check_known("parameter", parameter, ("C", "gamma"))
         model = fitted_step(estimator)
         path = _path_of(model, parameter)
-        metric = metric_of(path, metric)
+        metric, lam = _metric_of(path, metric), path.get("lam")
         in_use = path[parameter] == (model.C_ if parameter == "C" else model.kernel_.gamma)
-        lam = path.get("lam")
         if lam is not None:
             in_use &= lam == model.lam_
             lam = lam if len(np.unique(lam)) > 1 else None
@@ -130,26 +159,27 @@ class LOOPathDisplay(Display):
     def _draw(self, **kwargs: Any) -> None:
         ax, values, errors = self.ax_, np.asarray(self.values), np.asarray(self.errors)
         style = {"marker": "o", "markersize": 4} | kwargs
-        self.lines_: list[Any] = []
-        self.line_: Any = None
-        self.chosen_ = None
-        for rows, words in self._curves(np.argsort(values, kind="stable")):
-            (line,) = ax.plot(values[rows], errors[rows], **(words | style))
-            self.lines_.append(line)
-            if self.line_ is None or self.chosen in rows:
-                self.line_ = line
-        ax.set(xscale="log", xlabel=self.parameter, ylabel=error_words(self.metric, self.selection))
+        curves = self._curves(np.argsort(values, kind="stable"))
+        self.lines_ = [ax.plot(values[k], errors[k], **(look | style))[0] for k, look in curves]
+        own = [n for n, (rows, _) in enumerate(curves) if self.chosen in rows]
+        self.line_, self.chosen_ = self.lines_[own[0] if own else 0], None
+        ax.set(xscale="log", xlabel=self.parameter)
+        self._name_errors(ax.yaxis)
         if self.metric == "error_rate":
-            percent(ax.yaxis)
             ax.set_ylim(bottom=0)
-        elif errors.min() > 0 and errors.max() > WIDE * errors.min():
+        elif self._wide:
             ax.set_yscale("log")
         if self.chosen is not None:
-            self._mark(values[self.chosen], errors[self.chosen])
-        if self.lam is None:
-            legend_inside(ax)
-        else:
+            value, colour = values[self.chosen], self.line_.get_color()
+            words = f"{self.parameter} = {value:.3g}"
+            label = {"zorder": 3, "label": f"chosen: {words}"}
+            self.chosen_ = self._mark(value, errors[self.chosen], colour, **label)
+            if self.lam is not None:
+                ax.set_title(f"chosen: λ = {np.asarray(self.lam)[self.chosen]:.3g}, {words}")
+        if self.lam is not None:
             legend_beside(ax, self.lines_, [line.get_label() for line in self.lines_], "λ")
+        elif ax.get_legend_handles_labels()[0]:
+            ax.legend()
 
     def _curves(self, order: np.ndarray) -> list[tuple[np.ndarray, dict[str, Any]]]:
         """The points of every curve by ascending value, and what sets it apart."""
@@ -157,63 +187,185 @@ class LOOPathDisplay(Display):
             return [(order, {"label": self.estimator_name} if self.estimator_name else {})]
         from matplotlib import colormaps
 
-        lam, curves = np.asarray(self.lam), []
-        strengths = np.unique(lam)
+        strengths, codes = np.unique(self.lam, return_inverse=True)
         # From end to end the colours would not all be readable on white and on black.
-        colours = colormaps["viridis"](np.linspace(0.2, 0.85, len(strengths)))
-        for strength, colour in zip(strengths, colours, strict=True):
-            rows = order[lam[order] == strength]
+        colours, curves = colormaps["viridis"](np.linspace(0.2, 0.85, len(strengths))), []
+        for k, (strength, colour) in enumerate(zip(strengths, colours, strict=True)):
+            rows = order[codes[order] == k]
             heavy = {"linewidth": 2.5, "zorder": 2.5} if self.chosen in rows else {"linewidth": 1}
             curves.append((rows, {"label": f"{strength:.3g}", "color": colour} | heavy))
         return curves
 
-    def _mark(self, value: float, error: float) -> None:
-        words = f"{self.parameter} = {value:.3g}"
-        if self.lam is not None:
-            self.ax_.set_title(f"chosen: λ = {np.asarray(self.lam)[self.chosen]:.3g}, {words}")
-        label = f"chosen: {words}"
-        colour = self.line_.get_color()
-        self.chosen_ = mark(self.ax_, value, error, colour, self._ink, zorder=3, label=label)
+
+@documented
+@dataclass(eq=False, repr=False)
+class SurfaceDisplay(ErrorDisplay):
+    """The error for every pair of C and λ, as a map with the chosen pair marked.
+
+    It is drawn by ``ax.pcolormesh``; ``colorbar=False`` leaves out what the colours mean.
+
+    Parameters
+    ----------
+    lam : array-like of shape (n_lam,)
+        The λ that were tried, ascending. Zero is drawn one step below the least of the others.
+    C : array-like of shape (n_C,)
+        The C that were tried, ascending.
+    errors : array-like of shape (n_lam, n_C)
+        The error of each pair.
+    chosen : tuple (lam, C) or None, default=None
+        The pair in use.
+    across : str, default="C"
+        The name of what goes across.
+
+    Attributes
+    ----------
+    im_ : matplotlib QuadMesh
+        The map.
+    colorbar_ : matplotlib Colorbar or None
+        What the colours mean.
+
+    See Also
+    --------
+    LOOPathDisplay : C alone, or a curve for every λ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from ulmus import SemiSupervisedELMClassifier
+    >>> from ulmus.plotting import SurfaceDisplay
+    >>> X, y = make_moons(100, noise=0.1, random_state=0)
+    >>> few = np.where(np.arange(100) < 10, y, -1)
+    >>> model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0).fit(X, few)
+    >>> display = SurfaceDisplay.from_estimator(model)
+    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+    ('C', 'λ')
+    """
+
+    lam: Any
+    C: Any
+    errors: Any
+    _: KW_ONLY
+    chosen: tuple[float, float] | None = None
+    metric: str = "error_rate"
+    selection: str = "loo"
+    across: str = "C"
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, metric: str = "auto", ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw the errors that a fitted model chose C and λ by.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            A fitted SS-ELM, GELM or MELM that chose among pairs. GELM's own grid has the same
+            C (1 + λ) for all λ, and that goes across then.
+        metric : {"auto", "error_rate", "squared_error"}, default="auto"
+            Which error; "auto" is the error rate where there is one.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
+        """
+        model = fitted_step(estimator)
+        table = _table_of(model)
+        metric = _metric_of(table, metric)
+        lam, rows = np.unique(table["lam"], return_index=True)
+        C, across, at = np.atleast_2d(table["C"]), "C", model.C_
+        C = C[rows] if len(C) > 1 else C
+        if not np.allclose(C, C[0], rtol=1e-9):
+            C, across, at = C * (1 + lam[:, None]), "C (1 + λ)", model.C_ * (1 + model.lam_)
+        C, columns = np.unique(C[0], return_index=True)
+        errors, where = table[metric][np.ix_(rows, columns)], (model.lam_, at)
+        same = {"metric": metric, "selection": model.selection_, "across": across}
+        return cls(lam, C, errors, chosen=where, **same).plot(ax, **kwargs)
+
+    def _draw(self, *, colorbar: bool = True, **kwargs: Any) -> None:
+        from matplotlib.colors import LogNorm, Normalize, PowerNorm
+
+        ax, lam, C = self.ax_, _on_log_axis(self.lam), _on_log_axis(self.C)
+        # Colours tell small errors apart, though the worst pairs err on every row.
+        rates = PowerNorm(0.5) if self.metric == "error_rate" else Normalize()
+        style = {"cmap": "cividis", "norm": LogNorm() if self._wide else rates}
+        self.im_ = ax.pcolormesh(_edges(C), _edges(lam), self.errors, **(style | kwargs))
+        ax.set(xscale="log", yscale="log", xlabel=self.across, ylabel="λ")
+        if lam[0] != np.min(self.lam):
+            _write_zero(ax.yaxis, lam[0])
+        self.chosen_ = self.colorbar_ = None
+        if self.chosen is not None:
+            strength, at = self.chosen
+            # White with a black edge is seen on every colour.
+            self.chosen_ = self._mark(at, strength if strength else lam[0], "white", "black")
+            ax.set_title(f"chosen: λ = {strength:.3g}, {self.across} = {at:.3g}")
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.im_, ax=ax)
+            self._name_errors(self.colorbar_.ax.yaxis)
 
 
 def _path_of(model: Any, parameter: str) -> dict[str, np.ndarray]:
     """The table that the model chose from."""
     name = type(model).__name__
+    names = ["gamma_path_"] if parameter == "gamma" else _PATHS
+    found = [getattr(model, path) for path in names if hasattr(model, path)]
+    if found:
+        return found[0]
     if parameter == "gamma":
-        if hasattr(model, "gamma_path_"):
-            return model.gamma_path_
-        raise InvalidInputError(
-            f"This {name} did not choose its gamma, so there is no path to draw; fit a kernel ELM "
-            "with gamma='loo'."
-        )
-    for path in _PATHS:
-        if hasattr(model, path):
-            return getattr(model, path)
+        why = "did not choose its gamma; fit a kernel ELM with gamma='loo'"
+    elif hasattr(model, "surface_"):
+        why = "chose C and lam together; SurfaceDisplay.from_estimator draws that"
+    elif not hasattr(model, "C_"):
+        why = "has no C"
+    else:
+        grid = {"SparseELMClassifier": "validation", "ManifoldELMClassifier": "cv"}.get(name, "loo")
+        why = f"was given C = {model.C_:.3g}, and chose none; fit it with C={grid!r} or a list"
+    raise InvalidInputError(f"There is no path to draw: {name} {why}.")
+
+
+def _table_of(model: Any) -> dict[str, np.ndarray]:
+    """The errors, λ down and C across; C is a table too where it differs between the λ."""
     if hasattr(model, "surface_"):
-        raise InvalidInputError(
-            f"This {name} chose C and lam together; SurfaceDisplay.from_estimator draws that."
-        )
-    if not hasattr(model, "C_"):
-        raise InvalidInputError(f"{name} has no C, so there is no path to draw.")
-    grid = {"SparseELMClassifier": "validation", "ManifoldELMClassifier": "cv"}.get(name, "loo")
-    raise InvalidInputError(
-        f"This {name} was given C = {model.C_:.3g}, so there is no path to draw; fit it with "
-        f"C={grid!r} or a list of values."
-    )
+        return model.surface_
+    path = getattr(model, "loo_path_", getattr(model, "cv_path_", None))
+    if path is not None and "lam" in path:
+        lam = path["lam"][np.sort(np.unique(path["lam"], return_index=True)[1])]
+        shape = (len(lam), -1)
+        return {"lam": lam} | {n: path[n].reshape(shape) for n in path if n != "lam"}
+    why = "has no lam to choose beside C; LOOPathDisplay.from_estimator draws the errors over C"
+    if hasattr(model, "lam_"):
+        given = f"was given C = {model.C_:.3g} and lam = {model.lam_:.3g}"
+        why = f"{given}; fit it with C='loo' and lam='loo', or lists of values"
+    raise InvalidInputError(f"There is no surface to draw: {type(model).__name__} {why}.")
 
 
-def metric_of(table: Mapping[str, Any], metric: str) -> str:
+def _metric_of(table: dict[str, Any], metric: str) -> str:
     """The column to draw of a table of errors."""
     there = "error_rate" if "error_rate" in table else "squared_error"
-    if metric == "auto":
-        return there
     check_known("metric", metric, ("auto", "error_rate", "squared_error"))
-    if metric not in table:
+    if metric != "auto" and metric not in table:
         raise InvalidInputError(f"There is no {metric} to draw here; use metric={there!r}.")
-    return metric
+    return there if metric == "auto" else metric
 
 
-def error_words(metric: str, selection: str) -> str:
-    """What the axis of an error is called."""
-    rows = "left-out rows" if selection.startswith("loo") else "held-out rows"
-    return f"{rows} wrong" if metric == "error_rate" else f"squared error, {rows}"
+def _on_log_axis(values: Any) -> np.ndarray:
+    """The values, with a zero one step below the least of the others."""
+    values = np.array(values, dtype=float)
+    if len(values) and values[0] == 0:
+        step = values[2] / values[1] if len(values) > 2 else 10.0
+        values[0] = values[1] / step if len(values) > 1 else 1.0
+    return values
+
+
+def _edges(values: np.ndarray) -> np.ndarray:
+    """The ends of the cells around values on a logarithmic axis."""
+    if len(values) == 1:
+        return values * np.array([10**-0.5, 10**0.5])
+    middle = np.sqrt(values[1:] * values[:-1])
+    return np.array([values[0] ** 2 / middle[0], *middle, values[-1] ** 2 / middle[-1]])
+
+
+def _write_zero(axis: Any, position: float) -> None:
+    """Call this place of a logarithmic axis zero."""
+    low, high = axis.get_view_interval()
+    others = [t for t in axis.get_majorticklocs() if max(low, position * 1.5) <= t <= high]
+    words = axis.get_major_formatter().format_ticks(others)
+    axis.set_ticks([position, *others], labels=["0", *words])

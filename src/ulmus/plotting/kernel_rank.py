@@ -6,10 +6,11 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import eigvalsh
 
+from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import Precomputed
 from ulmus.kernels.approximation import DEFAULT_TOL
-from ulmus.plotting.canvas import Display, fitted_step, legend_inside, mark, plain
+from ulmus.plotting.canvas import Display, fitted_step, plain
 
 __all__ = ["KernelSpectrumDisplay"]
 
@@ -17,6 +18,7 @@ __all__ = ["KernelSpectrumDisplay"]
 _MOST_ROWS = 5000
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class KernelSpectrumDisplay(Display):
     """The part of a kernel's trace that is missing, against the number of columns.
@@ -40,12 +42,8 @@ class KernelSpectrumDisplay(Display):
     ----------
     line_ : matplotlib Line2D
         The curve; it begins at no columns, where everything is missing.
-    rank_ : matplotlib Line2D or None
-        The mark on the rank in use.
-    tol_ : matplotlib Line2D or None
-        The line at the tolerance.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
+    rank_, tol_ : matplotlib Line2D or None
+        The mark on the rank in use, and the line at the tolerance.
 
     Examples
     --------
@@ -73,9 +71,9 @@ class KernelSpectrumDisplay(Display):
 
         Parameters
         ----------
-        estimator : KernelELMClassifier, KernelELMRegressor, KernelFeatures or Pipeline
-            A fitted model with a kernel; also a model whose ``features`` were `KernelFeatures`.
-            Of an exact one the eigenvalues are worked out here, for at most 5000 rows.
+        estimator : kernel ELM, KernelFeatures, an estimator with such features, or Pipeline
+            A fitted model. Of an exact one the eigenvalues are worked out here, for at most 5000
+            rows.
         name : str or None, default=None
             The curve's name in the legend; None is the method's.
         ax, **kwargs : matplotlib Axes or None, dict
@@ -88,16 +86,12 @@ class KernelSpectrumDisplay(Display):
                 f"{type(model).__name__} has no factor of a kernel to draw; use a kernel ELM or "
                 "KernelFeatures."
             )
-        if hasattr(model, "approximation_path_"):
-            display = cls(
-                plain(model.approximation_path_),
-                rank=model.rank_,
-                tol=_tolerance(model),
-                name=name or getattr(model, "method_", model.method),
-            )
-        else:
-            display = cls(_eigenvalues_left(model), name=name or "exact, by eigenvectors")
-        return display.plot(ax, **kwargs)
+        if not hasattr(model, "approximation_path_"):
+            name = name or "exact, by eigenvectors"
+            return cls(_eigenvalues_left(model), name=name).plot(ax, **kwargs)
+        path, tol = plain(model.approximation_path_), _tolerance(model)
+        name = name or getattr(model, "method_", model.method)
+        return cls(path, rank=model.rank_, tol=tol, name=name).plot(ax, **kwargs)
 
     def _draw(self, **kwargs: Any) -> None:
         ax, missing = self.ax_, np.concatenate([[1.0], self.missing])
@@ -111,27 +105,24 @@ class KernelSpectrumDisplay(Display):
             label = f"tolerance {self.tol:g}"
             self.tol_ = ax.axhline(self.tol, color=colour, ls="--", linewidth=1, label=label)
         if self.rank is not None:
-            place, label = (self.rank, missing[self.rank]), f"in use: {self.rank} columns"
-            self.rank_ = mark(ax, *place, colour, self._ink, clip_on=False, label=label)
+            label = f"in use: {self.rank} columns"
+            self.rank_ = self._mark(
+                self.rank, missing[self.rank], colour, clip_on=False, label=label
+            )
         ax.set(xlabel="columns", ylabel="part of trace missing", yscale="log")
         ax.set_xlim(left=0)
-        legend_inside(ax)
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend()
 
 
 def _eigenvalues_left(model: Any) -> np.ndarray:
     """What is missing after each eigenvector of an exact kernel."""
-    name = type(model).__name__
-    if isinstance(model.kernel_, Precomputed):
-        raise InvalidInputError(
-            f"This {name} used a precomputed kernel as it was and did not keep it; fit it with "
-            "rank= or tol= to see what a factor leaves out."
-        )
-    n = model.landmarks_.shape[0]
-    if n > _MOST_ROWS:
-        raise InvalidInputError(
-            f"The eigenvalues of {n} rows take too long to draw; fit {name} with rank= or tol=, "
-            "which finds a factor."
-        )
+    name, n = type(model).__name__, model.landmarks_.shape[0]
+    if isinstance(model.kernel_, Precomputed) or n > _MOST_ROWS:
+        many = f"has {n} rows, whose eigenvalues take too long to draw"
+        kept = "used a precomputed kernel as it was and did not keep it"
+        why = kept if isinstance(model.kernel_, Precomputed) else many
+        raise InvalidInputError(f"This {name} {why}; fit it with rank= or tol=, to draw a factor.")
     K = plain(model.kernel_(model.landmarks_, model.landmarks_)).astype(float)
     values = np.maximum(eigvalsh(K)[::-1], 0.0)
     # Summed from the small end, which a difference from one would round away.

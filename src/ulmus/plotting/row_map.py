@@ -6,16 +6,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError
-from ulmus.plotting.canvas import (
-    COLOURS,
-    MARKERS,
-    MUTED,
-    Display,
-    fitted_step,
-    legend_beside,
-    plain,
-)
+from ulmus.plotting import canvas
+from ulmus.plotting.canvas import COLOURS, MARKERS, Display, plain
 from ulmus.targets import codes_of, distinct, known_labels
 from ulmus.validation import narrowed
 
@@ -24,10 +18,10 @@ __all__ = ["EmbeddingDisplay"]
 # A legend of more classes than this would be larger than the map.
 _MOST_NAMED = 60
 # Up to this many rows a marker has its full area; more rows have smaller ones, to a third of it.
-_ROWS = 500
-_AREA = 36.0
+_ROWS, _AREA = 500, 36.0
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class EmbeddingDisplay(Display):
     """Rows on a map, each in its class's colour and shape, and hollow where that is uncertain.
@@ -51,8 +45,6 @@ class EmbeddingDisplay(Display):
         The classes that occur.
     legend_ : matplotlib Legend or None
         The classes' names, beside the map; None past sixty, or without labels.
-    ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
 
     Examples
     --------
@@ -101,7 +93,7 @@ class EmbeddingDisplay(Display):
         ax, **kwargs : matplotlib Axes or None, dict
             As for `plot`, which draws it.
         """
-        last, proba = fitted_step(estimator), None
+        last, proba = canvas.fitted_step(estimator), None
         if classifier is not None:
             if not hasattr(classifier, "predict_proba"):
                 raise InvalidInputError(
@@ -150,7 +142,7 @@ class EmbeddingDisplay(Display):
         self.scatters_: list[Any] = []
         if (codes < 0).any():
             name = None if self.labels is None else "no label"
-            self._scatter(codes < 0, MUTED, ".", name, {"s": _area(len(codes))} | kwargs)
+            self._scatter(codes < 0, canvas.MUTED, ".", name, {"s": _area(len(codes))} | kwargs)
         style = {"s": _area(int(np.sum(codes >= 0)))} | kwargs
         for code, label in enumerate(self.classes):
             colour, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
@@ -160,14 +152,12 @@ class EmbeddingDisplay(Display):
 
     def _codes(self, n_rows: int) -> np.ndarray:
         """The class of each row by its place in ``classes``, and −1 for none."""
-        codes = np.full(n_rows, -1)
-        if self.labels is None:
-            self.classes = np.empty(0)
-            return codes
-        labels = plain(self.labels)
-        known = known_labels(labels)
-        self.classes = distinct(narrowed(labels[known]))
-        codes[known] = codes_of(labels[known], self.classes)
+        codes, self.classes = np.full(n_rows, -1), np.empty(0)
+        if self.labels is not None:
+            labels = plain(self.labels)
+            known = known_labels(labels)
+            self.classes = distinct(narrowed(labels[known]))
+            codes[known] = codes_of(labels[known], self.classes)
         return codes
 
     def _scatter(
@@ -193,7 +183,7 @@ class EmbeddingDisplay(Display):
                 # Off the map: it is there for the legend alone.
                 handles.append(self.ax_.scatter([], [], facecolors=face, edgecolors=self._ink))
                 names.append(name)
-        return legend_beside(self.ax_, handles, names)
+        return canvas.legend_beside(self.ax_, handles, names)
 
 
 def _area(n_rows: int) -> float:
