@@ -11,13 +11,13 @@ from unittest.mock import patch
 import numpy as np
 
 from ulmus import ELMClassifier, ELMRegressor
-from ulmus.tables import Table, TableEncoder, encoder, squashing
+from ulmus.tables import Table, TableEncoder, columns, encoder
 
 # Columns that reach far are squashed, and up to so many columns are ranked.
 SHAPES = {
     "scaled": (np.inf, 0),
-    "bent": (squashing._FAR, 0),
-    "bent and ranked": (squashing._FAR, np.inf),
+    "bent": (columns._FAR, 0),
+    "bent and ranked": (columns._FAR, np.inf),
 }
 NAMES = ("adult", "california_housing", "covtype", "segment", "shuttle", "letter", "usps", "g50c")
 
@@ -59,7 +59,7 @@ def measure():
         found[name] = {}
         for shaped, (far, ranked) in SHAPES.items():
             with (
-                patch.object(squashing, "_FAR", far),
+                patch.object(columns, "_FAR", far),
                 patch.object(encoder, "_MOST_RANKED", ranked),
             ):
                 scores = [

@@ -72,7 +72,7 @@ def test_the_onnx_file_takes_the_columns_and_predicts_what_the_model_does(prices
 @pytest.mark.parametrize("steps", [False, True])
 def test_the_onnx_file_of_classes_with_steps_and_without(flowers, capsys, monkeypatch, steps):
     runtime = pytest.importorskip("onnxruntime")
-    monkeypatch.setattr("ulmus.tables.candidates.steps_help", lambda *_: steps)
+    monkeypatch.setattr("ulmus.tables.fitting.steps_help", lambda *_: steps)
     main(["fit", "flowers.csv", "--target", "kind"])
     capsys.readouterr()
     assert main(["export", "flowers.ulmus", "--onnx", "out.onnx", "--json"]) == 0

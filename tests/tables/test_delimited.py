@@ -260,7 +260,7 @@ def test_a_row_longer_than_the_longest_line_is_refused(tmp_path, monkeypatch):
     ("data", "complaint"),
     [
         (b"a,b\n1,\x002\n", "NUL characters"),
-        (bytes(range(256)) * 4, "NUL characters|neither in UTF-8"),
+        (bytes(range(256)) * 4, "NUL characters|is not text in utf-8 or cp1252"),
         (b"PK\x03\x04rest of a workbook", "workbook"),
         (b"PAR1 and so on", "let its name end in .parquet"),
         (b"\x89PNG\r\n\x1a\n", "an image"),

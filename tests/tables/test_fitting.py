@@ -6,6 +6,7 @@ import pytest
 from ulmus import load, save
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel, fit_table
+from ulmus.tables.fitting import Settings, choose
 
 
 def table_of(**columns):
@@ -60,3 +61,14 @@ def test_targets_that_are_no_measurement_are_counted_and_not_called_blank():
     notes = " ".join(model.summary["notes"])
     assert "'wave': 2 infinite values and 1 value beyond 1e+100 count as blank." in notes
     assert model.summary["rows"] == 197
+
+
+def test_steps_are_taken_where_they_help():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
+    jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
+    chosen = choose(x, jumps, Settings(classify=False))
+    assert chosen.view.steps
+    straight = x @ [1.0, 2.0, -1.0]
+    chosen = choose(x, straight, Settings(classify=False))
+    assert not chosen.view.steps

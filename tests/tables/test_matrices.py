@@ -69,7 +69,7 @@ class Trap:
         ),
         (
             {"data": [np.nan], "indices": [1], "indptr": [0, 1], "shape": [1, 2]},
-            "does not hold finite numbers",
+            "not finite",
         ),
         (
             {"data": [1.0], "indices": [1], "indptr": [0, 1], "shape": [1, 10**12]},

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 from ulmus.exceptions import MissingExtraError, TableError
 
 __all__ = [
-    "OddRows",
     "arrow_batches",
     "arrow_dataset",
     "column_values",
@@ -27,43 +25,20 @@ _COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
 
 
 # ---------------------------------------------------------------------- delimited text
-@dataclass(frozen=True)
-class OddRows:
-    """Rows with more or fewer fields than the first: how many, and the first of them.
-
-    Its number counts from 1, the header included.
-    """
-
-    count: int
-    number: int
-    fields: int
-    text: str
-
-
 def delimited_cells(
     source: Path | bytes, *, delimiter: str, encoding: str, width: int, block: int
-) -> tuple[list[Any], OddRows | None]:
-    """The columns of a file as Arrow's text, the header among their cells, and the odd rows.
+) -> tuple[list[Any], list[Any]]:
+    """The columns of a file, or of its content, as Arrow's text with the header among their cells.
 
-    Parameters
-    ----------
-    source : Path or bytes
-        The file, compressed where its name ends in .gz or .bz2, or its content.
-    delimiter, encoding : str
-        What separates two fields, and the encoding; a UTF-8 byte order mark is skipped.
-    width : int
-        Fields of a row.
-    block : int
-        Bytes to read at a time, which must hold the longest row.
+    A row has ``width`` fields; those with more or fewer are counted by the second list, which has
+    Arrow's account of the first of them. ``block`` bytes, read at a time, hold the longest row.
     """
     pyarrow = _arrow("cli", "csv")
     csv = pyarrow.csv
-    odd: list[OddRows] = []
+    odd: list[Any] = []
 
     def note(row: Any) -> str:
-        # Only the first is kept, for all rows may be odd.
-        first = odd.pop() if odd else OddRows(0, row.number, row.actual_columns, row.text)
-        odd.append(replace(first, count=first.count + 1))
+        odd.append(None if odd else row)
         return "skip"
 
     parse = csv.ParseOptions(
@@ -81,8 +56,10 @@ def delimited_cells(
     read = csv.ReadOptions(
         autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
     )
+    packing = {".gz": "gzip", ".bz2": "bz2"}.get(getattr(source, "suffix", "").lower())
     try:
-        with _stream(pyarrow, source) as stream:
+        given = str(source) if isinstance(source, Path) else pyarrow.py_buffer(source)
+        with pyarrow.input_stream(given, compression=packing) as stream:
             table = csv.read_csv(
                 stream, read_options=read, parse_options=parse, convert_options=convert
             )
@@ -92,14 +69,7 @@ def delimited_cells(
             f'{name} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
             "and never closed."
         ) from error
-    return list(table.columns), odd[0] if odd else None
-
-
-def _stream(pyarrow: Any, source: Path | bytes) -> Any:
-    if isinstance(source, bytes):
-        return pyarrow.BufferReader(source)
-    packing = {".gz": "gzip", ".bz2": "bz2"}.get(source.suffix.lower())
-    return pyarrow.input_stream(str(source), compression=packing)
+    return list(table.columns), odd
 
 
 def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.ndarray:
@@ -115,10 +85,8 @@ def column_values(column: Any, missing: list[str], decimal_comma: bool) -> np.nd
     if numbers is None:
         numbers = _numbers(_ungrouped(distinct, decimal_comma))
     if numbers is None:
-        values = np.array(distinct.to_pylist(), dtype=object)
-    else:
-        values = numbers.to_numpy(zero_copy_only=False).astype(float)
-    return values.take(codes)
+        return np.array(distinct.to_pylist(), dtype=object).take(codes)
+    return np.asarray(numbers, dtype=float).take(codes)
 
 
 def _distinct(column: Any) -> tuple[Any, np.ndarray]:
@@ -131,10 +99,10 @@ def _distinct(column: Any) -> tuple[Any, np.ndarray]:
 def _plain_text(column: Any, missing: list[str]) -> Any:
     """Cells of text without space around them, null where they are one of ``missing``."""
     pyarrow = _arrow("cli", "compute")
-    text = pyarrow.compute.utf8_trim_whitespace(column)
-    lower = pyarrow.compute.utf8_lower(text)
-    blank = pyarrow.compute.is_in(lower, value_set=pyarrow.array(missing, text.type))
-    return pyarrow.compute.if_else(blank, None, text)
+    compute = pyarrow.compute
+    text = compute.utf8_trim_whitespace(column)
+    blank = compute.is_in(compute.utf8_lower(text), value_set=pyarrow.array(missing, text.type))
+    return compute.if_else(blank, None, text)
 
 
 def _numbers(text: Any) -> Any:
@@ -219,24 +187,24 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
     if kinds.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
-    if kinds.is_date(kind) or kinds.is_timestamp(kind):
+    numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
+    if kinds.is_boolean(kind):
+        column = pyarrow.compute.if_else(column, "True", "False")
+    elif kinds.is_date(kind) or kinds.is_timestamp(kind):
         moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
         words: np.ndarray = np.datetime_as_string(moments).astype(object)
         words[np.isnat(moments)] = None
         return words
-    if kinds.is_boolean(kind):
-        column = pyarrow.compute.if_else(column, "True", "False")
-    if kinds.is_boolean(kind) or kinds.is_string(kind) or kinds.is_large_string(kind):
-        distinct, codes = _distinct(column.cast(pyarrow.large_string()))
-        text = _plain_text(distinct, missing).to_pylist()
-        return np.array([*text, None], dtype=object).take(codes)
-    numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
-    if any(holds(kind) for holds in numeric):
+    elif any(holds(kind) for holds in numeric):
         return np.array(column.cast(pyarrow.float64(), safe=False).to_numpy(), dtype=float)
-    raise TableError(
-        f"{path}: the column {name!r} holds {kind}, and only numbers, text, dates and booleans can "
-        "be used; leave it out, or spread it over several columns."
-    )
+    elif not (kinds.is_string(kind) or kinds.is_large_string(kind)):
+        raise TableError(
+            f"{path}: the column {name!r} holds {kind}, and only numbers, text, dates and booleans "
+            "can be used; leave it out, or spread it over several columns."
+        )
+    distinct, codes = _distinct(column.cast(pyarrow.large_string()))
+    text = _plain_text(distinct, missing).to_pylist()
+    return np.array([*text, None], dtype=object).take(codes)
 
 
 def _brief(error: Exception) -> str:

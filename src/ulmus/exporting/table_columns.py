@@ -12,9 +12,8 @@ from ulmus.exporting.onnx_graph import Graph, Value
 from ulmus.exporting.onnx_maps import transformed
 from ulmus.exporting.onnx_outputs import OUTPUT_NAMES
 from ulmus.tables.clipped_bins import ClippedBins
-from ulmus.tables.columns import Category, Number
+from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number
 from ulmus.tables.encoder import TableEncoder
-from ulmus.tables.squashing import FARTHEST, LARGEST, Frame
 from ulmus.typing import DType
 
 __all__ = ["encoded_rows", "input_names"]
@@ -70,7 +69,7 @@ def _category(column: Category, graph: Graph, name: str) -> Value:
 
 
 def _blank(x: Value) -> Value:
-    """`ulmus.tables.squashing.usable`, turned round: NaN is below nothing."""
+    """`ulmus.tables.columns.usable`, turned round: NaN is below nothing."""
     return x.op("Abs").op("Less", LARGEST).op("Not")
 
 
@@ -79,7 +78,7 @@ def _filled(x: Value, fill: Any) -> Value:
 
 
 def _framed(x: Value, frame: Frame) -> Value:
-    """`ulmus.tables.squashing.framed`."""
+    """`ulmus.tables.columns.framed`."""
     center, scale, squash = frame
     z = ((x - center) / scale).op("Max", -FARTHEST).op("Min", FARTHEST)
     third = z / 3.0

@@ -17,7 +17,7 @@ from ulmus.fitted import declared
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
-from ulmus.tables.cells import DATE_LAYOUTS
+from ulmus.tables.columns import DATE_LAYOUTS
 
 __all__ = ["COLUMNS", "PARTS", "layout_of"]
 

@@ -1,19 +1,48 @@
-"""One column of a table: what it holds, by its cells, and how it becomes columns of a matrix."""
+"""One column of a table: what it holds, by its cells, and how it becomes columns of a matrix.
+
+Numbers are centred and scaled. A column that reaches far beyond its bulk, as incomes do, is
+squashed into ±3 by z / √(1 + z²/9); otherwise a few far values would take up the whole range. In a
+table of few numbers, each also gets its rank among the training values, from −1 to 1: a hidden unit
+can then bend where the data are.
+"""
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import numpy as np
 import scipy.sparse as sp
 
 from ulmus.exceptions import TableError
-from ulmus.tables.cells import DATE_LAYOUTS, read_cells, reader, words
-from ulmus.tables.squashing import LARGEST, Frame, frame_of, framed, ranks_of, unusable, usable
-from ulmus.tables.wording import counted, listed, quoted
+from ulmus.tables.table import counted, listed, quoted
 
-__all__ = ["Category", "Number", "column_of"]
+__all__ = [
+    "DATE_LAYOUTS",
+    "FARTHEST",
+    "LARGEST",
+    "Category",
+    "Frame",
+    "Number",
+    "column_of",
+    "read_cells",
+    "reader",
+    "unusable",
+    "usable",
+    "varied",
+]
 
+# Larger numbers count as blank: they are no measurements, and their squares may overflow.
+LARGEST = 1e100
+# Scaled values are clipped to this distance from the centre.
+FARTHEST = 1e6
+# A column with a value more standard deviations than these from its mean is squashed.
+_FAR = 4.0
+_LIMIT = 3.0
+_KNOTS = 256
+# Ranks of fewer different values say little more than the values.
+_FEWEST_VALUES = 10
 # A column holds numbers if this share of its filled cells does, and the others have few spellings.
 _NUMBERS = 0.95
 _MOST_SPELLINGS = 10
@@ -25,10 +54,149 @@ _INDICATED = 0.01
 _MOST_CATEGORIES = 50
 # In a column with more values than that, a category is in at least so many rows.
 _FEWEST_ROWS = 10
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
-_HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
 _BLANK = "is blank in every row"
 _CONSTANT = "has the same value in every row"
+
+# Centre, scale, and whether far values are squashed.
+Frame = tuple[float, float, bool]
+
+
+# ---------------------------------------------------------------------- cells of text
+Reader = Callable[[str], float | None]
+
+_HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
+_CODE = re.compile(r"[+-]?0\d")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
+_YES_OR_NO = {
+    **dict.fromkeys(("true", "yes", "t", "y", "on", "1"), 1.0),
+    **dict.fromkeys(("false", "no", "f", "n", "off", "0"), 0.0),
+}
+# In the order they are tried; the first that reads every date is taken.
+DATE_LAYOUTS = {
+    "iso": "year-month-day",
+    "%Y/%m/%d": "year/month/day",
+    "%d.%m.%Y": "day.month.year",
+    "%m/%d/%Y": "month/day/year",
+    "%d/%m/%Y": "day/month/year",
+}
+_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def reader(
+    cells: Iterable[str | None], decimal_comma: bool, kind: str = "number", layout: str = ""
+) -> Reader:
+    """A function from one of the cells to its number, or to None where it is none.
+
+    ``kind`` is "number", "boolean" or "date", ``layout`` that of the dates. A point sets thousands
+    apart where ``decimal_comma`` is true and some cell has a comma, else it is a decimal point.
+    """
+    if kind == "boolean":
+        return lambda cell: _YES_OR_NO.get(cell.lower())
+    if kind == "date":
+        return lambda cell: _days(cell, layout)
+    comma = decimal_comma and any("," in cell for cell in cells if cell)
+    return lambda cell: _plain_number(cell, comma)
+
+
+def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of cells of text, NaN where there is none, and which cells could not be read."""
+    found = {cell: read(cell) for cell in set(cells) if cell is not None}
+    x = np.array([found.get(cell) for cell in cells], dtype=float)
+    return x, np.array([cell in found and found[cell] is None for cell in cells], dtype=bool)
+
+
+def _plain_number(cell: str, decimal_comma: bool) -> float | None:
+    """Read 12, -1.5e3 or 1,234.5; with a decimal comma 1,5 and 1.234,5; no code such as 007."""
+    if _CODE.match(cell):
+        return None
+    if decimal_comma and _COMMA.fullmatch(cell):
+        cell = cell.replace(".", "").replace(",", ".")
+    elif not decimal_comma and _GROUPED.fullmatch(cell):
+        cell = cell.replace(",", "")
+    return float(cell) if _PLAIN.fullmatch(cell) else None
+
+
+def _days(cell: str, layout: str) -> float | None:
+    """A date as days since 1970, with the time of day as a fraction."""
+    iso = layout == "iso"
+    if iso and not _ISO.fullmatch(cell):
+        return None
+    try:
+        moment = datetime.fromisoformat(cell) if iso else datetime.strptime(cell, layout)
+    except ValueError:
+        return None
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (zoned - _EPOCH).total_seconds() / 86400
+
+
+def _words(values: np.ndarray) -> np.ndarray:
+    """Cells as text, numbers as they would be written."""
+    if values.dtype == object:
+        return values
+    return np.array([None if np.isnan(v) else f"{v:.15g}" for v in values], dtype=object)
+
+
+# ---------------------------------------------------------------------- numbers
+def usable(x: np.ndarray) -> np.ndarray:
+    """Which numbers are neither NaN nor infinite nor nearly so; the others count as blank."""
+    with np.errstate(invalid="ignore"):
+        # No finite number of float32 is so large.
+        found: np.ndarray = np.isfinite(x) if x.dtype == np.float32 else np.abs(x) < LARGEST
+    return found
+
+
+def unusable(x: np.ndarray) -> str:
+    """How many of the others there are, and of which kind, in words.
+
+    Examples
+    --------
+    >>> unusable(np.array([1.0, np.nan, np.inf, 1e200, -1e300]))
+    '1 blank, 1 infinite value and 2 values beyond 1e+100'
+    """
+    blank, infinite = int(np.isnan(x).sum()), int(np.isinf(x).sum())
+    large = int((~usable(x)).sum()) - blank - infinite
+    found = [counted(n, what) for n, what in ((blank, "blank"), (infinite, "infinite value")) if n]
+    if large:
+        found.append(f"{counted(large, 'value')} beyond {LARGEST:g}")
+    return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+
+
+def frame_of(x: np.ndarray) -> Frame:
+    """Centre, scale, and whether far values are squashed."""
+    middle, mean, deviation = float(np.median(x)), float(np.mean(x)), float(np.std(x))
+    if not deviation > 0 or np.abs(x - mean).max() <= _FAR * deviation:
+        return middle, deviation or 1.0, False
+    low, high = np.quantile(x, [0.25, 0.75])
+    # Where most values are the same, the scale is that of the others.
+    spread = high - low or np.median(np.abs(x[x != middle] - middle))
+    return middle, float(spread), True
+
+
+def framed(x: np.ndarray, frame: Frame) -> np.ndarray:
+    """The numbers centred, scaled and, where the frame says so, squashed."""
+    center, scale, squash = frame
+    with np.errstate(over="ignore"):
+        z = np.clip((x - center) / scale, -FARTHEST, FARTHEST)
+    return z / np.hypot(1.0, z / _LIMIT) if squash else z
+
+
+def varied(x: np.ndarray) -> bool:
+    """Whether there are so many different values that their ranks say more than they do."""
+    # The first rows nearly always settle it.
+    return any(len(np.unique(part)) > _FEWEST_VALUES for part in (x[:1000], x))
+
+
+def ranks_of(x: np.ndarray) -> np.ndarray:
+    """Values and their ranks from −1 to 1, in two rows of at most 257; none of few values."""
+    if not varied(x):
+        return np.zeros((2, 0))
+    share = np.linspace(-1, 1, _KNOTS + 1)
+    values, place = np.unique(np.quantile(x, (share + 1) / 2), return_inverse=True)
+    # Equal values share the mean of their ranks.
+    return np.stack([values, np.bincount(place, share) / np.bincount(place)])
 
 
 @dataclass(frozen=True)
@@ -36,8 +204,7 @@ class Number:
     """How a column becomes numbers.
 
     ``layout`` is a date's, ``spellings`` are words among numbers that count as blank, ``fill`` is
-    what a blank becomes, ``indicator`` says whether blanks have a column of their own, ``frame``
-    and ``ranks`` are as in `ulmus.tables.squashing`.
+    what a blank becomes, ``indicator`` says whether blanks have a column of their own.
     """
 
     kind: str
@@ -48,45 +215,33 @@ class Number:
     frame: Frame = (0.0, 1.0, False)
     ranks: np.ndarray = field(default_factory=lambda: np.zeros((2, 0)))
 
-    def fitted(self, x: np.ndarray, ranked: bool) -> "Number":
-        """The same with fill, frame and ranks of these numbers, not all of which are blank."""
-        seen = x[usable(x)]
-        blanks = len(x) - len(seen)
-        indicator = blanks > 0 and blanks >= _INDICATED * len(x)
-        found = replace(self, fill=float(np.median(seen)), indicator=indicator)
-        if self.kind == "boolean":
-            return found
-        ranks = ranks_of(seen) if ranked else self.ranks
-        return replace(found, frame=frame_of(seen), ranks=ranks)
-
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         ranked = [f"rank of {name}"] * bool(self.ranks.size)
         return [name, *ranked, *[f"{name} is blank"] * self.indicator]
 
     def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool
-    ) -> tuple[np.ndarray, list[str]]:
-        """The matrix' columns, and notes about cells that training did not have."""
+        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+    ) -> np.ndarray:
+        """The matrix' columns; cells that training did not have are told in ``notes``."""
         x = self._numbers(name, values, decimal_comma)
         blank = ~usable(x)
-        notes = []
         if blank.any() and not self.indicator:
-            notes = [f"{name!r}: {unusable(x)} filled by {self.fill:g}."]
+            notes.append(f"{name!r}: {unusable(x)} filled by {self.fill:g}.")
         x = np.where(blank, self.fill, x)
         columns = [framed(x, self.frame)]
         if self.ranks.size:
             columns.append(np.interp(x, *self.ranks))
         if self.indicator:
             columns.append(blank)
-        return np.column_stack(columns).astype(np.float32), notes
+        return np.column_stack(columns).astype(np.float32)
 
     def _numbers(self, name: str, values: np.ndarray, decimal_comma: bool) -> np.ndarray:
         """The cells as numbers, blanks as NaN; a word among them is an error."""
         if values.dtype != object and self.kind == "number":
             return values
-        cells = words(values)
-        x, bad = read_cells(cells, reader(self.kind, self.layout, cells, decimal_comma))
+        cells = _words(values)
+        x, bad = read_cells(cells, reader(cells, decimal_comma, self.kind, self.layout))
         bad &= [cell not in self.spellings for cell in cells]
         if bad.any():
             row = int(np.argmax(bad))
@@ -98,6 +253,7 @@ class Number:
         return x
 
 
+# ---------------------------------------------------------------------- categories
 @dataclass(frozen=True)
 class Category:
     """How a column of text becomes zeros and ones.
@@ -110,124 +266,115 @@ class Category:
     other: bool = False
     kind: str = "category"
 
-    @classmethod
-    def of(cls, cells: np.ndarray) -> "Category":
-        """The categories of a column."""
-        counts = Counter(cells)
-        blank = counts.pop(None, 0) > 0
-        kept = set(counts)
-        if len(counts) > _MOST_CATEGORIES:
-            often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CATEGORIES]
-            kept = {word for word, count in often if count >= _FEWEST_ROWS}
-        return cls(tuple(sorted(kept)), blank, other=len(kept) < len(counts))
-
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         outputs = [f"{name}={category}" for category in self.categories]
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is blank"] * self.blank]
 
     def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool
-    ) -> tuple[sp.csr_array, list[str]]:
-        """The matrix' columns, and notes about cells that training did not have."""
-        cells = words(values)
+        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+    ) -> sp.csr_array:
+        """The matrix' columns; cells that training did not have are told in ``notes``."""
+        cells = _words(values)
         last = len(self.categories)
-        elsewhere = last if self.other else -1
-        known: dict[str | None, int] = {c: k for k, c in enumerate(self.categories)}
-        known[None] = last + self.other if self.blank else -1
-        codes = np.array([known.get(cell, elsewhere) for cell in cells], dtype=np.int64)
+        codes_of: dict[str | None, int] = {c: k for k, c in enumerate(self.categories)}
+        new = Counter(cell for cell in cells if cell is not None and cell not in codes_of)
+        codes_of |= dict.fromkeys(new, last if self.other else -1)
+        codes_of[None] = last + self.other if self.blank else -1
+        codes = np.array([codes_of[cell] for cell in cells], dtype=np.int64)
+        blanks = sum(cell is None for cell in cells)
+        if blanks and not self.blank:
+            notes.append(f"{name!r}: {counted(blanks, 'blank')}, of which the model knows none.")
+        if new:
+            what = "rare or new, taken as other" if self.other else "new, taken as none"
+            count, which = (
+                counted(new.total(), "row"),
+                listed(word for word, _ in new.most_common()),
+            )
+            notes.append(f"{name!r}: categories of {count} are {what}: {which}.")
         rows = np.flatnonzero(codes >= 0)
         ones = np.ones(len(rows), dtype=np.float32)
         shape = (len(cells), last + self.other + self.blank)
-        X = sp.csr_array((ones, (rows, codes[rows])), shape=shape)
-        return X, self._notes(name, Counter(cells))
-
-    def _notes(self, name: str, counts: Counter[str | None]) -> list[str]:
-        notes = []
-        blanks = counts.pop(None, 0)
-        if blanks and not self.blank:
-            notes.append(f"{name!r}: {counted(blanks, 'blank')}, of which the model knows none.")
-        known = set(self.categories)
-        new = Counter({cell: count for cell, count in counts.items() if cell not in known})
-        if new:
-            what = "rare or new, taken as other" if self.other else "new, taken as none"
-            which = listed(str(cell) for cell, _ in new.most_common())
-            notes.append(
-                f"{name!r}: categories of {counted(new.total(), 'row')} are {what}: {which}."
-            )
-        return notes
+        return sp.csr_array((ones, (rows, codes[rows])), shape=shape)
 
 
-# How a column is encoded, or the reason why it is of no use; and notes about it.
-Found = tuple[Number | Category | str, list[str]]
+# ---------------------------------------------------------------------- what a column holds
+def column_of(
+    name: str, values: np.ndarray, decimal_comma: bool, ranked: bool, notes: list[str]
+) -> Number | Category | str:
+    """How a column is encoded, or the reason why it is of no use.
 
-
-def column_of(name: str, values: np.ndarray, *, decimal_comma: bool, ranked: bool) -> Found:
-    """What becomes of a column; ``ranked`` says whether numbers get their ranks too."""
+    ``ranked`` says whether numbers get their ranks too; ``notes`` is added to.
+    """
     if values.dtype != object:
-        return _number(name, values, Number("number"), ranked)
+        return _number(name, values, Number("number"), ranked, notes)
     distinct = {cell for cell in values if cell is not None}
     if not distinct:
-        return _BLANK, []
-    numbers = Number("number")
-    for column in (numbers, Number("boolean"), *(Number("date", form) for form in DATE_LAYOUTS)):
-        read = reader(column.kind, column.layout, distinct, decimal_comma)
+        return _BLANK
+    kinds = [("number", ""), ("boolean", ""), *(("date", layout) for layout in DATE_LAYOUTS)]
+    for kind, layout in kinds:
+        read = reader(distinct, decimal_comma, kind, layout)
         if all(read(cell) is not None for cell in distinct):
-            return _number(name, read_cells(values, read)[0], column, ranked)
-    x, bad = read_cells(values, reader("number", "", distinct, decimal_comma))
+            return _number(name, read_cells(values, read)[0], Number(kind, layout), ranked, notes)
+    x, bad = read_cells(values, reader(distinct, decimal_comma))
     spellings = tuple(sorted(set(values[bad])))
     few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
     if not few or len(spellings) > _MOST_SPELLINGS:
-        return _category(name, values, distinct)
-    found, notes = _number(name, x, replace(numbers, spellings=spellings), ranked)
-    note = f"{name!r} holds numbers, and {listed(spellings)} among them count as blank."
-    return found, [note, *notes]
+        return _category(name, values, len(distinct), notes)
+    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as blank.")
+    return _number(name, x, Number("number", spellings=spellings), ranked, notes)
 
 
-def _number(name: str, x: np.ndarray, column: Number, ranked: bool) -> Found:
+def _number(
+    name: str, x: np.ndarray, column: Number, ranked: bool, notes: list[str]
+) -> Number | str:
     seen = x[usable(x)]
     blanks = len(x) - len(seen)
     if not len(seen):
-        return _BLANK if np.isnan(x).all() else f"has no number below {LARGEST:g} in any row", []
+        return _BLANK if np.isnan(x).all() else f"has no number below {LARGEST:g} in any row"
     if not blanks and _tells_rows_apart(name, seen):
-        return "is a number of the row, different in each", []
-    column = column.fitted(x, ranked)
-    if seen.min() == seen.max() and not column.indicator:
-        return _CONSTANT, []
-    notes = []
+        return "is a number of the row, different in each"
+    indicator = blanks > 0 and blanks >= _INDICATED * len(x)
+    if seen.min() == seen.max() and not indicator:
+        return _CONSTANT
+    column = replace(column, fill=float(np.median(seen)), indicator=indicator)
+    if column.kind != "boolean":
+        ranks = ranks_of(seen) if ranked else column.ranks
+        column = replace(column, frame=frame_of(seen), ranks=ranks)
     if column.kind == "date":
-        layout = column.layout.replace("iso", "%Y-%m-%d")
-        for letter, part in (("%Y", "year"), ("%m", "month"), ("%d", "day")):
-            layout = layout.replace(letter, part)
-        notes.append(f"{name!r} holds dates ({layout}), which become days.")
+        notes.append(f"{name!r} holds dates ({DATE_LAYOUTS[column.layout]}), which become days.")
     if blanks:
-        also = "; a column of its own says where" if column.indicator else ""
+        also = "; a column of its own says where" if indicator else ""
         notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
-    return column, notes
+    return column
 
 
-def _category(name: str, values: np.ndarray, distinct: set[str]) -> Found:
-    blanks = sum(cell is None for cell in values)
-    if len(distinct) == 1 and not blanks:
-        return _CONSTANT, []
-    if len(distinct) == len(values) >= _FEW_ROWS:
-        return "has different text in each row", []
-    column = Category.of(values)
-    if not column.categories and not blanks:
-        return "has different text in nearly every row", []
-    notes = []
-    if column.other:
-        kept = f"{len(column.categories)} of {counted(len(distinct), 'value')}"
-        notes.append(f"{name!r}: {kept} are categories, the rarer ones are other.")
+def _category(name: str, values: np.ndarray, distinct: int, notes: list[str]) -> Category | str:
+    counts = Counter(values)
+    blanks = counts.pop(None, 0)
+    if distinct == 1 and not blanks:
+        return _CONSTANT
+    if distinct == len(values) >= _FEW_ROWS:
+        return "has different text in each row"
+    kept = set(counts)
+    if distinct > _MOST_CATEGORIES:
+        often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CATEGORIES]
+        kept = {word for word, count in often if count >= _FEWEST_ROWS}
+    if not kept and not blanks:
+        return "has different text in nearly every row"
+    other = len(kept) < distinct
+    if other:
+        some = f"{len(kept)} of {counted(distinct, 'value')}"
+        notes.append(f"{name!r}: {some} are categories, the rarer ones are other.")
     if blanks:
         notes.append(f"{name!r}: blanks, in {counted(blanks, 'row')}, are a category of their own.")
-    return column, notes
+    return Category(tuple(sorted(kept)), blanks > 0, other)
 
 
 def _tells_rows_apart(name: str, x: np.ndarray) -> bool:
     """Whether whole numbers count the rows from 0 or 1, or are an id that never comes twice."""
     if len(x) < _FEW_ROWS or (x != np.round(x)).any() or len(np.unique(x)) < len(x):
         return False
-    parts = _WORDS.findall(name)
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)
     named = bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")
     return bool(named or (x.min() in (0, 1) and np.ptp(x) == len(x) - 1))

@@ -9,14 +9,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ulmus.backends.arrow import OddRows, column_values, delimited_cells
+from ulmus.backends.arrow import column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.table import Table
-from ulmus.tables.wording import counted, listed, quoted
+from ulmus.tables.table import Table, counted, listed, quoted
 
 __all__ = ["MISSING", "look_at", "read_delimited"]
 
@@ -61,7 +61,8 @@ def read_delimited(
     before, first = _first_row(file.head, delimiter)
     if any("\n" in field and len(field) > _LONGEST_NAME for field in first):
         raise TableError(f"{path}: {_OPEN_QUOTE}, in the first row.")
-    names, named, notes = _names(path, first, header)
+    notes = list(file.notes)
+    names, named = _names(path, first, header, notes)
     # Arrow wants an end of line after a row that is the only one.
     alone = "\n" not in file.head and "\r" not in file.head
     cells, odd = delimited_cells(
@@ -72,7 +73,14 @@ def read_delimited(
         block=2 * LONGEST_LINE,
     )
     if odd:
-        raise TableError(_ragged(path, odd, len(names), delimiter))
+        text, fields = odd[0].text, counted(odd[0].actual_columns, "field")
+        more = f" ({counted(len(odd) - 1, 'more row')} like it)" if len(odd) > 1 else ""
+        quote = f" Perhaps {_OPEN_QUOTE}." if "\n" in text else ""
+        raise TableError(
+            f"{path}: row {odd[0].number} has {fields} and the first row has {len(names)}: "
+            f"{quoted(text)}{more}.{quote} Fields are separated by {delimiter!r}; give another "
+            "delimiter, or put quotes around fields that contain it."
+        )
     if "\n" in str(cells[-1][-1]) and file.last != '"':
         raise TableError(f"{path}: {_OPEN_QUOTE}, in row {len(cells[0])} of the file or before.")
     # In a single column, empty lines above the header are cells too.
@@ -84,16 +92,12 @@ def read_delimited(
         name: column_values(column.slice(above), MISSING, comma)
         for name, column in zip(names, cells, strict=True)
     }
-    return Table(names, columns, notes=file.notes + notes, decimal_comma=comma)
+    return Table(names, columns, notes=tuple(notes), decimal_comma=comma)
 
 
 # ---------------------------------------------------------------------- the text
 class TextFile(NamedTuple):
-    """What was found out about a text file.
-
-    ``head`` is its beginning, the first line and more, ``last`` the last character that is no end
-    of a line.
-    """
+    """A text file's encoding, its first lines, and its last character that is no end of a line."""
 
     encoding: str
     head: str
@@ -104,8 +108,7 @@ class TextFile(NamedTuple):
 def look_at(path: Path, encoding: str | None) -> TextFile:
     """Go through a text file once, a little at a time, and refuse what is none.
 
-    The encoding, where it is None, is that of a byte order mark, else UTF-8, else Windows-1252, the
-    usual one of Western Europe, with a note.
+    An encoding of None is that of a byte order mark, else UTF-8, else Windows-1252, with a note.
     """
     start = next(_chunks(path), b"")
     if not start.strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
@@ -115,26 +118,15 @@ def look_at(path: Path, encoding: str | None) -> TextFile:
             raise TableError(f"{path} is no text but {what}.")
     marked = next((name for name, marks in _MARKS.items() if start.startswith(marks)), None)
     given = _codec(encoding) if encoding else marked
-    try:
-        return _scan(path, given or "utf-8")
-    except UnicodeError as error:
-        if given:
-            raise TableError(
-                f"{path} is not text in {given} ({error}); give its encoding, such as utf-8, "
-                "cp1252 or utf-16."
-            ) from error
-    try:
-        found = _scan(path, "cp1252")
-    except UnicodeError as error:
-        raise TableError(
-            f"{path} is text neither in UTF-8 nor in Windows-1252; give its encoding, such as "
-            "shift_jis or cp1251, if it is text."
-        ) from error
-    note = (
-        f"{path.name} is not in UTF-8 and was read as Windows-1252; if letters with accents look "
-        "wrong, give its encoding."
+    note = f"{path.name} is not in UTF-8 and was read as Windows-1252; if letters look wrong, give"
+    tried = {given: ()} if given else {"utf-8": (), "cp1252": (f"{note} its encoding.",)}
+    for name, notes in tried.items():
+        with suppress(UnicodeError):
+            return _scan(path, name)._replace(notes=notes)
+    raise TableError(
+        f"{path} is not text in {' or '.join(tried)}; give its encoding, such as utf-8, cp1252, "
+        "utf-16 or shift_jis."
     )
-    return found._replace(notes=(note,))
 
 
 def _scan(path: Path, encoding: str) -> TextFile:
@@ -145,8 +137,8 @@ def _scan(path: Path, encoding: str) -> TextFile:
         text = decoder.decode(chunk, final=not chunk)
         if "\0" in text:
             raise TableError(
-                f"{path} has NUL characters: it is no text, or damaged, or in an encoding such as "
-                "utf-16-le; give its encoding, or save it again as CSV in UTF-8."
+                f"{path} has NUL characters: if it is text in utf-16-le or the like, give its "
+                "encoding; else save it again as CSV in UTF-8."
             )
         if len(head) < _HEAD or ("\n" not in head and "\r" not in head):
             head += text
@@ -154,8 +146,8 @@ def _scan(path: Path, encoding: str) -> TextFile:
         run = run + len(text) if end < 0 else len(text) - end - 1
         if run > LONGEST_LINE:
             raise TableError(
-                f"{path} has a line of more than {LONGEST_LINE:,} characters, which is no row of a "
-                "table; a table has an end of line after each row."
+                f"{path} has a line of more than {LONGEST_LINE:,} characters; a table has an end "
+                "of line after each row."
             )
         last = text.rstrip("\r\n")[-1:] or last
     return TextFile(encoding, head, last)
@@ -226,46 +218,32 @@ def _rows(head: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _names(
-    path: Path, first: list[str], header: bool | None
-) -> tuple[tuple[str, ...], bool, tuple[str, ...]]:
-    """The columns' names, whether the first row has them, and notes about it."""
+    path: Path, first: list[str], header: bool | None, notes: list[str]
+) -> tuple[tuple[str, ...], bool]:
+    """The columns' names, and whether the first row has them."""
     places = tuple(f"column_{j + 1}" for j in range(len(first)))
     if header is False:
-        return places, False, ()
+        return places, False
     numbers = [field for field in first if _NUMBER.fullmatch(field)]
     # Programs that have no names write 0, 1, 2, …
     counted_up = [[str(j + k) for j in range(len(first))] for k in (0, 1)]
     unsure = header is None and not (len(first) > 1 and first in counted_up)
     if unsure and len(numbers) == len(first):
-        note = (
+        notes.append(
             "The first row is all numbers, so it was taken as data, and the columns are called "
             "column_1, column_2, …; if it has names, say that there is a header."
         )
-        return places, False, (note,)
-    notes: tuple[str, ...] = ()
+        return places, False
     if unsure and numbers:
-        notes = (
+        notes.append(
             f"The first row was taken as names, although {quoted(numbers[0])} is a number; if it "
-            "is data, say that there is no header.",
+            "is data, say that there is no header."
         )
     names = tuple(field or place for field, place in zip(first, places, strict=True))
     if "" in first:
         blank = listed(name for name, field in zip(names, first, strict=True) if not field)
-        notes += (f"Columns without a name are called by their place: {blank}.",)
+        notes.append(f"Columns without a name are called by their place: {blank}.")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise TableError(
-            f"{path} has more than one column called {listed(twice)}; rename all but one, for a "
-            "model finds its columns by name."
-        )
-    return names, True, notes
-
-
-def _ragged(path: Path, odd: OddRows, width: int, delimiter: str) -> str:
-    more = f" ({counted(odd.count - 1, 'more row')} like it)" if odd.count > 1 else ""
-    quote = f" Perhaps {_OPEN_QUOTE}." if "\n" in odd.text else ""
-    return (
-        f"{path}: row {odd.number} has {counted(odd.fields, 'field')} and the first row has "
-        f"{width}: {quoted(odd.text)}{more}.{quote} Fields are separated by {delimiter!r}; give "
-        "another delimiter if that is wrong, or put quotes around fields that contain it."
-    )
+        raise TableError(f"{path} has more than one column called {listed(twice)}; rename them.")
+    return names, True

@@ -8,10 +8,8 @@ import scipy.sparse as sp
 
 from ulmus.arguments import hint
 from ulmus.exceptions import TableError
-from ulmus.tables.columns import Category, Number, column_of
-from ulmus.tables.squashing import unusable, usable, varied
-from ulmus.tables.table import Table
-from ulmus.tables.wording import counted, listed
+from ulmus.tables.columns import Category, Number, column_of, unusable, usable, varied
+from ulmus.tables.table import Table, counted, listed
 from ulmus.typing import Rows
 
 __all__ = ["TableEncoder"]
@@ -102,7 +100,8 @@ class TableEncoder:
             raise TableError(
                 f"The encoder takes a Table, not a {type(table).__name__}; read_table gives one."
             )
-        X, met = self._matrix(table) if self.width else self._encoded(table)
+        met: list[str] = []
+        X = self._matrix(table, met) if self.width else self._encoded(table, met)
         self.met = tuple(met)
         return X
 
@@ -115,8 +114,8 @@ class TableEncoder:
         """How many columns the matrix of a table has."""
         return self.width or sum(len(self.column(name).outputs("")) for name in self.names)
 
-    def _encoded(self, table: Table) -> tuple[Rows, list[str]]:
-        """The matrix of a table of named columns, and what `fit` had not met."""
+    def _encoded(self, table: Table, met: list[str]) -> Rows:
+        """The matrix of a table of named columns; what `fit` had not met is added to ``met``."""
         if table.matrix is not None:
             raise TableError(
                 f"The model knows columns by name ({listed(self.names)}), and this file is a "
@@ -127,48 +126,44 @@ class TableEncoder:
             if name not in present:
                 raise TableError(f"The column {name!r} is missing; {hint(name, table.names)}")
         extra = [name for name in table.names if name not in known]
-        met = [f"Columns the model does not know were ignored: {listed(extra)}."] if extra else []
-        blocks = []
-        for name in self.names:
-            block, notes = self.column(name).encoded(name, table[name], table.decimal_comma)
-            blocks.append(block)
-            met += notes
+        if extra:
+            met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
+        comma = table.decimal_comma
+        blocks = [self.column(name).encoded(name, table[name], comma, met) for name in self.names]
         if self.sparse:
-            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr"), met
-        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks]), met
+            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
 
-    def _matrix(self, table: Table) -> tuple[Rows, list[str]]:
-        """The rows of a table that is a matrix, and what `fit` had not met."""
-        X = table.matrix
+    def _matrix(self, table: Table, met: list[str]) -> Rows:
+        """The rows of a table that is a matrix; what `fit` had not met is added to ``met``."""
+        X, shape = table.matrix, tuple(table.image_shape)
         if X is None:
             raise TableError(
                 f"The model was fitted to a matrix of {self.width} columns without names, and this "
                 "file is a table; give a file of the same kind."
             )
-        if tuple(table.image_shape) != tuple(self.image_shape):
-            if not table.image_shape or not self.image_shape:
-                raise TableError("The model and the file are not both of images.")
+        if bool(shape) != bool(self.image_shape):
+            raise TableError("The model and the file are not both of images.")
+        if shape != tuple(self.image_shape):
             raise TableError(
                 f"The model was fitted to images of shape {self.image_shape} and these are of "
-                f"{table.image_shape}; read them with image_shape={self.image_shape}."
+                f"{shape}; read them with image_shape={self.image_shape}."
             )
+        more = X.shape[1] - self.width
         if self.sparse:
-            return self._same_width(sp.csr_array(X))
-        X = X.toarray() if sp.issparse(X) else X
-        if X.shape[1] != self.width:
+            if more > 0:
+                met.append(f"{counted(more, 'column')} that the model does not know ignored.")
+            # Columns at the end of a sparse file may have no entry.
+            kept = sp.csr_array(X)[:, : self.width]
+            return sp.csr_array((kept.data, kept.indices, kept.indptr), (len(table), self.width))
+        if more:
             raise TableError(f"The file has {X.shape[1]} columns and the model {self.width}.")
+        X = X.toarray() if sp.issparse(X) else X
         blank = ~usable(X)
         if not blank.any():
-            return X, []
-        return np.where(blank, self.fill.astype(X.dtype), X), [_filled(X)]
-
-    def _same_width(self, X: Rows) -> tuple[Rows, list[str]]:
-        """As many columns as in `fit`: in a sparse file, columns at the end may have no entry."""
-        more = X.shape[1] - self.width
-        ignored = f"{counted(more, 'column')} that the model does not know ignored."
-        kept = X[:, : self.width]
-        kept = sp.csr_array((kept.data, kept.indices, kept.indptr), (X.shape[0], self.width))
-        return kept, [ignored] if more > 0 else []
+            return X
+        met.append(_filled(X))
+        return np.where(blank, self.fill.astype(X.dtype), X)
 
 
 def _of_columns(table: Table) -> TableEncoder:
@@ -177,41 +172,31 @@ def _of_columns(table: Table) -> TableEncoder:
             f"The table has {len(table.names):,} columns, and a model's file has room for "
             f"{_MOST_NAMED:,} by name; give them as a matrix, in an npz file."
         )
-    made, notes = TableEncoder(), []
+    made, outputs = TableEncoder(), []
+    notes: list[str] = []
     numbers = [table[name] for name in table.names if table[name].dtype != object]
     ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
-    outputs: list[str] = []
     for name in table.names:
-        column, told = column_of(
-            name, table[name], decimal_comma=table.decimal_comma, ranked=ranked
-        )
-        notes += told
+        column = column_of(name, table[name], table.decimal_comma, ranked, notes)
         if isinstance(column, str):
             made.dropped[name] = column
         else:
             made.columns[name] = dict(vars(column))
             outputs += column.outputs(name)
-    left_out = _left_out(made.dropped)
+    for reason in dict.fromkeys(made.dropped.values()):
+        names = [name for name, why in made.dropped.items() if why == reason]
+        each = "each" if len(names) > 1 else "it"
+        notes.append(f"Left out, as {each} {reason}: {listed(names)}.")
     if not made.columns:
-        raise TableError(
-            f"No column is left to learn from. {' '.join(left_out) or 'There are none.'}"
-        )
+        why = " ".join(notes) or "There are none."
+        raise TableError(f"No column is left to learn from. {why}")
     made.names, made.feature_names_out = tuple(made.columns), tuple(outputs)
     made.kinds = tuple(state["kind"] for state in made.columns.values())
     # Entries of a row: two of a number, its value and perhaps its rank, and one of a category.
     entries = len(made.kinds) + sum(kind != "category" for kind in made.kinds)
     made.sparse = len(outputs) > _WIDE and entries / len(outputs) < _FEW
-    made.notes = (*notes, *left_out)
+    made.notes = tuple(notes)
     return made
-
-
-def _left_out(dropped: dict[str, str]) -> list[str]:
-    notes = []
-    for reason in dict.fromkeys(dropped.values()):
-        names = [name for name, why in dropped.items() if why == reason]
-        each = "each" if len(names) > 1 else "it"
-        notes.append(f"Left out, as {each} {reason}: {listed(names)}.")
-    return notes
 
 
 def _of_matrix(X: Rows, table: Table) -> TableEncoder:

@@ -1,9 +1,12 @@
-"""A table to a model: the target apart, the columns encoded, and what fits best chosen."""
+"""A table to a model: the target apart, the columns encoded, and what fits best chosen.
+
+Where all rows have a target, the model is the candidate with the least leave-one-out error.
+"""
 
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,24 +14,35 @@ import numpy as np
 import sklearn
 from sklearn.utils import check_random_state
 
+from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
+from ulmus.estimators.regressor import ELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.candidates import Choice, Settings, choose, steps_help
-from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.clipped_bins import ClippedBins, has_steps
 from ulmus.tables.encoder import TableEncoder
 from ulmus.tables.table import Table
 from ulmus.tables.target_column import Target, read_target, separated
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
-__all__ = ["TableModel", "fit_table"]
+__all__ = ["Settings", "TableModel", "choose", "fit_table"]
 
 # A graph over more rows takes minutes: of the rows without a target a random part is used.
 _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
 # With so many labelled rows the others are left out.
 _ENOUGH = 10_000
+_UNITS = 1000
+# Whether steps help is found out on at most so many rows.
+_SAMPLE = 10_000
+# Up to so many rows a kernel, whose width is chosen, is cheap enough to try.
+_KERNEL_ROWS = 2000
+# More units are tried up to about so many multiplications: ten seconds of one core.
+_WORK = 1.5e11
+# A later candidate must have at most this share of the error: a tie goes to the simpler one.
+_BETTER = 0.99
 
 
 @dataclass(eq=False, repr=False)
@@ -218,6 +232,52 @@ def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndar
     return np.sort(np.concatenate([known, blank])), notes
 
 
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Words as an array of strings, which is what estimators expect."""
+    return values.astype(str) if values.dtype == object else values
+
+
+def _marked(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Labels with None where there is none; −1 as a word, for as a number it means none."""
+    if values.dtype != object and -1 not in values[known]:
+        return np.where(known, values, -1)
+    marked = values.astype(str).astype(object)
+    marked[~known] = None
+    return marked
+
+
+def _chosen(choice: "Choice") -> dict[str, Any]:
+    """The choice as plain data."""
+    estimator = choice.estimator
+    found = {"estimator": type(estimator).__name__, "steps": bool(len(choice.view.edge_))}
+    for name in ("n_hidden_", "C_", "lam_", "rank_", "method_"):
+        if hasattr(estimator, name):
+            value = getattr(estimator, name)
+            found[name.rstrip("_")] = value if isinstance(value, int | str) else float(value)
+    gamma = getattr(getattr(estimator, "kernel_", None), "gamma", None)
+    return found if gamma is None else {**found, "gamma": float(gamma)}
+
+
+# ---------------------------------------------------------------------- candidates
+@dataclass(frozen=True)
+class Settings:
+    """What all candidates share; ``watch`` is called with a few words before each step."""
+
+    classify: bool
+    seed: int = 0
+    verbose: int = 0
+    watch: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A view and a fitted estimator, and its mean squared error over left-out rows."""
+
+    view: ClippedBins
+    estimator: Any
+    error: float
+
+
 def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Choice:
     """A semi-supervised fit; whether steps help is found out on the rows with a target."""
     settings.watch("the rows with a target")
@@ -239,27 +299,57 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
     return choose(*labelled, seen=X)
 
 
-def _plain(values: np.ndarray) -> np.ndarray:
-    """Words as an array of strings, which is what estimators expect."""
-    return values.astype(str) if values.dtype == object else values
+def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None) -> Choice:
+    """The best of a few candidates, fitted to all rows.
+
+    Random units on the columns as they are, and on the columns with steps; a kernel where there are
+    few rows; more units where there is time. ``seen`` are all rows, also those without a target,
+    which the columns' ranges are taken from.
+    """
+    settings.watch("random units")
+    view = ClippedBins(steps=steps_help(X, y, settings)).fit(X if seen is None else seen)
+    Z, n = view.transform(X), X.shape[0]
+    best = Choice(view, *_fitted(settings, Z, y, _UNITS))
+
+    def compared(words: str, units: int | None) -> Choice:
+        settings.watch(words)
+        estimator, error = _fitted(settings, Z, y, units)
+        return Choice(view, estimator, error) if error < _BETTER * best.error else best
+
+    if n <= _KERNEL_ROWS:
+        return compared("a kernel", None)
+    units = 2 * _UNITS
+    # Multiplications for HᵀH and its eigenvectors.
+    while best.estimator.n_hidden_ == units // 2 and n * units**2 + 10 * units**3 <= _WORK:
+        best = compared(f"{units} units", units)
+        units *= 2
+    return best
 
 
-def _marked(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Labels with None where there is none; −1 as a word, for as a number it means none."""
-    if values.dtype != object and -1 not in values[known]:
-        return np.where(known, values, -1)
-    marked = values.astype(str).astype(object)
-    marked[~known] = None
-    return marked
+def steps_help(X: Rows, y: np.ndarray, settings: Settings) -> bool:
+    """Whether steps lower the error, on a sample of the rows."""
+    if X.shape[0] > _SAMPLE:
+        rows = check_random_state(settings.seed).permutation(X.shape[0])[:_SAMPLE]
+        X, y = X[rows], y[rows]
+    if not has_steps(X) or len(np.unique(y)) < 2:
+        return False
+    errors = []
+    for steps in (False, True):
+        Z = ClippedBins(steps=steps).fit_transform(X)
+        errors.append(_fitted(replace(settings, verbose=0), Z, y, _UNITS)[1])
+        settings.watch("steps")
+    return errors[1] < _BETTER * errors[0]
 
 
-def _chosen(choice: Choice) -> dict[str, Any]:
-    """The choice as plain data."""
-    estimator = choice.estimator
-    found = {"estimator": type(estimator).__name__, "steps": bool(len(choice.view.edge_))}
-    for name in ("n_hidden_", "C_", "lam_", "rank_", "method_"):
-        if hasattr(estimator, name):
-            value = getattr(estimator, name)
-            found[name.rstrip("_")] = value if isinstance(value, int | str) else float(value)
-    gamma = getattr(getattr(estimator, "kernel_", None), "gamma", None)
-    return found if gamma is None else {**found, "gamma": float(gamma)}
+def _fitted(settings: Settings, Z: Rows, y: np.ndarray, units: int | None) -> tuple[Any, float]:
+    """An estimator of so many units, or a kernel's, and its squared error over left-out rows."""
+    shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
+    if units is not None:
+        estimator = (ELMClassifier if settings.classify else ELMRegressor)(n_hidden=units, **shared)
+    else:
+        kind = KernelELMClassifier if settings.classify else KernelELMRegressor
+        # Wide kernels have large coefficients of both signs: their sum needs double precision.
+        estimator = kind(gamma="loo", dtype="float64", **shared)
+    estimator.fit(Z, y)
+    path = estimator.loo_path_
+    return estimator, float(path["squared_error"][path["C"] == estimator.C_][0])

@@ -1,5 +1,6 @@
-"""A table as it was read: named columns, or one matrix."""
+"""A table as it was read: named columns, or one matrix; and words for what is in it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,7 +9,11 @@ from ulmus.arguments import hint
 from ulmus.exceptions import TableError
 from ulmus.typing import Rows
 
-__all__ = ["Table"]
+__all__ = ["Table", "counted", "listed", "quoted"]
+
+# Letters of a cell, and cells of a list, that notes and errors show.
+_LONGEST = 60
+_MOST = 5
 
 
 @dataclass(frozen=True)
@@ -56,26 +61,24 @@ class Table:
     def __len__(self) -> int:
         if self.matrix is not None:
             return int(self.matrix.shape[0])
-        return len(next(iter(self.columns.values()))) if self.columns else 0
+        return len(next(iter(self.columns.values()), ()))
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.columns:
             return self.columns[name]
-        self._check(name)
+        place = self._place(name)
         assert self.matrix is not None
-        column = self.matrix[:, [self.names.index(name)]]
+        column = self.matrix[:, [place]]
         column = column if isinstance(column, np.ndarray) else column.toarray()
         return np.asarray(column, dtype=float).ravel()
 
     def without(self, name: str) -> "Table":
         """The same without a column."""
-        self._check(name)
+        kept = np.delete(np.arange(len(self.names)), self._place(name))
+        names = tuple(self.names[j] for j in kept)
         if self.matrix is not None:
-            kept = [j for j, other in enumerate(self.names) if other != name]
-            names = tuple(self.names[j] for j in kept)
             return replace(self, names=names, matrix=self.matrix[:, kept], image_shape=())
-        columns = {other: values for other, values in self.columns.items() if other != name}
-        return replace(self, names=tuple(columns), columns=columns)
+        return replace(self, names=names, columns={other: self.columns[other] for other in names})
 
     def rows(self, index: np.ndarray) -> "Table":
         """The same with these rows only, by number or by a mask."""
@@ -87,6 +90,24 @@ class Table:
             files=tuple(np.array(self.files, dtype=object)[index]) if self.files else (),
         )
 
-    def _check(self, name: str) -> None:
+    def _place(self, name: str) -> int:
         if name not in self.names:
             raise TableError(f"There is no column {name!r}; {hint(name, self.names)}")
+        return self.names.index(name)
+
+
+def counted(number: int, noun: str) -> str:
+    """1 row, 2,000 rows."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def quoted(cell: str) -> str:
+    """A cell in quotes, cut off where it is long."""
+    return repr(cell if len(cell) <= _LONGEST else cell[: _LONGEST - 3] + "...")
+
+
+def listed(cells: Iterable[str]) -> str:
+    """The first few of some cells, in quotes."""
+    found = [quoted(cell) for cell in cells]
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    return ", ".join(found[:_MOST]) + more

@@ -6,8 +6,7 @@ import numpy as np
 
 from ulmus.arguments import check_known
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.cells import read_cells, reader
-from ulmus.tables.squashing import unusable, usable
+from ulmus.tables.columns import read_cells, reader, unusable, usable
 from ulmus.tables.table import Table
 from ulmus.validation import missing
 
@@ -76,7 +75,7 @@ def read_target(
     elif numbers is not None:
         values = numbers
     else:
-        read = reader("number", "", cells, decimal_comma)
+        read = reader(cells, decimal_comma)
         word = next(cell for cell in cells[known] if read(cell) is None)
         raise InvalidInputError(
             f"The target {name!r} holds text, {str(word)[:40]!r} for instance, and regression "
@@ -112,7 +111,7 @@ def _numbers(cells: np.ndarray, decimal_comma: bool) -> np.ndarray | None:
     """The cells as numbers, NaN where blank; None where some of them are words."""
     if cells.dtype != object:
         return cells.astype(float)
-    values, bad = read_cells(cells, reader("number", "", cells, decimal_comma))
+    values, bad = read_cells(cells, reader(cells, decimal_comma))
     return None if bad.any() else values
 
 
