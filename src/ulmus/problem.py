@@ -121,6 +121,12 @@ class Problem:
         H = None if self.H is None else self.H.take(rows)
         return replace(self, H=H, targets=self.targets.take(rows), weight=weight, unit=unit)
 
+    def over(self, H: Any) -> "Problem":
+        """The same targets for these hidden rows, all of it where they live."""
+        weight, unit = (None if c is None else placed(c, H.X) for c in (self.weight, self.unit))
+        targets = self.targets.placed(H.X)
+        return replace(self, H=H, targets=targets, weight=weight, unit=unit)
+
     def among(self, rows: np.ndarray) -> "Problem":
         """The problem of some of the rows, with weights that are balanced among these."""
         part, totals = self.take(rows), self.totals

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
 from ulmus.backends.namespace import is_numpy, is_sparse, namespace, placed, same_place, take
 from ulmus.backends.namespace import to_numpy as on_host
@@ -99,6 +100,11 @@ class Reservoir:
 
     def __repr__(self) -> str:
         return f"Reservoir({len(self)} of {self.seen} rows)"
+
+    @property
+    def later_seed(self) -> int:
+        """The seed of what is drawn after the map: the rows that are left out, a sketch."""
+        return int(check_random_state(self.seed).randint(2**31 - 2))
 
     @property
     def complete(self) -> bool:

@@ -27,7 +27,7 @@ from papers.protocol import Measure, Method, Protocol, Row
 from papers.store import locked, write_whole
 from papers.workers import _outcome
 from ulmus import ELMClassifier, load, save
-from ulmus.estimators import checkpoint
+from ulmus.sources import checkpoint
 
 COUNT = 120
 LIMIT = 300.0

@@ -16,7 +16,7 @@ from attack.documents import changed
 from attack.outcomes import Outcome
 from attack.using import called, error_outcome, used
 from ulmus import ELMClassifier, reservoir
-from ulmus.estimators.checkpoint import Checkpoint
+from ulmus.sources.checkpoint import Checkpoint
 
 __all__ = ["KINDS", "attacked", "fitted"]
 

@@ -31,8 +31,9 @@ LAYERS = [
         "metrics",
     ],
     ["distributed", "hidden", "kernels", "problem", "reservoir", "slopes"],
+    ["features"],
     ["sources"],
-    ["features", "methods"],
+    ["methods"],
     ["estimators"],
     ["tables"],
     ["exporting", "persistence", "plotting"],
@@ -52,6 +53,9 @@ BESIDE = {
     ("backends", "typing"),
     ("backends", "exceptions"),
 }
+
+# The two stages know nothing of each other: a method sees hidden rows, whatever map they are of.
+APART = {("methods", "features")}
 
 
 def part(path):
@@ -80,7 +84,7 @@ def test_imports_point_down(path):
     assert here in RANK, f"{here} has no layer; give it one here and in docs/theory"
     for other in imports(ast.parse(path.read_text())):
         down = RANK[other] < RANK[here] or other == here or (here, other) in BESIDE
-        assert down, f"{here} must not import {other}"
+        assert down and (here, other) not in APART, f"{here} must not import {other}"
 
 
 @pytest.mark.parametrize(

@@ -391,3 +391,10 @@ def test_numpy_rows_bring_no_dask():
     )
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "False", seen.stderr
+
+
+def test_a_stream_that_goes_on_from_blocks_refuses_to_balance_as_any_stream_does():
+    model = ELMClassifier(n_hidden=20, C=1.0, class_weight="balanced", random_state=0)
+    model.fit(blocks(X), blocks(LABELS))
+    with pytest.raises(InvalidParameterError, match="needs all the labels at once"):
+        model.partial_fit(X, LABELS)

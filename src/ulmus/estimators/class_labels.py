@@ -1,6 +1,6 @@
 """Classes: what an estimator makes of labels, and what its outputs say in labels."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, t
 from ulmus.calibration import probabilities, temperature
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.exceptions import InvalidInputError
-from ulmus.problem import ErrorPath, Problem
+from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import (
     ClassTargets,
     check_labels,
@@ -25,13 +25,10 @@ from ulmus.targets import (
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-__all__ = ["ClassLabels", "predict_log_proba", "predict_proba"]
+__all__ = ["ClassLabels", "KnownClasses", "predict_log_proba", "predict_proba"]
 
 # What else can be done with rows whose label is missing.
 _INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
-
-# Targets, weights, and what a row loses of its weight when it is left out (see `Problem`).
-Encoded = tuple[ClassTargets, np.ndarray | None, np.ndarray | None]
 
 
 class ClassLabels:
@@ -49,7 +46,6 @@ class ClassLabels:
     """
 
     classes_: np.ndarray
-    _totals: np.ndarray
     _declared: bool
     _intercept = False
 
@@ -127,53 +123,20 @@ class ClassLabels:
             check_classification_targets(y)
         return X, y
 
-    def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> Encoded:
-        """Learn the classes and give the targets."""
-        self.classes_ = distinct(y)
-        self._check_classes()
-        codes = codes_of(y, self.classes_)
-        totals = np.bincount(codes, weights=weight, minlength=len(self.classes_))
-        factors = class_factors(self.class_weight, self.classes_, totals)
-        targets, weight, unit = self._targets(codes, weight, factors)
-        if is_balanced(self.class_weight):
-            # All rows are here, so that those left out can take their weight along.
-            targets = replace(targets, totals=totals.astype(float))
-        return targets, weight, unit
+    def _known(self: Any) -> "KnownClasses":
+        """The classes that were fitted, if any."""
+        classes, declared = getattr(self, "classes_", None), getattr(self, "_declared", False)
+        return KnownClasses(self.class_weight, classes, declared=declared)
 
-    def _survey(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Note the labels of some rows, and how much each weighs, before any row is fitted."""
-        labels = distinct(y)
-        known = getattr(self, "classes_", labels)
-        totals = getattr(self, "_totals", np.zeros(len(known)))
-        self.classes_ = distinct(joined_labels(known, labels))
-        self._totals = np.bincount(
-            codes_of(y, self.classes_), weights=weight, minlength=len(self.classes_)
-        ).astype(float)
-        self._totals[codes_of(known, self.classes_)] += totals
+    def _hold(self, known: "KnownClasses") -> None:
+        self.classes_ = known.classes
 
-    def _encode_known(self: Any, y: np.ndarray, weight: np.ndarray | None) -> Encoded:
-        """`_encode` where the classes are settled, and their totals if there was a survey."""
-        totals = getattr(self, "_totals", None)
-        factors = class_factors(self.class_weight, self.classes_, totals)
-        return self._targets(codes_of(y, self.classes_), weight, factors)
-
-    def _targets(
-        self, codes: np.ndarray, weight: np.ndarray | None, factors: np.ndarray | None
-    ) -> Encoded:
-        """The targets, their weights, and what a row loses when it is left out."""
-        targets = ClassTargets(codes, len(self.classes_))
-        if weight is None and factors is None:
-            return targets, None, None
-        weight = np.ones(len(codes)) if weight is None else weight
-        factor = np.ones(len(codes)) if factors is None else factors[codes]
-        return targets, weight * factor, np.minimum(weight, 1.0) * factor
-
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise InvalidInputError(
-                f"y has only one class, {self.classes_.tolist()[0]!r}; a classifier needs rows "
-                "of at least two."
-            )
+    def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+        """Learn the classes of all rows; give targets, weight and unit (see `Problem`)."""
+        known = KnownClasses(self.class_weight).surveyed(y, weight).checked()
+        self._hold(known)
+        problem = known.problem(y, weight, whole=True)
+        return problem.targets, problem.weight, problem.unit
 
     def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """What `score` would be on left-out rows, at the best C of the path."""
@@ -192,7 +155,6 @@ class ClassLabels:
         codes = to_numpy(take(targets.codes, rows))
         self.temperature_ = temperature(to_numpy(loo), codes, weight)
 
-    # ------------------------------------------------------------------ labels in batches
     def _declare(self, classes: np.ndarray) -> None:
         """Settle the classes before their rows are seen."""
         classes = distinct(classes)
@@ -203,47 +165,100 @@ class ClassLabels:
             )
         self.classes_, self._declared = classes, True
 
-    def _meet(self: Any, y: np.ndarray) -> None:
-        labels = distinct(y)
-        if not hasattr(self, "classes_"):
-            self.classes_ = labels
-        every = distinct(joined_labels(self.classes_, labels))
-        if len(every) > len(self.classes_):
-            self._grow(every)
+
+@dataclass(frozen=True)
+class KnownClasses:
+    """The classes of the rows so far.
+
+    ``totals`` is how much the rows of each class weigh, where all rows were surveyed before any is
+    fitted. Where the classes were ``declared``, there will be no others.
+    """
+
+    class_weight: Any
+    classes: Any = None
+    totals: np.ndarray | None = None
+    declared: bool = False
+
+    @property
+    def balances(self) -> bool:
+        """Whether the classes are to have equal totals."""
+        return is_balanced(self.class_weight)
+
+    def surveyed(self, y: np.ndarray, weight: np.ndarray | None) -> "KnownClasses":
+        """With the labels of some rows, and how much each weighs."""
+        every = self._joined(distinct(y))
+        totals = np.bincount(codes_of(y, every), weights=weight, minlength=len(every))
+        totals = totals.astype(float)
+        if self.totals is not None:
+            totals[codes_of(self.classes, every)] += self.totals
+        return replace(self, classes=every, totals=totals)
+
+    def __add__(self, other: "KnownClasses") -> "KnownClasses":
+        return self.surveyed(other.classes, other.totals)
+
+    def met(self, y: np.ndarray) -> "KnownClasses":
+        """With the labels of a batch."""
+        every = self._joined(distinct(y))
+        if self.declared and len(every) > len(self.classes):
+            raise InvalidInputError(
+                f"y has labels that are not among the classes: {self._new(every)}."
+            )
         # Refuses to balance classes whose rows are still to come.
-        class_factors(self.class_weight, self.classes_, getattr(self, "_totals", None))
+        class_factors(self.class_weight, every, self.totals)
+        return replace(self, classes=every)
 
-    def _grow(self: Any, every: np.ndarray) -> None:
-        """Make room for labels that were not met before."""
-        if getattr(self, "_declared", False):
-            labels = every[codes_of(every, self.classes_) < 0]
-            raise InvalidInputError(
-                f"y has labels that are not among the classes: {labels.tolist()}."
-            )
-        old, self.classes_ = self.classes_, every
-        if hasattr(self, "_moments"):
-            places, m, b = codes_of(old, self.classes_), self._moments, len(self.classes_)
-            # A column of this for each old class, a one in its new place.
-            moved = from_numpy(np.eye(b)[places], m.cross)
-            moves = {name: getattr(m, name) @ moved for name in ("cross", "energy", "target")}
-            self._moments = replace(m, **moves)
+    def recalled(self, y: np.ndarray) -> None:
+        """Refuse labels that no earlier batch had."""
+        new = self._new(self._joined(distinct(y)))
+        if new:
+            raise InvalidInputError(f"y has labels to forget that were never fitted: {new}.")
 
-    def _recall(self, y: np.ndarray) -> None:
-        labels = distinct(y)
-        every = distinct(joined_labels(self.classes_, labels))
-        new = every[codes_of(every, self.classes_) < 0]
-        if len(new):
-            raise InvalidInputError(
-                f"y has labels to forget that were never fitted: {new.tolist()}."
-            )
-
-    def _drop(self, y: np.ndarray, left: np.ndarray) -> bool:
-        gone, stay = (codes_of(self.classes_, distinct(labels)) >= 0 for labels in (y, left))
+    def without(self, y: np.ndarray, left: np.ndarray) -> "KnownClasses":
+        """Less the labels that y alone had; those in ``left`` stay."""
+        gone, stay = (codes_of(self.classes, distinct(labels)) >= 0 for labels in (y, left))
         gone &= ~stay
-        if getattr(self, "_declared", False) or not gone.any():
-            return False
-        self.classes_ = self.classes_[~gone]
-        return True
+        return (
+            self if self.declared or not gone.any() else replace(self, classes=self.classes[~gone])
+        )
+
+    def checked(self) -> "KnownClasses":
+        """The same, or an error where there is one class alone."""
+        if len(self.classes) < 2:
+            raise InvalidInputError(
+                f"y has only one class, {self.classes.tolist()[0]!r}; a classifier needs rows "
+                "of at least two."
+            )
+        return self
+
+    def moved(self, sums: Moments, before: "KnownClasses") -> Moments:
+        """Sums with a column for every class, where they had those of ``before``."""
+        # A column of this for each old class, a one in its new place.
+        places = np.eye(len(self.classes))[codes_of(before.classes, self.classes)]
+        moved = from_numpy(places, sums.cross)
+        names = ("cross", "energy", "target")
+        return replace(sums, **{name: getattr(sums, name) @ moved for name in names})
+
+    def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
+        """The targets of some rows and their weights.
+
+        Where they are the ``whole``, rows that are left out change the weights of their class.
+        """
+        codes = codes_of(y, self.classes)
+        factors = class_factors(self.class_weight, self.classes, self.totals)
+        totals = self.totals if whole and self.balances else None
+        targets = ClassTargets(codes, len(self.classes), totals)
+        if weight is None and factors is None:
+            return Problem(None, targets)
+        weight = np.ones(len(codes)) if weight is None else weight
+        factor = np.ones(len(codes)) if factors is None else factors[codes]
+        return Problem(None, targets, weight * factor, np.minimum(weight, 1.0) * factor)
+
+    def _joined(self, labels: np.ndarray) -> np.ndarray:
+        """These labels and those that are known, in order."""
+        return labels if self.classes is None else distinct(joined_labels(self.classes, labels))
+
+    def _new(self, labels: np.ndarray) -> list[Any]:
+        return labels[codes_of(labels, self.classes) < 0].tolist()
 
 
 @by_blocks

@@ -4,21 +4,19 @@ Kernel and landmarks are chosen in this process, among as many rows as leave roo
 the rows of the factor, and their moments, are made where the blocks are.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import floating
-from ulmus.estimators.ridge_blocks import Wanted, balances, surveyed
+from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.ridge_elm import record
 from ulmus.features.kernel_space import KernelFeatures, candidates
-from ulmus.hidden import Hidden
 from ulmus.methods.ridge import Ridge
-from ulmus.problem import Moments, Problem
-from ulmus.sources.source import ClassMoments
-from ulmus.targets import is_balanced
+from ulmus.reservoir import Reservoir
+from ulmus.sources.block_sums import summed_blocks, surveyed_blocks
+from ulmus.sources.stream import RowsSoFar
 from ulmus.typing import Rows
 
 __all__ = ["fit_blocks"]
@@ -28,20 +26,18 @@ def fit_blocks(
     estimator: Any, grid: float | np.ndarray, X: Rows, y: Any, sample_weight: Any, client: Any
 ) -> Any:
     """Fit a `KernelELM`, with C from the grid."""
-    rows, columns = surveyed(estimator, X, y, sample_weight, client)
-    n = len(rows)
+    blocks, known, columns = surveyed_blocks(estimator, X, y, sample_weight, client)
+    n = len(blocks)
     how = estimator._approximation(n)
     estimator.method_ = "exact" if how is None else how.method
     if how is None:
-        return estimator._fit(np.arange(n), *rows.take(slice(None)))
-    estimator._settle_scaling(rows, columns)
-    features, seed = _space(estimator, rows, grid)
+        return estimator._fit(np.arange(n), *blocks.take(slice(None)))
+    estimator._hold(known)
+    estimator._settle_scaling(blocks, columns)
+    features, seed = _space(estimator, known, blocks, grid)
     method = Ridge(grid)
-    wanted = Wanted.of(n, method.chooses, seed)
-    summed = _class_moments if balances(estimator, features.weights_.shape[1]) else _moments
-    sums, parts = rows.compute(rows.total(summed, features), rows.chosen(wanted.rows))
-    problem = _problem(*rows.gathered(parts), estimator, features)
-    source = wanted.source(estimator, problem, sums)
+    rows = RowsSoFar(estimator, known, Reservoir(0), features)
+    source = summed_blocks(rows, blocks, method.chooses, seed)[0](features, None)
     solution = method.fit(source)
     estimator.dual_coef_ = matmul(features.weights_, solution.coef)
     estimator.intercept_ = solution.intercept
@@ -49,15 +45,13 @@ def fit_blocks(
     return estimator
 
 
-def _space(estimator: Any, rows: Any, grid: float | np.ndarray) -> tuple[KernelFeatures, int]:
+def _space(
+    estimator: Any, known: Any, blocks: BlockRows, grid: float | np.ndarray
+) -> tuple[KernelFeatures, int]:
     """The kernel's low-rank space as a map, and the seed of what is drawn after it."""
-    n, dtype = len(rows), floating(rows, estimator.dtype)
-    X, y, weight = rows.take(candidates(n, dtype, 0))
-    targets, c, unit = estimator._encode_known(y, weight)
-    problem = Problem(None, targets, c, unit, estimator._intercept)
-    if is_balanced(getattr(estimator, "class_weight", None)):
-        targets = replace(targets, totals=estimator._totals)
-        problem = replace(problem, targets=targets).among(np.arange(len(targets)))
+    n, dtype = len(blocks), floating(blocks, estimator.dtype)
+    X, y, weight = blocks.take(candidates(n, dtype, 0))
+    problem = known.problem(y, weight, whole=True).among(np.arange(X.shape[0]))
     K, scaled, rng = estimator._learn_kernel(X, problem, grid, weight)
     seed = rng.randint(2**31 - 2)
     found = estimator._factor(K, n, rng)
@@ -67,20 +61,5 @@ def _space(estimator: Any, rows: Any, grid: float | np.ndarray) -> tuple[KernelF
     features = KernelFeatures(estimator.kernel, scaling=estimator.scaling)
     features.kernel_, features.scaling_ = estimator.kernel_, estimator.scaling_
     features.landmarks_, features.weights_ = estimator.landmarks_, found.W
+    features.n_features_in_ = X.shape[1]
     return features, seed
-
-
-def _moments(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any) -> Moments:
-    return _problem(X, y, weight, estimator, features).moments()
-
-
-def _class_moments(
-    X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any
-) -> ClassMoments:
-    return ClassMoments.of(_problem(X, y, weight, estimator, features))
-
-
-def _problem(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any, features: Any) -> Problem:
-    H = Hidden(features.layer(X, estimator.dtype), X)
-    targets, c, unit = estimator._encode_known(y, weight)
-    return Problem(H, targets, c, unit, estimator._intercept)

@@ -1,33 +1,30 @@
 """What every estimator with one ridge solve shares."""
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, is_number
-from ulmus.backends.namespace import is_collection, placed
-from ulmus.estimators.checkpoint import Checkpoint
+from ulmus.backends.namespace import is_collection
 from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.ridge_batches import fit_batches, is_batches
-from ulmus.estimators.ridge_blocks import fit_blocks
-from ulmus.estimators.ridge_stream import fade, forget_rows, update
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.fitting import fitted_map, layer_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
-from ulmus.hidden import Hidden
 from ulmus.kernels.approximation import Randomized, approximation_of
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.progress import CallbackSupportMixin, as_task, log_facts, watched, with_callbacks
-from ulmus.reservoir import Reservoir, most_kept
-from ulmus.sources.source import AtHand, Source
+from ulmus.reservoir import Reservoir
+from ulmus.sources.block_sums import gathered_blocks
+from ulmus.sources.checkpoint import Checkpoint
+from ulmus.sources.reading import fit_batches, is_batches
+from ulmus.sources.source import Gathered
+from ulmus.sources.stream import RowsSoFar
 from ulmus.targets import is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 
@@ -56,22 +53,18 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     verbose: int = 0
 
     @abstractmethod
-    def _meet(self, y: np.ndarray) -> None:
-        """Learn the targets of a batch, and take the sums so far along if that makes them more."""
+    def _known(self) -> Any:
+        """What the targets that were fitted have in common, or those that are to come."""
 
     @abstractmethod
-    def _recall(self, y: np.ndarray) -> None:
-        """Refuse targets that no earlier batch can have had."""
-
-    def _drop(self, y: np.ndarray, left: np.ndarray) -> bool:
-        """Forget what y alone had of all targets, ``left`` being those that stay; True if so."""
-        return False
+    def _hold(self, known: Any) -> None:
+        """Take what the targets have in common for fitted."""
 
     def _method(self) -> Any:
         """What finds the output weights: a value that sees rows and sums, and never this object."""
         C = ridge_grid(self.C)
         if isinstance(self.solver, Randomized):
-            return RandomizedRidge(C, self.solver, self._seed())
+            return RandomizedRidge(C, self.solver, self._kept.later_seed)
         return Ridge(C, self.solver)
 
     # ------------------------------------------------------------------ fitting
@@ -127,83 +120,60 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     ) -> Exception | None:
         """Fit rows of any kind; give back the error that cut batches short, if one did."""
         forget_fit(self)
-        self._kept = Reservoir(_one_seed(self.random_state))
+        rows = self._so_far()
         if y is None and is_batches(X):
-            return fit_batches(self, X, Checkpoint(checkpoint))
-        self._refuse_checkpoint(checkpoint)
-        if is_collection(X):
-            fit_blocks(self, X, y, sample_weight, client)
-        else:
-            self._fit_rows(X, y, sample_weight)
-        return None
-
-    def _refuse_checkpoint(self, checkpoint: Any) -> None:
+            self._refuse_sketch("rows that come in batches")
+            return fit_batches(rows, X, Checkpoint(checkpoint), self._learn)
         if checkpoint is not None:
             raise InvalidParameterError(
                 "checkpoint= is for batches; give the rows as ulmus.batches.from_arrays(X, y)."
             )
+        if is_collection(X):
+            self._refuse_sketch("a Dask collection")
+            self._learn(gathered_blocks(rows, X, y, sample_weight, client))
+        else:
+            self._check_solver()
+            self._learn(rows.at_hand(self._checked_rows(X, y, sample_weight, reset=True)))
+        return None
 
-    def _fit_rows(self, X: Rows, y: Any, sample_weight: Any) -> Self:
-        """Fit rows that are all at hand."""
-        self._check_solver()
-        return self._fit_checked(*self._checked_rows(X, y, sample_weight, reset=True))
+    def _so_far(self) -> RowsSoFar:
+        """The rows that were fitted, or none yet."""
+        if not hasattr(self, "_kept"):
+            self._kept = Reservoir(_one_seed(self.random_state))
+        features, sums = (getattr(self, name, None) for name in ("features_", "_moments"))
+        return RowsSoFar(self, self._known(), self._kept, features, sums)
 
-    def _fit_checked(
-        self: Any, X: Rows, y: np.ndarray, weight: np.ndarray | None, encoded: Any = None
-    ) -> Any:
-        """Fit rows that are checked; ``encoded`` is their targets where these are known."""
-        encoded = self._encode(y, weight) if encoded is None else encoded
-        capacity = self._solve_rows(X, y, weight, encoded)
-        self._kept = self._kept.limited(capacity).add(X, y, weight).refitted()
-        return self
-
-    def _solve_rows(self, X: Rows, y: np.ndarray, weight: np.ndarray | None, encoded: Any) -> int:
-        """Fit the map and the output weights; give how many of the rows are to be kept."""
-        if not self._map_stays():
-            self.features_ = fitted_map(self, X, y, weight, random_state=self._kept.seed)
-        capacity = most_kept(layer_of(self.features_, X, self.dtype).width, X)
-
-        def source(features: Any, update: Any) -> AtHand:
-            H = Hidden(layer_of(features, X, self.dtype), X, update)
-            return AtHand(self._problem(H, *encoded), self._seed())
-
-        problem, solution = self._solve(source)
-        self._keep_sums(problem, solution, capacity)
-        return capacity
-
-    def _solve(
-        self, source: Callable[[Any, Any], Source], n_rows: float | None = None
-    ) -> tuple[Problem, Solution]:
-        """Fit the method to the source that the map gives; of several widths, keep the best.
-
-        ``n_rows`` is how many rows were fitted, where the source's sample is some of them.
-        """
+    def _learn(self, rows: Gathered) -> None:
+        """Fit the method to rows; of several widths of the map, keep the best."""
+        self._hold(rows.known)
+        self.features_ = rows.features
         method, best = self._method(), None
         if self.n_hidden == "loo":
             method = method.compared()
         for features in self._widths():
             with watched(self, "Fit") as update:
-                data = source(features, update)
-                solution = method.fit(data)
+                source = rows.source(features, update)
+                solution = method.fit(source)
             if best is None or solution.path.score < best[2].path.score:
-                best = features, data, solution
+                best = features, source, solution
         assert best is not None  # there is at least one width
-        self.features_, data, solution = best
-        problem = data.sample().problem
-        self._accept(method, problem, solution, n_rows)
-        return problem, solution
-
-    def _keep_sums(self, problem: Problem, solution: Solution, capacity: int) -> None:
-        """Keep sums where there are more rows than are kept, so that more can be added."""
+        self.features_, source, solution = best
+        self._accept(method, source.sample().problem, solution, rows.rows)
         self.__dict__.pop("_moments", None)
-        if len(problem.H) > capacity and self.solver in ("auto", "primal"):
-            sums = solution.moments
-            self._moments = problem.moments() if sums is None else sums
+        if rows.summed and self.solver in ("auto", "primal"):
+            self._moments = solution.moments or source.moments()
+        self._kept = rows.remembered()
 
-    def _map_stays(self) -> bool:
-        """Whether the map is of the rows that were first fitted, as that of a kernel matrix is."""
-        features = getattr(self, "features_", None)
-        return hasattr(features, "__sklearn_tags__") and get_tags(features).input_tags.pairwise
+    def _update(self, rows: RowsSoFar) -> None:
+        """Solve from sums; C is chosen again where many rows have come or gone."""
+        self._hold(rows.known)
+        method, choose = self._method(), rows.kept.stale and len(rows.kept) > 0
+        settled = method.chooses and not choose
+        if settled:
+            method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
+        source = rows.summed(self.features_, choose)
+        self._accept(method, source.sample().problem, method.fit(source), np.inf, settled)
+        self._moments, self._kept = source.sums, rows.kept.judged() if choose else rows.kept
 
     def _checked_rows(
         self: Any, X: Rows, y: Any, sample_weight: Any, reset: bool
@@ -211,11 +181,6 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         """The rows that count."""
         X, y = self._validate_target(X, y, reset)
         return weighted_rows(X, y, sample_weight)
-
-    def _problem(self: Any, H: Hidden, targets: Any, weight: Any, unit: Any) -> Problem:
-        """What is to be solved, all of it where H lives."""
-        weight, unit = (None if c is None else placed(c, H.X) for c in (weight, unit))
-        return Problem(H, targets.placed(H.X), weight, unit, self._intercept)
 
     def _check_solver(self) -> None:
         if isinstance(self.solver, Randomized):
@@ -230,12 +195,21 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         first = not hasattr(self, "_kept")
         if forget and first:
             raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
-        if first:
-            self._kept = Reservoir(_one_seed(self.random_state))
-        rows = self._checked_rows(X, y, sample_weight, reset=first)
+        rows, batch = self._so_far(), self._checked_rows(X, y, sample_weight, reset=first)
         if decay < 1 and not first:
-            fade(self, decay)
-        (forget_rows if forget else update)(self, *rows)
+            rows = rows.faded(decay)
+        if forget:
+            rows = rows.without(*batch)
+        elif rows.kept.complete and not len(rows.kept):
+            # They may be many, and are fitted where they lie.
+            self._learn(rows.met(batch[1]).at_hand(batch, stream=True))
+            return self
+        else:
+            rows = rows.with_rows(*batch)
+        if rows.sums is None:
+            self._learn(rows.at_hand(stream=True))
+        else:
+            self._update(rows)
         return self
 
     def _refuse_sketch(self, what: str) -> None:
@@ -284,9 +258,6 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         width = self.features_.n_hidden
         ladder = [width >> k for k in range(width.bit_length()) if width >> k >= _NARROWEST]
         return [self.features_.truncate(k) for k in ladder or [width]]
-
-    def _seed(self) -> int:
-        return int(check_random_state(self._kept.seed).randint(2**31 - 2))
 
 
 def _one_seed(random_state: Seed) -> int:

@@ -1,6 +1,7 @@
 """Numbers: what an estimator makes of values, and what its outputs are."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import r2_score
@@ -8,18 +9,15 @@ from sklearn.metrics import r2_score
 from ulmus.backends.namespace import on_host, to_numpy
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.exceptions import InvalidInputError
-from ulmus.problem import ErrorPath, Problem
+from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import ValueTargets, check_size, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-__all__ = ["ValueLabels"]
+__all__ = ["KnownValues", "ValueLabels"]
 
 # What else can be done with rows whose value is missing.
 _INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
-
-# Targets, weights, and what a row loses of its weight when it is left out (see `Problem`).
-Encoded = tuple[ValueTargets, np.ndarray | None, np.ndarray | None]
 
 
 class ValueLabels:
@@ -74,27 +72,21 @@ class ValueLabels:
         y = None if y is None else numeric(y)
         return valid_rows_and_target(self, X, y, reset, multi_output=True, y_numeric=True)
 
-    def _encode(self, y: np.ndarray, weight: np.ndarray | None) -> Encoded:
-        """Give the targets."""
-        check_size("y", y)
-        self._flat = y.ndim == 1
-        unit = None if weight is None else np.minimum(weight, 1.0)
-        return ValueTargets(y.reshape(len(y), -1)), weight, unit
+    def _known(self: Any) -> "KnownValues":
+        """The columns that were fitted, if any."""
+        if not hasattr(self, "_flat"):
+            return KnownValues(self._intercept)
+        return KnownValues(self._intercept, int(self.intercept_.shape[0]), self._flat)
 
-    _encode_known = _encode
+    def _hold(self, known: "KnownValues") -> None:
+        self._flat = known.flat
 
-    def _meet(self, y: np.ndarray) -> None:
-        """Refuse a batch with other columns than those before it."""
-        known, outputs = getattr(getattr(self, "_kept", None), "y", None), _columns(y)
-        if known is not None and outputs != _columns(known):
-            raise InvalidInputError(
-                f"y has {outputs} columns, but the earlier batches had {_columns(known)}."
-            )
-
-    _recall = _meet
-
-    def _survey(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        self._meet(y)
+    def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+        """Learn the columns; give targets, weight and unit (see `Problem`)."""
+        known = KnownValues(self._intercept).met(y)
+        self._hold(known)
+        problem = known.problem(y, weight)
+        return problem.targets, problem.weight, problem.unit
 
     def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """R² on left-out rows, at the best C of the path."""
@@ -112,5 +104,49 @@ class ValueLabels:
         return tags
 
 
-def _columns(y: np.ndarray) -> int:
-    return 1 if y.ndim == 1 else int(y.shape[1])
+@dataclass(frozen=True)
+class KnownValues:
+    """The columns of y of the rows so far, and whether they came as a flat array."""
+
+    intercept: bool
+    columns: int | None = None
+    flat: bool = True
+    balances: ClassVar[bool] = False
+
+    def met(self, y: np.ndarray, weight: np.ndarray | None = None) -> "KnownValues":
+        """The same once the columns of a batch are known to be those of the batches before it."""
+        columns = 1 if y.ndim == 1 else int(y.shape[1])
+        if self.columns is None:
+            return replace(self, columns=columns, flat=y.ndim == 1)
+        if columns != self.columns:
+            raise InvalidInputError(
+                f"y has {columns} columns, but the earlier batches had {self.columns}."
+            )
+        return self
+
+    surveyed = recalled = met
+
+    def __add__(self, other: "KnownValues") -> "KnownValues":
+        if self != other:
+            raise InvalidInputError(
+                f"Blocks of y differ in their columns: {self.columns} and {other.columns}."
+            )
+        return self
+
+    def without(self, y: np.ndarray, left: np.ndarray) -> "KnownValues":
+        """Columns stay."""
+        return self
+
+    def checked(self) -> "KnownValues":
+        """Any values will do."""
+        return self
+
+    def moved(self, sums: Moments, before: "KnownValues") -> Moments:
+        """Sums stay."""
+        return sums
+
+    def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
+        """The targets of some rows and their weights."""
+        check_size("y", y)
+        unit = None if weight is None else np.minimum(weight, 1.0)
+        return Problem(None, ValueTargets(y.reshape(len(y), -1)), weight, unit, self.intercept)

@@ -2,11 +2,10 @@
 
 from typing import ClassVar, Protocol, Self
 
-from ulmus.exceptions import RowsGoneError
 from ulmus.problem import Solution
 from ulmus.sources.source import Source
 
-__all__ = ["Method", "refuse_sums"]
+__all__ = ["Method"]
 
 
 class Method(Protocol):
@@ -33,12 +32,3 @@ class Method(Protocol):
 
     def compared(self) -> Self:
         """The same with a left-out error even where there is nothing to choose."""
-
-
-def refuse_sums(method: Method) -> None:
-    """Refuse a method that needs all rows, before they are let go and summed."""
-    if method.needs_rows:
-        raise RowsGoneError(
-            f"{type(method).__name__} needs all rows at once, and these are so many that only sums "
-            "and a sample of them are kept. Fit them from memory, or fit fewer rows."
-        )

@@ -16,18 +16,21 @@ from ulmus.exceptions import RowsGoneError
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits, sample_rows
 from ulmus.problem import Moments, Problem
+from ulmus.reservoir import Reservoir
 from ulmus.typing import Targets
 
 __all__ = [
     "AtHand",
     "ClassMoments",
     "ClassSums",
+    "Gathered",
     "OnGraph",
     "Sample",
     "Source",
     "Summed",
     "calibration_rows",
     "left_out_rows",
+    "refuse_sums",
 ]
 
 # Leaving out every row costs two Gram matrices' worth of work. Past the first
@@ -230,6 +233,38 @@ class OnGraph:
                 "coupling='tight' and solver='spectral', or rows in memory."
             )
         return self.every
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Rows that are ready to be fitted.
+
+    ``known`` is what their targets have in common, ``source`` gives them under a map, and
+    ``features`` is the one that was fitted to them. ``kept`` are to be kept, and ``fresh`` is added
+    to these after the fit. ``rows`` is how many there are, where the source's sample is some of
+    them, and ``summed`` says that sums are to be kept beside those rows.
+    """
+
+    known: Any
+    features: Any
+    source: Callable[[Any, Any], Source]
+    kept: Reservoir
+    fresh: tuple[Any, ...] = ()
+    rows: float | None = None
+    summed: bool = True
+
+    def remembered(self) -> Reservoir:
+        """The rows that are kept after the fit."""
+        return (self.kept.add(*self.fresh) if self.fresh else self.kept).refitted()
+
+
+def refuse_sums(method: Any) -> None:
+    """Refuse a method that needs all rows, before they are let go and summed."""
+    if method.needs_rows:
+        raise RowsGoneError(
+            f"{type(method).__name__} needs all rows at once, and these are so many that only sums "
+            "and a sample of them are kept. Fit them from memory, or fit fewer rows."
+        )
 
 
 def calibration_rows(n_rows: int, seed: int) -> np.ndarray:

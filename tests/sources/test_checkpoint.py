@@ -10,8 +10,6 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 
 from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures, reservoir
-from ulmus.estimators import checkpoint as module
-from ulmus.estimators import ridge_batches
 from ulmus.exceptions import (
     BatchError,
     CheckpointError,
@@ -19,6 +17,8 @@ from ulmus.exceptions import (
     InvalidInputError,
     InvalidParameterError,
 )
+from ulmus.sources import checkpoint as module
+from ulmus.sources.stream import RowsSoFar
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 CUTS = [40, 41, 120, 121, 250]
@@ -106,12 +106,13 @@ def test_what_was_added_is_not_added_again(tmp_path, monkeypatch):
     path, model = tmp_path / "sums.npz", ELMClassifier(n_hidden=12, C=1.0, random_state=0)
     with pytest.raises(Killed):
         model.fit(until(4), checkpoint=path)
-    added, add = [], ridge_batches.add_sums
-    monkeypatch.setattr(
-        ridge_batches,
-        "add_sums",
-        lambda model, problem: (added.append(len(problem.H)), add(model, problem)),
-    )
+    added, add = [], RowsSoFar.with_sums
+
+    def counted(rows, problem):
+        added.append(len(problem.H))
+        return add(rows, problem)
+
+    monkeypatch.setattr(RowsSoFar, "with_sums", counted)
     model.fit(until(None), checkpoint=path)
     assert added == [129, 50]
 
@@ -123,7 +124,7 @@ def test_a_fit_that_was_killed_in_the_solve_goes_on_from_the_sums(tmp_path, monk
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(ridge_batches, "_finish", killed)
+        patch.setattr(ELMClassifier, "_learn", killed)
         with pytest.raises(Killed):
             model.fit(until(None), checkpoint=path)
     coef = model.fit(until(None), checkpoint=path).beta_

@@ -122,9 +122,9 @@ class Checkpoint:
             "Use the same batches, or choose another path."
         )
 
-    def offer(self, moments: Moments) -> None:
-        """Sums to be kept; they are written when it is time."""
-        if self.path is not None:
+    def offer(self, moments: Moments | None) -> None:
+        """Sums to be kept, if there are any; they are written when it is time."""
+        if self.path is not None and moments is not None:
             self._unsaved = moments
             if time.monotonic() >= self._due:
                 self.save()

@@ -1,0 +1,208 @@
+"""Batches that are read and let go.
+
+Batches that can be read twice are: first for the scale of the inputs, the classes, and a sample of
+rows that the map draws its units from; then for the sums. From an iterator, which can be read once,
+the first rows settle the map. Either way rows are kept at first, as many as are 32 MiB: where these
+are all there are, they are fitted as rows at hand are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from ulmus.distributed.blocks import named
+from ulmus.exceptions import BatchError, InvalidInputError
+from ulmus.features.fitting import fitted_map, map_of_sample
+from ulmus.features.scaling import ColumnStatistics
+from ulmus.problem import Problem
+from ulmus.progress import watched
+from ulmus.reservoir import Reservoir, most_collected
+from ulmus.sources.checkpoint import Checkpoint
+from ulmus.sources.source import Gathered, refuse_sums
+from ulmus.sources.stream import RowsSoFar
+from ulmus.typing import Rows
+
+__all__ = ["fit_batches", "is_batches"]
+
+
+def fit_batches(
+    rows: RowsSoFar, batches: Any, checkpoint: Checkpoint, learn: Callable[[Gathered], Any]
+) -> Exception | None:
+    """Let the model ``learn`` the batches; give the error that cut them short, if one did."""
+    failure, total = None, None
+    if _rewinds(batches):
+        rows, columns = _surveyed(rows, batches)
+        if rows.kept.complete:
+            checkpoint.check_end(0)
+            learn(rows.at_hand())
+            return None
+        rows, total = _settled(rows, columns), rows.kept.seen
+    try:
+        for so_far in _absorbed(rows, batches, checkpoint, total):
+            rows = so_far
+            checkpoint.offer(rows.sums)
+    except BatchError as error:
+        summed = rows.sums is not None
+        if not (summed or (rows.kept.complete and len(rows.kept))):
+            raise
+        failure = _cut_short(error, rows.kept.seen, checkpoint.path if summed else None)
+        if not isinstance(error, SourceError):
+            raise failure from error.__cause__
+    finally:
+        checkpoint.save()
+    try:
+        learn(rows.at_hand() if rows.kept.complete else _summed(rows))
+    except InvalidInputError as error:
+        raise failure or error from error
+    if failure is None:
+        checkpoint.remove()
+    return failure
+
+
+def _surveyed(rows: RowsSoFar, batches: Any) -> tuple[RowsSoFar, ColumnStatistics]:
+    """With the targets of all batches and a sample of their rows; and the columns' statistics."""
+    columns: Any = None
+    with watched(rows.model, "Scale") as update:
+        for number, *batch in _numbered(batches):
+            with named(f"Batch {number}"):
+                X, y, weight = rows.model._checked_rows(*batch, reset=columns is None)
+                part = ColumnStatistics.of(X, weight)
+                kept = rows.kept if columns is not None else rows.kept.limited(most_collected(X))
+                columns = part if columns is None else columns.merge(part)
+                known = rows.known.surveyed(y, weight)
+                rows = replace(rows, known=known, kept=kept.add(X, y, weight))
+            update(rows.kept.seen, None)
+    return rows, columns
+
+
+def _settled(rows: RowsSoFar, columns: ColumnStatistics) -> RowsSoFar:
+    """With a map, by the statistics of all rows and a sample; the rows are to come again."""
+    refuse_sums(rows.model._method())
+    X, y, _ = rows.kept.rows()
+    seed = rows.kept.seed
+    rows = replace(rows, features=map_of_sample(rows.model, X, y, columns, seed))
+    return replace(rows, kept=Reservoir(seed, rows.capacity(X)))
+
+
+def _absorbed(
+    rows: RowsSoFar, batches: Any, checkpoint: Checkpoint, total: float | None
+) -> Iterator[RowsSoFar]:
+    """The rows so far after each batch; sums of those that the checkpoint has are restored."""
+    seen = 0
+    with watched(rows.model, "Read" if total is None else "Fit") as update:
+        for number, *batch in _numbered(batches):
+            fresh = seen >= checkpoint.rows
+            with named(f"Batch {number}"):
+                part = rows.model._checked_rows(*batch, reset=total is None and not seen)
+                seen += part[0].shape[0]
+                rows, problem = _with_batch(rows, part)
+                if problem is not None and fresh:
+                    rows = rows.with_sums(problem)
+            if problem is not None:
+                checkpoint.claim(rows.model, problem)
+            if seen >= checkpoint.rows and not fresh:
+                rows = replace(rows, sums=checkpoint.restored(problem, seen))
+            update(seen, total)
+            yield rows
+    checkpoint.check_end(seen)
+
+
+def _with_batch(rows: RowsSoFar, part: Any) -> tuple[RowsSoFar, Problem | None]:
+    """With the rows of a batch kept; and those that are to be added to the sums, if any are.
+
+    Until rows are sampled they are collected. Once they are too many, the map is fitted to them.
+    """
+    rows = rows.met(part[1])
+    rows = replace(rows, kept=rows.kept.add(*part))
+    if rows.kept.capacity is None:
+        X, y, weight = part = rows.kept.rows()
+        most = most_collected(X) if rows.features is None else rows.capacity(X)
+        if len(rows.kept) <= most:
+            return rows, None
+        features = fitted_map(rows.model, X, y, weight, random_state=rows.kept.seed)
+        rows = replace(rows, features=features)
+        if len(rows.kept) <= rows.capacity(X):
+            return rows, None
+        refuse_sums(rows.model._method())
+        rows = replace(rows, kept=rows.kept.limited(rows.capacity(X)))
+    return rows, rows.problem(rows.features, *part)
+
+
+def _summed(rows: RowsSoFar) -> Gathered:
+    def source(features: Any, watch: Any) -> Any:
+        return rows.summed(features)
+
+    return Gathered(rows.known.checked(), rows.features, source, rows.kept, rows=np.inf)
+
+
+class SourceError(BatchError):
+    """The batches end with an error of their source; those before it are sound."""
+
+
+def is_batches(X: Rows) -> bool:
+    """Whether X is a stream of batches: a function that makes one, or an iterable that is no array.
+
+    Examples
+    --------
+    >>> is_batches(iter([])), is_batches(lambda: iter([])), is_batches([[1.0]])
+    (True, True, False)
+    """
+    if callable(X) and not hasattr(X, "shape"):
+        return True
+    return hasattr(X, "__iter__") and not any(
+        hasattr(X, name) for name in ("__getitem__", "shape", "__array__", "__dataframe__")
+    )
+
+
+def _rewinds(batches: Any) -> bool:
+    """Whether the batches can be read a second time."""
+    return callable(batches) or iter(batches) is not batches
+
+
+def _numbered(batches: Any) -> Iterator[tuple[int, Rows, Any, Any]]:
+    """Yield (number, X, y, sample_weight) from 1 on, and refuse what is no batch.
+
+    A batch without rows adds nothing and is passed over.
+    """
+    seen = False
+    for number, batch in _read(batches):
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            raise BatchError(
+                f"Batch {number} is not a pair (X, y) or a triple (X, y, sample_weight)."
+            )
+        if _num_samples(batch[0]):
+            seen = True
+            yield number, batch[0], batch[1], batch[2] if len(batch) == 3 else None
+    if not seen:
+        raise InvalidInputError("There was no batch to fit; the iterator was empty.")
+
+
+def _read(batches: Any) -> Iterator[tuple[int, Any]]:
+    """The batches and their numbers; says which one its source failed at."""
+    source = iter(batches() if callable(batches) else batches)
+    for number in count(1):
+        try:
+            batch = next(source)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise SourceError(
+                f"Batch {number} cannot be read ({type(error).__name__}: {error})."
+            ) from error
+        yield number, batch
+
+
+def _cut_short(error: BatchError, rows: float, path: Any) -> BatchError:
+    """The error of one batch, with what is kept of the batches before it."""
+    kept = []
+    if isinstance(error, SourceError):
+        kept.append(f"the model is fitted to the {rows:.0f} rows before it")
+    if path is not None:
+        kept.append(f"{path} keeps the sums of them, from which a fit with it goes on")
+    failure = BatchError(f"{error} What was learned is kept: {' and '.join(kept)}.")
+    failure.__cause__ = error.__cause__
+    return failure if kept else error
