@@ -57,7 +57,7 @@ class Moments:
         return replace(
             self,
             gram=self.gram[:width, :width],
-            cross=self.cross[:width],
+            cross=self.cross[:width, :],
             hidden=self.hidden[:width],
         )
 
