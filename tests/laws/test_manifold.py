@@ -23,7 +23,7 @@ from ulmus.methods.iterative import (
 from ulmus.methods.manifold import manifold_primal
 from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
 from ulmus.methods.manifold_path import Labelled, point, surface
-from ulmus.methods.unsupervised import embedding, smoothest
+from ulmus.methods.unsupervised import Tight, smoothest
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, ValueTargets, coded
 
@@ -158,7 +158,7 @@ def test_direct_and_iterated_are_the_formula(seed, n, h, lam):
 @given(seed=seeds, n=integers(15, 40), h=integers(8, 60), lam=sampled_from([0.1, 10.0]))
 def test_the_embedding_solves_the_generalised_problem(seed, n, h, lam):
     H, L, dense = world(seed, n, h)
-    found = embedding(H, L, lam, 3)
+    found = Tight(lam, 3).fit(H, L)
     A = np.eye(h) + lam * H.all().T @ dense @ H.all()
     B = H.all().T @ H.all()
     # μ = 1/γ is known to eps times the largest one.
@@ -177,7 +177,7 @@ def test_the_ordinary_eigenproblem_is_something_else():
     X, _ = load_iris(return_X_y=True)
     layer = RandomFeatures(60, random_state=0).fit(X).layer(X)
     H, L = Hidden(layer, X), KNNGraph(5, weights="binary", normalized=False).laplacian(X)
-    found = embedding(H, L, 0.1, 3).coef
+    found = Tight(0.1, 3).fit(H, L).coef
     ordinary = np.linalg.eigh(np.eye(60) + 0.1 * manifold_gram(H, L))[1][:, 1:4]
     E, O = (np.linalg.qr(H.all() @ V)[0] for V in (found, ordinary))
     assert np.linalg.svd(E.T @ O)[1].min() < 0.9

@@ -4,17 +4,19 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known, check_number, check_whole
-from ulmus.backends.namespace import gathered, is_collection, is_sparse, zeros
+from ulmus.backends.namespace import (
+    gathered,
+    is_collection,
+    is_sparse,
+)
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.graph_embedding import GraphEmbedding, of_unit_length
 from ulmus.estimators.hidden_layer import HiddenModel
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.fitting import (
     comparable_rows,
@@ -23,11 +25,11 @@ from ulmus.features.fitting import (
     map_over_blocks,
     scaled_rows,
 )
-from ulmus.fitted import atomic, forget_fit
+from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.coupling import COUPLINGS, GRAPHS
-from ulmus.methods.unsupervised import embedding, embedding_of, hidden_gram
+from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
+from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_unit_length
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
@@ -35,7 +37,7 @@ __all__ = ["ELMEmbedding"]
 
 
 @documented
-class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):
+class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):
     """US-ELM: an embedding that keeps neighbours together and takes new rows.
 
     The columns of the embedding Hβ are orthonormal over the training rows and minimise
@@ -96,6 +98,14 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
     >>> model.transform(X[1::2]).shape
     (75, 2)
     """
+
+    coupling_: str
+    coupling_reason_: str
+    C_: float
+    selection_: str
+    loo_score_: float
+    eigenvalues_: OnDevice[Array]
+    embedding_: OfRows[OnDevice[Array]]
 
     def __init__(
         self,
@@ -168,7 +178,7 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
             The embedding; the graph's own, ``embedding_``, where the coupling is free.
         """
         self.fit(X)
-        return self._places if self.coupling_ == "free" else self.transform(X)
+        return self.embedding_ if self.coupling_ == "free" else self.transform(X)
 
     @by_blocks
     def transform(self, X: Rows) -> Array:
@@ -184,28 +194,31 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         E : ndarray of shape (n_samples, n_components)
             The embedding.
         """
-        check_is_fitted(self)
-        return self._embedded(valid_rows(self, X, reset=False))
-
-    def _embedded(self, X: Rows) -> Array:
-        """The embedding of rows that are checked."""
-        E = self._map(X)
+        E = self._outputs(X)
         return of_unit_length(E) if self.row_normalize else E
 
     def _fit(self, X: Rows, columns: dict[str, int], fewer: bool) -> None:
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self.features_ = fitted_map(self, X, default_width=2000)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        self.coupling_, self.coupling_reason_ = self._coupled(H)
+        asked = self.coupling, "asked for"
+        self.coupling_, self.coupling_reason_ = coupling_for(H) if asked[0] == "auto" else asked
         self._check_components(columns["tight"], len(H), H.width)
         graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
         compared = scaled_rows if self.coupling_ == "tight" else comparable_rows
         rows = compared(self.features_, X)
         _check_variety(rows)
         laplacian = as_laplacian(graph, rows)
-        if self.coupling_ == "free" and self._fit_free(H, laplacian, columns["free"]):
-            return
-        self._accept(embedding(H, laplacian, float(self.lam), columns["tight"], fewer))
+        method: Any = Tight(float(self.lam), columns["tight"], fewer)
+        try:
+            free = Free(columns["free"], self.row_normalize)
+            found = (free if self.coupling_ == "free" else method).fit(H, laplacian)
+        except GraphError as error:
+            if self.coupling == "free":
+                raise
+            self.coupling_, self.coupling_reason_ = "tight", str(error)
+            found = method.fit(H, laplacian)
+        self._accept(found)
 
     def _fit_blocks(self, X: Rows, client: Any, n_components: int, fewer: bool) -> None:
         """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
@@ -222,12 +235,13 @@ class ELMEmbedding(GraphEmbedding, ClassNamePrefixFeaturesOutMixin, TransformerM
         laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
         M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
         (B,) = rows.compute(rows.total(_hidden_gram))
-        self._accept(embedding_of(M, B, float(self.lam), n_components, fewer=fewer))
+        self._accept(Tight(float(self.lam), n_components, fewer).of(M, B))
 
-    def _accept(self, found: Any) -> None:
-        self.beta_, self.eigenvalues_ = found.coef, found.values
-        self.intercept_ = zeros(found.coef.shape[1], found.coef)
-        self.n_hidden_ = int(found.coef.shape[0])
+    def _accept(self, found: Embedding) -> None:
+        self.beta_, self.intercept_ = found.coef, found.intercept
+        self.eigenvalues_, self.n_hidden_ = found.values, int(found.coef.shape[0])
+        for name, value in found.fitted.items():
+            setattr(self, name, value)
 
     def _check_components(self, n_components: int, n_rows: int, width: int) -> None:
         most = min(n_rows, width) - 1

@@ -1,12 +1,18 @@
-"""Smooth directions of the hidden layer: (I + λHᵀΛH) v = γ HᵀH v, smallest γ.
+"""Rows embedded with their neighbours, by the hidden layer or by the graph alone.
 
+Tight: the smooth directions of the hidden layer, (I + λHᵀΛH) v = γ HᵀH v for the smallest γ.
 A = I + λHᵀΛH is positive definite always, and HᵀH often is not, so the problem is turned
 round: HᵀH v = μ A v for the largest μ = 1/γ. With A = LLᵀ that is an ordinary eigenproblem of
 L⁻¹HᵀHL⁻ᵀ, whose few largest vectors block Lanczos finds.
+
+Free: with many more rows than units Hβ cannot hold what the graph knows. So the rows are placed by
+the smoothest functions on the graph, as spectral clustering does, and β is fitted to their places.
 """
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +26,36 @@ from ulmus.backends.linalg import (
     orthonormal,
     signs,
 )
-from ulmus.backends.namespace import contiguous, from_numpy, namespace, to_numpy, zeros
-from ulmus.exceptions import InvalidInputError
+from ulmus.backends.namespace import (
+    contiguous,
+    doubles,
+    from_numpy,
+    is_numpy,
+    namespace,
+    placed,
+    to_numpy,
+    zeros,
+)
+from ulmus.backends.neighbors import mean_of_copies
+from ulmus.exceptions import InvalidInputError, UnreachedRowsWarning
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
+from ulmus.methods.ridge import DEFAULT_GRID, solve
+from ulmus.problem import Problem
+from ulmus.targets import ValueTargets
 from ulmus.typing import Array
 
-__all__ = ["Embedding", "embedding", "embedding_of", "hidden_gram", "largest", "smoothest"]
+__all__ = [
+    "Embedding",
+    "Free",
+    "Tight",
+    "hidden_gram",
+    "largest",
+    "of_unit_length",
+    "smoothest",
+]
 
 # Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
 _SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
@@ -37,55 +65,110 @@ _ROUNDING, _FEW = float(np.finfo(float).eps), 100
 
 @dataclass(frozen=True)
 class Embedding:
-    """β (h × k) with ‖Hβⱼ‖ = 1, and γ of each column, ascending."""
+    """β (h × k), b, and γ of each column, ascending. ‖Hβⱼ‖ = 1 and b = 0 where it is tight.
+
+    Where it is free, ``fitted`` has the rows' places on the graph as "embedding_", and "C_",
+    "selection_" and "loo_score_" of the ridge from H to them.
+    """
 
     coef: Array
+    intercept: Array
     values: Array
+    fitted: dict[str, Any] = field(default_factory=dict)
 
 
-def embedding(
-    H: Hidden, laplacian: Laplacian, lam: float, n_components: int, fewer: bool = False
-) -> Embedding:
+@dataclass(frozen=True)
+class Tight:
     """The second to (k + 1)-th smoothest directions; the first is all but constant.
-
-    With fewer rows than units the work is done in the span of the rows. ``fewer`` is as in
-    `embedding_of`.
-    """
-    if len(H) >= H.width:
-        M, B = manifold_gram(H, laplacian), hidden_gram(H)
-        return embedding_of(M, B, lam, n_components, fewer=fewer)
-    span, rows = reduced_basis(H)
-    smooth = laplacian.placed(rows, rows.dtype) @ rows
-    M, B = matmul(rows.T, smooth), matmul(rows.T, rows)
-    return embedding_of(M, B, lam, n_components, span, fewer)
-
-
-def embedding_of(
-    M: Array,
-    B: Array,
-    lam: float,
-    n_components: int,
-    span: Array | None = None,
-    fewer: bool = False,
-) -> Embedding:
-    """The same from M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for.
 
     Where the rows differ in fewer components they are all that is given, if ``fewer`` allows it.
     """
-    values, V = smoothest(add_to_diagonal(lam * (M + M.T) / 2, 1.0), B, n_components + 1)
-    differing = _differing(values, B)
-    if differing < (1 if fewer else n_components):
-        raise InvalidInputError(
-            f"n_components={n_components} is too many: the rows differ in {differing} components, "
-            "and in all others by rounding alone. Ask for fewer, or give rows that differ."
+
+    lam: float
+    n_components: int
+    fewer: bool = False
+
+    def fit(self, H: Hidden, laplacian: Laplacian) -> Embedding:
+        """With fewer rows than units the work is done in the span of the rows."""
+        if len(H) >= H.width:
+            return self.of(manifold_gram(H, laplacian), hidden_gram(H))
+        span, rows = reduced_basis(H)
+        smooth = laplacian.placed(rows, rows.dtype) @ rows
+        return self.of(matmul(rows.T, smooth), matmul(rows.T, rows), span)
+
+    def of(self, M: Array, B: Array, span: Array | None = None) -> Embedding:
+        """From M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for."""
+        k = self.n_components
+        values, V = smoothest(add_to_diagonal(self.lam * (M + M.T) / 2, 1.0), B, k + 1)
+        differing = _differing(values, B)
+        if differing < (1 if self.fewer else k):
+            raise InvalidInputError(
+                f"n_components={k} is too many: the rows differ in {differing} components, and in "
+                "all others by rounding alone. Ask for fewer, or give rows that differ."
+            )
+        last = 1 + min(k, differing)
+        values, V = values[1:last], V[:, 1:last]
+        # vᵀHᵀHv = 1 is what the constraint asks for.
+        xp = namespace(V)
+        V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
+        coef = V if span is None else matmul(span, V)
+        return Embedding(coef * signs(coef), zeros(coef.shape[1], coef), values)
+
+
+@dataclass(frozen=True)
+class Free:
+    """The smoothest functions on the graph, and β fitted to them by leave-one-out."""
+
+    n_components: int
+    row_normalize: bool = False
+
+    def fit(self, H: Hidden, laplacian: Laplacian) -> Embedding:
+        """Raises `GraphError` where most of the graph lies in small parts."""
+        found = graph_spectrum(laplacian, self.n_components)
+        _warn_of_parts(found, self.n_components)
+        # Edges between rows that are the same are chance where neighbours are fewer.
+        E = mean_of_copies(found.coordinates, H.X if is_numpy(H.X) else to_numpy(H.X))
+        E = of_unit_length(E) if self.row_normalize else E
+        rows, others = np.flatnonzero(found.reached), np.flatnonzero(~found.reached)
+        part = H.take(rows) if len(others) else H
+        problem = Problem(part, ValueTargets(E[rows]).placed(H.X), intercept=True)
+        ridge: Any = solve(problem, DEFAULT_GRID, seed=0)
+        spread = float(((E[rows] - E[rows].mean(axis=0)) ** 2).sum(axis=1).mean())
+        if len(others):  # the model alone places them
+            F = matmul(doubles(H.take(others).all()), ridge.coef) + ridge.intercept
+            E[others] = to_numpy(of_unit_length(F) if self.row_normalize else F)
+        fitted = {
+            "embedding_": from_numpy(E, H.X, H.dtype),
+            "C_": ridge.C,
+            "selection_": "loo" if ridge.path.rows == len(rows) else "loo-sample",
+            "loo_score_": 1.0 - ridge.path.score[1] / spread if spread else 1.0,
+        }
+        return Embedding(ridge.coef, ridge.intercept, placed(found.values, H.X), fitted)
+
+
+def of_unit_length(E: Array) -> Array:
+    """Every row divided by its length; rows of zeros stay."""
+    xp = namespace(E)
+    lengths = xp.linalg.vector_norm(E, axis=1, keepdims=True)
+    return E / xp.where(lengths > 0, lengths, 0.0 * lengths + 1.0)
+
+
+def _warn_of_parts(found: Any, n_components: int) -> None:
+    """Warn of rows and of parts that the graph tells too little about."""
+    unreached, words = int(np.count_nonzero(~found.reached)), []
+    if unreached:
+        words.append(
+            f"{unreached} of {len(found.reached)} rows lie in small parts of the graph that no "
+            "edge joins to the rest; the model alone places them. More neighbours would help."
         )
-    last = 1 + min(n_components, differing)
-    values, V = values[1:last], V[:, 1:last]
-    # vᵀHᵀHv = 1 is what the constraint asks for.
-    xp = namespace(V)
-    V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
-    coef = V if span is None else matmul(span, V)
-    return Embedding(coef * signs(coef), values)
+    if found.parts > n_components:
+        words.append(
+            f"The graph falls into {found.parts} large parts, and {n_components} columns tell no "
+            "more than some of them apart. More neighbours would join them; more n_components "
+            "would show their insides."
+        )
+    for each in words:
+        warnings.warn(each, UnreachedRowsWarning, stacklevel=2)
 
 
 def _differing(values: Array, B: Array) -> int:
