@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ulmus.backends.namespace import floating, take
-from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, scaled_for_kernel
+from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.kernels import Kernel
 from ulmus.kernels.given import check_kernel, check_precomputed, kernel_of, scales_inputs
 from ulmus.kernels.pairs import landmarks_like
@@ -90,7 +90,7 @@ class KernelInputs(BaseEstimator):
             self.scaling_ = Scaling.none(columns, floating(X, self.dtype))
 
     def _scaled(self, X: Rows, dtype: DType) -> Rows:
-        return scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
+        return self.scaling_.rows(X, dtype)
 
     def _kernel(
         self: Any, rows: Rows, weight: np.ndarray | None, seed: int, factor: float = 1.0

@@ -5,13 +5,11 @@ import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ulmus.arguments import (
-    check_arguments,
-)
+from ulmus.arguments import check_arguments
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
@@ -26,7 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.features.base import FeatureMap
-from ulmus.features.scaling import Scaling, check_scaling, scaled_for_kernel
+from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.fitted import OnDevice
 from ulmus.hidden import fits, sample_rows
 from ulmus.kernels import Kernel, Precomputed
@@ -41,17 +39,9 @@ from ulmus.kernels.given import (
 )
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
-from ulmus.kernels.pairs import landmarks_like, some_rows
+from ulmus.kernels.pairs import into, landmarks_like, some_rows
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.typing import Array, DType, Rows, Seed
-
-__all__ = [
-    "KernelFeatures",
-    "KernelLayer",
-    "candidates",
-    "factor_of",
-    "kernel_graph",
-]
 
 _LOG = logging.getLogger(__name__)
 _DEFAULT_RANK = 1000
@@ -67,37 +57,25 @@ class KernelLayer:
     landmarks: Any
     W: Array
     scaling: Scaling
-    scales: bool
     dtype: DType
+    offset: ClassVar[float] = 0.0
 
     @property
     def width(self) -> int:
         """Columns of H."""
         return int(self.W.shape[1])
 
-    @property
-    def offset(self) -> float:
-        """Nothing is left out."""
-        return 0.0
-
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H for these rows."""
-        rows = scaled_for_kernel(X, self.scaling, self.scales, self.W.dtype)
-        K = self.kernel(rows, self.landmarks)
+        K = self.kernel(self.scaling.rows(X, self.W.dtype), self.landmarks)
         if self.W.dtype == self.dtype:
             return matmul(K, self.W, out)
-        H = matmul(K, self.W)
-        if out is None:
-            return namespace(H).astype(H, self.dtype)
-        out[...] = H
-        return out
+        return into(out, cast(matmul(K, self.W), self.dtype))
 
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
         """The gradients of H coef at these rows, of NumPy; None where the kernel has none."""
-        rows = scaled_for_kernel(X, self.scaling, self.scales, self.W.dtype)
-        return kernel_gradients(
-            self.kernel, rows, self.landmarks, self.W @ coef, self.scaling.factor
-        )
+        rows, factor = self.scaling.rows(X, self.W.dtype), self.scaling.factor
+        return kernel_gradients(self.kernel, rows, self.landmarks, self.W @ coef, factor)
 
     def units(self, columns: slice) -> "KernelLayer":
         """Some of the columns, as a layer of their own."""
@@ -228,7 +206,7 @@ class KernelFeatures(FeatureMap):
             work = dtype if is_single(landmarks.dtype) else namespace(like).float64
             landmarks = landmarks_like(landmarks, like, work, self.scaling_.shift)
         W, scaling = cast(placed(self.weights_, like), work), self.scaling_.placed(like)
-        return KernelLayer(self.kernel_, landmarks, W, scaling, self._rescales, dtype)
+        return KernelLayer(self.kernel_, landmarks, W, scaling, dtype)
 
     def onnx(self, x: Any) -> Any:
         """H as nodes of an ONNX graph with rows x."""
@@ -259,7 +237,7 @@ class KernelFeatures(FeatureMap):
         else:
             # Rows that lie in blocks come home by this; an array gives a view of itself.
             X = take(X, candidates(n, dtype, seed))
-            rows = scaled_for_kernel(X, self.scaling_, self._rescales, dtype)
+            rows = self.scaling_.rows(X, dtype)
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
             )

@@ -34,17 +34,6 @@ from ulmus.fitted import OnDevice
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
-__all__ = [
-    "ACTIVATIONS",
-    "Activation",
-    "RandomFeatures",
-    "RandomLayer",
-    "UnitLayer",
-    "activation",
-    "normal_rows",
-    "uniform_rows",
-]
-
 # Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache
 # from the product to the last of the activation's passes.
 _STRIP = 128
@@ -88,28 +77,6 @@ class Activation:
                 f"cannot be written as ONNX; of functions these can: {known}."
             )
         return self.onnx(z)
-
-
-class UnitLayer:
-    """What layers of units share: a column of W for each, and the activation of all."""
-
-    W: Array
-    activation: Activation
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return int(self.W.shape[1])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of the hidden rows."""
-        return self.W.dtype
-
-    @property
-    def offset(self) -> float:
-        """What the rows are short of."""
-        return self.activation.offset
 
 
 def _sigmoid(Z: Array) -> Array:
@@ -235,7 +202,7 @@ _DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogon
 
 
 @dataclass(frozen=True)
-class RandomLayer(UnitLayer):
+class RandomLayer:
     """H = g(s(x) A + b) for one precision and device, s the inputs' scaling.
 
     ``W`` is A above the row b, ``center`` s(0): sparse rows are scaled but not
@@ -246,6 +213,21 @@ class RandomLayer(UnitLayer):
     W: Array
     center: Array
     activation: Activation
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return int(self.W.shape[1])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.W.dtype
+
+    @property
+    def offset(self) -> float:
+        """What the rows are short of."""
+        return self.activation.offset
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""

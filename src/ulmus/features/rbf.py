@@ -1,35 +1,29 @@
 """Hidden units that answer to the distance from a centre."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from ulmus.arguments import check_known, check_number
-from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
-    clipped,
-    contiguous,
     decay,
     elementwise,
     is_sparse,
-    namespace,
     placed,
     same_place,
     take,
     to_numpy,
 )
 from ulmus.features.base import FeatureMap
-from ulmus.features.random_units import Activation, UnitLayer, normal_rows, uniform_rows
+from ulmus.features.random_units import Activation, normal_rows, uniform_rows
 from ulmus.features.scaling import Scaling
 from ulmus.fitted import OnDevice
 from ulmus.hidden import sample_rows
+from ulmus.kernels.pairs import landmarks_like, some_rows, squared_distances
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
-
-__all__ = ["RBFFeatures", "RBFLayer"]
 
 # The mean distance is taken over at most this many rows: its error is then far
 # below what any width is sensitive to.
@@ -81,54 +75,44 @@ _NODES = {
 
 
 @dataclass(frozen=True)
-class RBFLayer(UnitLayer):
-    """H = g(w‖s(x) − a‖²) for one precision and device.
-
-    ``W`` stacks −2wA, w and w‖a‖², so that [s, ‖s‖², 1] W = w‖s − a‖². Sparse rows
-    are scaled but not centred, so their centres move instead: ``shifted``.
-    """
+class RBFLayer:
+    """H = g(w‖s(x) − a‖²) for one precision and device, s the inputs' scaling."""
 
     scaling: Scaling
-    W: Array
-    shifted: Array
+    centers: Any
+    rates: Array
     activation: Activation
+    offset: ClassVar[float] = 0.0
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return int(self.rates.shape[0])
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.rates.dtype
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """H − offset for these rows."""
-        S, W = self._expanded_rows(X)
+        """H for these rows."""
+        # A row so far away that its square overflows is near no centre.
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = matmul(S, W, out) if is_sparse(S) else tall_product(S, W, out)
-        # The expanded square may round to just below zero.
-        return self.activation(clipped(Z, least=0.0))
-
-    def _expanded_rows(self, X: Rows) -> tuple[Rows, Array]:
-        """[s, ‖s‖², 1] for every row, and what they are multiplied by."""
-        n, d = X.shape
-        if is_sparse(X):
-            S = self.scaling.sparse(X, self.dtype)
-            squares = np.asarray(S.multiply(S).sum(1)).reshape(-1, 1)
-            S = sp.hstack([S, squares, np.ones((n, 1))], format="csr", dtype=self.dtype)
-            return S, self.shifted
-        xp = namespace(X)
-        S = xp.ones((n, d + 2), dtype=self.dtype, device=X.device)
-        self.scaling.dense(X, S[:, :d])
-        # A row so far away that this overflows is near no centre.
-        with np.errstate(over="ignore", invalid="ignore"):
-            S[:, d] = xp.sum(S[:, :d] ** 2, axis=1)
-        return S, self.W
+            rows = self.scaling.rows(X, self.dtype)
+            return self.activation(squared_distances(rows, self.centers, self.rates, out))
 
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes:
         """The gradients of H coef at these rows, of NumPy."""
-        S, W = self._expanded_rows(X)
         assert self.activation.slope is not None
-        p = self.activation.slope(clipped(matmul(S, W), least=0.0))
-        # z = w‖s − a‖² has the gradient 2w s − 2w a, and −2w a are the first rows of W.
-        return Slopes(S[:, :-2], W[:-2].T, p, 2.0 * W[-2] * p, coef, self.scaling.factor)
+        rows = self.scaling.rows(X, self.dtype)
+        slope = self.activation.slope(squared_distances(rows, self.centers, self.rates))
+        # z = w‖s − a‖² has the gradient 2w s − 2w a.
+        p = 2.0 * self.rates * slope
+        return Slopes(rows, self.centers, -p, p, coef, self.scaling.factor)
 
     def units(self, columns: slice) -> "RBFLayer":
         """Some of the hidden units, as a layer of their own."""
-        W, shifted = (contiguous(A[:, columns]) for A in (self.W, self.shifted))
-        return replace(self, W=W, shifted=shifted)
+        return replace(self, centers=some_rows(self.centers, columns), rates=self.rates[columns])
 
 
 class RBFFeatures(FeatureMap):
@@ -213,31 +197,24 @@ class RBFFeatures(FeatureMap):
 
     def layer(self, like: Rows, dtype: DType = None) -> RBFLayer:
         """The fitted units as a function of rows that live where ``like`` lives."""
-        return self._layer(self.rates_, _NODES[self.node], like, self._precision(like, dtype))
+        same_place(X=like, centers_=self.centers_)
+        precision = self._precision(like, dtype)
+        centers = landmarks_like(self.centers_, like, precision, self.scaling_.shift)
+        rates = cast(placed(self.rates_, like), precision)
+        return RBFLayer(self.scaling_.placed(like), centers, rates, _NODES[self.node])
 
     def onnx(self, x: Any) -> Any:
         """H as nodes of an ONNX graph with rows x."""
         z = self.scaling_.onnx(x).squared_distances(self.centers_, self.rates_)
         return _NODES[self.node].graph(z)
 
-    def _layer(self, rates: np.ndarray, node: Activation, like: Rows, dtype: DType) -> RBFLayer:
-        same_place(X=like, centers_=self.centers_)
-        A, shift = placed(self.centers_, like), placed(self.scaling_.shift, like)
-        rates, scaling = placed(rates, like), self.scaling_
-        shifted = cast(_expanded(A + shift, rates), dtype)
-        if not self._rescales:
-            # Squares of rows far from the origin would swallow what they differ by.
-            middle = to_numpy(self.centers_).mean(axis=0)
-            scaling = Scaling(middle, np.ones_like(middle))
-            A = A - placed(middle, like)
-        W = cast(_expanded(A, rates), dtype)
-        return RBFLayer(scaling.placed(like), W, shifted, node)
-
     def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
         if self.centers == "rows":
-            self.centers_ = self._scaled(take(X, sample_rows(seed, h, X.shape[0])))
+            rows = _on_host(take(X, sample_rows(seed, h, X.shape[0])))
+            dense = rows.toarray() if is_sparse(rows) else rows
+            self.centers_ = self.scaling_.rows(dense, np.dtype(float))
         else:
             draw = uniform_rows if self.centers == "uniform" else normal_rows
             self.centers_ = draw(seed, h, d) / (np.sqrt(d) if self.scaling == "auto" else 1.0)
@@ -248,20 +225,14 @@ class RBFFeatures(FeatureMap):
             b = (uniform_rows(seed + 1, h, 1).ravel() + 1.0) / 2.0
             self.rates_ = b**2 if self.node == "exponential" else b
 
-    def _scaled(self, X: Rows) -> np.ndarray:
-        X = X.toarray() if is_sparse(X) else to_numpy(X)
-        scaled = np.empty(X.shape)
-        self.scaling_.dense(X.astype(float), scaled)
-        return scaled
-
     def _width(self, X: Rows, seed: int) -> float:
         if not isinstance(self.width, str):
             return float(self.width)
         rows = sample_rows(seed, min(_WIDTH_ROWS, X.shape[0]), X.shape[0])
-        sample = X[rows] if is_sparse(X) else to_numpy(take(X, rows)).astype(float)
-        rates = np.ones(len(self.centers_))
-        squared = self._layer(rates, Activation(lambda Z: Z), sample, np.dtype(float))
-        mean = float(np.sqrt(squared(sample)).mean())
+        sample = _on_host(take(X, rows))
+        centers = landmarks_like(self.centers_, sample, np.dtype(float), self.scaling_.shift)
+        squared = squared_distances(self.scaling_.rows(sample, np.dtype(float)), centers)
+        mean = float(np.sqrt(squared).mean())
         mean *= _LOCAL if self.width == "local" else 1.0
         return mean if mean > 0 else 1.0  # all rows equal: any width gives the same H
 
@@ -274,8 +245,5 @@ class RBFFeatures(FeatureMap):
             check_number("width", self.width, "'mean', 'local' or a positive number")
 
 
-def _expanded(A: Array, rates: Array) -> Array:
-    """W such that [x, ‖x‖², 1] W = rates · ‖x − a‖² for each centre a."""
-    xp = namespace(A)
-    rows = -2.0 * rates * A.T, rates[None, :], (rates * xp.sum(A**2, axis=1))[None, :]
-    return xp.concat(rows)
+def _on_host(X: Rows) -> Rows:
+    return X.astype(float) if is_sparse(X) else to_numpy(X).astype(float)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     doubles,
@@ -29,8 +30,6 @@ from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidPa
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels.pairs import Shifted
 from ulmus.typing import Array, DType, Rows
-
-__all__ = ["ColumnStatistics", "Scaling", "check_scaling", "scaled_for_kernel"]
 
 _REACH = 3.0
 # Scales are another when a column is wider or narrower by this part, or shifted by this part of it.
@@ -60,46 +59,30 @@ class ColumnStatistics:
         # Few rows at a time on the host: the passes over them then stay in the cache.
         for rows, block in blocks_of(X, max(1, size // 16) if on_host else size):
             c = np.ones(rows.stop - rows.start) if weight is None else weight[rows]
-            if is_sparse(X):
-                part = cls._of_sparse(block, c)
-            else:
-                part = cls._of_dense(block, c) if on_host else cls._of_device(block, c)
+            part = cls._of_sparse(block, c) if is_sparse(X) else cls._of_dense(block, c)
             total = part if total is None else total.merge(part)
         assert total is not None
         return total
 
     @classmethod
     def _of_dense(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
-        X = X if X.dtype == np.float32 else X.astype(float, copy=False)
-        least, greatest = X.min(0).astype(float), X.max(0).astype(float)
-        middle, unit = _frame(least, greatest)
-        share = c / c.sum()
-        U = X - middle.astype(X.dtype)
-        U /= unit.astype(X.dtype)
-        first = np.einsum("i,ij->j", share.astype(X.dtype), U).astype(float)
-        U -= first.astype(X.dtype)
-        second = np.einsum("i,ij,ij->j", share.astype(X.dtype), U, U).astype(float)
-        return cls._from_frame(c, middle, unit, first, second, least, greatest)
-
-    @classmethod
-    def _of_device(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
-        xp = namespace(X)
-        X = X if xp.isdtype(X.dtype, "real floating") else doubles(X)
-        ends = (to_numpy(doubles(end(X, axis=0))) for end in (xp.min, xp.max))
-        least, greatest = ends
-        middle, unit = _frame(least, greatest)
-        share = from_numpy(c / c.sum(), X, X.dtype)
-        U = (X - from_numpy(middle, X, X.dtype)) / from_numpy(unit, X, X.dtype)
-        first = share @ U
+        xp, X = namespace(X), cast(X, floating(X))
+        ends = [to_numpy(doubles(end(X, axis=0))) for end in (xp.min, xp.max)]
+        middle, unit = _frame(*ends)
+        share = from_numpy((c / c.sum())[None, :], X, X.dtype)
+        U = X - from_numpy(middle, X, X.dtype)
+        U /= from_numpy(unit, X, X.dtype)
+        first = matmul(share, U)
         U -= first
-        second = to_numpy(doubles(share @ U**2))
-        return cls._from_frame(c, middle, unit, to_numpy(doubles(first)), second, least, greatest)
+        U *= U
+        moments = [to_numpy(doubles(moment))[0] for moment in (first, matmul(share, U))]
+        return cls._from_frame(c, middle, unit, *moments, *ends)
 
     @classmethod
     def _of_sparse(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
         X = sp.csc_array(X, dtype=float)
-        least, greatest = (e.toarray().ravel() for e in (X.min(axis=0), X.max(axis=0)))
-        middle, unit = _frame(least, greatest)
+        ends = [end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0))]
+        middle, unit = _frame(*ends)
         counts, share = np.diff(X.indptr), c / c.sum()
         # Only stored entries are visited; the blank ones all lie at one point.
         U = X.copy()
@@ -109,19 +92,13 @@ class ColumnStatistics:
         first = share @ U + blank_share * blank
         U.data = np.square(U.data - np.repeat(first, counts))
         second = share @ U + blank_share * np.square(blank - first)
-        return cls._from_frame(c, middle, unit, first, second, least, greatest)
+        return cls._from_frame(c, middle, unit, first, second, *ends)
 
     @classmethod
     def _from_frame(
-        cls,
-        c: np.ndarray,
-        middle: np.ndarray,
-        unit: np.ndarray,
-        first: np.ndarray,
-        second: np.ndarray,
-        least: np.ndarray,
-        greatest: np.ndarray,
+        cls, c: Array, middle: Array, unit: Array, first: Array, second: Array, *ends: Array
     ) -> "ColumnStatistics":
+        least, greatest = ends
         deviation = np.where(greatest > least, unit * np.sqrt(np.maximum(second, 0.0)), 0.0)
         return cls(float(c.sum()), middle + unit * first, deviation, least, greatest)
 
@@ -188,7 +165,14 @@ class Scaling:
         # A constant column says nothing: a factor of zero takes it out exactly.
         # Rounding of a constant's mean must not pass for variation.
         varies = (columns.greatest > columns.least) & (scale > _CONSTANT)
-        _warn_of(~varies & (columns.greatest > columns.least))
+        lost = ~varies & (columns.greatest > columns.least)
+        if lost.any():
+            warnings.warn(
+                f"Column {int(np.argmax(lost))} of X (counted from 0) varies by less than "
+                f"{_CONSTANT:g} and counts as constant. Multiply it by 1e300, or leave it out.",
+                ConstantColumnWarning,
+                stacklevel=2,
+            )
         factor = np.divide(1.0, scale, out=np.zeros_like(scale), where=varies)
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
@@ -238,23 +222,23 @@ class Scaling:
         """The rows times ``factor``, still sparse; the centre is the caller's to fold in."""
         return (X @ sp.diags_array(self.factor)).tocsr().astype(dtype)
 
+    def rows(self, X: Rows, dtype: DType) -> Any:
+        """The scaled rows as kernels take them: sparse ones keep their zeros (`Shifted`)."""
+        xp = namespace(self.center)
+        if bool(xp.all((self.center == 0.0) & (self.factor == 1.0))):
+            return cast(X, dtype)
+        if is_sparse(X):
+            return Shifted(self.sparse(X, dtype), self.shift.astype(dtype))
+        rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
+        self.dense(X, rows)
+        return rows
+
 
 def check_scaling(scaling: Any) -> None:
     """Refuse an argument that names no scaling."""
     if scaling is not None and not (isinstance(scaling, str) and scaling == "auto"):
         raise InvalidParameterError(
             f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
-        )
-
-
-def _warn_of(columns: np.ndarray) -> None:
-    """Say which columns are left out though they vary."""
-    if columns.any():
-        warnings.warn(
-            f"Column {int(np.argmax(columns))} of X (counted from 0) varies by less than "
-            f"{_CONSTANT:g} and counts as constant. Multiply it by 1e300, or leave it out.",
-            ConstantColumnWarning,
-            stacklevel=3,
         )
 
 
@@ -270,14 +254,3 @@ def _frame(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndar
     """Middle and half range: measured so, squares of 1e300 and 1e-300 are both ordinary."""
     half = greatest / 2 - least / 2
     return least / 2 + greatest / 2, np.where(half > 0, half, 1.0)
-
-
-def scaled_for_kernel(X: Rows, scaling: Scaling, scales: bool, dtype: DType) -> Any:
-    """The rows as the kernel sees them: scaled, and sparse ones as they are but for the scale."""
-    if not scales:
-        return cast(X, dtype)
-    if is_sparse(X):
-        return Shifted(scaling.sparse(X, dtype), scaling.shift.astype(dtype))
-    rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
-    scaling.dense(X, rows)
-    return rows
