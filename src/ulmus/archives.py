@@ -9,9 +9,7 @@ import contextlib
 import errno
 import io
 import math
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import IO, Any
@@ -35,42 +33,31 @@ _HEADERS = {
 # NumPy's own limit; a longer one is no header of numbers or text.
 _LONGEST_HEADER = 10_000
 Charge = Callable[[tuple[int, ...], int], None]
-# What zipfile, zlib and NumPy raise on bytes that are not what they should be.
-_BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, LookupError, SyntaxError,
-    TypeError, OverflowError, AttributeError,
-)  # fmt: skip
 # A zip holds a thousand times its size of zeros; of more than this, so much is not plausible.
 _FREE, _TIMES = 2**30, 200
 
 
 @contextlib.contextmanager
 def _one_error() -> Iterator[None]:
-    """Every error about broken bytes as a ValueError."""
+    """Every error about broken bytes, by zipfile, zlib or NumPy, as a ValueError."""
     try:
         yield
-    except _BROKEN as error:
-        raise ValueError(str(error)[:200] or type(error).__name__) from error
-    except OSError as error:
-        if error.errno != errno.EINVAL:
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
-        raise ValueError("it has a member that lies outside of it") from error
+        outside = "it has a member that lies outside of it"
+        why = outside if isinstance(error, OSError) else str(error)[:200] or type(error).__name__
+        raise ValueError(why) from error
 
 
 class ArrayArchive:
     """An archive that is open for reading, its directory checked.
 
-    Parameters
-    ----------
-    stream : file
-        The archive, open for bytes.
-    belongs : callable, default=None
-        Takes a member's name, and says whether such an archive has one of that name; None is any.
-    packed : bool, default=True
-        Whether members may be compressed. Without, all of them together are no larger than the
-        archive is.
-    most : int, default=None
-        Bytes that all members may have; None is 200 times the archive's, or a gigabyte.
+    ``belongs`` takes a member's name and says whether such an archive has it; None is any. Without
+    ``packed`` members are not compressed, so that together they are no larger than the archive.
+    ``most`` bytes may all members have; None is 200 times the archive's, or a gigabyte.
     """
 
     def __init__(

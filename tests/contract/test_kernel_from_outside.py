@@ -139,7 +139,7 @@ def test_it_comes_back_from_a_file(name, tmp_path):
 
 def test_a_file_is_refused_where_the_class_does_not_exist(tmp_path):
     save(MODELS["classifier"](), tmp_path / "model.ulmus")
-    classes._KNOWN.pop(classes.name_of(KERNELS.pop("cauchy")))
+    classes._KNOWN.pop(classes.known_as(KERNELS.pop("cauchy")).name)
     with pytest.raises(ModelFileError, match="Cauchy', which is not among the classes"):
         load(tmp_path / "model.ulmus")
 

@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-from ulmus.archives import ArrayArchive, Charge
+from ulmus.archives import ArrayArchive
 from ulmus.exceptions import ModelFileError
 
 __all__ = ["MOST_ARRAYS", "Archive", "write"]
@@ -24,9 +24,8 @@ _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
 MOST_ARRAYS = 10**6
 _LONGEST_DOCUMENT = 2**28
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
-_END = struct.Struct("<4s4H2LH")
-_LOCATOR = struct.Struct("<4sLQL")
-_END_64 = struct.Struct("<4sQ2H2L4Q")
+# What a zip ends with: zip64's record and where that is, if it has them, and the record of old.
+_TAIL = struct.Struct("<4sQ2H2L4Q4sLQL4s4H2LH")
 
 
 def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> None:
@@ -45,64 +44,42 @@ def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> N
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-class Archive:
+class Archive(ArrayArchive):
     """A container that is open for reading, its directory checked."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        _check_end(stream, stream.seek(0, io.SEEK_END))
-        self._members = ArrayArchive(stream, _MEMBER.fullmatch, packed=False)
-        if _DOCUMENT not in self._members:
-            raise ModelFileError(f"it has no {_DOCUMENT}")
-
-    @property
-    def arrays(self) -> int:
-        """How many arrays there are."""
-        return len(self._members) - 1
+        _check_end(stream)
+        super().__init__(stream, _MEMBER.fullmatch, packed=False)
 
     def document(self) -> bytes:
         """The JSON document."""
-        size = self._members.size(_DOCUMENT)
-        if size > _LONGEST_DOCUMENT:
+        if _DOCUMENT not in self:
+            raise ModelFileError(f"it has no {_DOCUMENT}")
+        if (size := self.size(_DOCUMENT)) > _LONGEST_DOCUMENT:
             raise ModelFileError(
                 f"its {_DOCUMENT} is {size} bytes, and no model's is over {_LONGEST_DOCUMENT}"
             )
-        return self._members.read(_DOCUMENT)
+        return self.read(_DOCUMENT)
 
-    def header(self, number: int) -> tuple[tuple[int, ...], np.dtype]:
-        """Shape and type of an array, which is not read."""
-        return self._members.header(self._name(number))
-
-    def array(self, number: int, charge: Charge | None = None) -> np.ndarray:
-        """An array, once its header agrees with its size; ``charge`` is told of it beforehand."""
-        return self._members.array(self._name(number), charge)
-
-    def _name(self, number: int) -> str:
+    def name(self, number: int) -> str:
+        """The name of an array."""
         name = f"arrays/{number}.npy"
-        if type(number) is not int or name not in self._members:
+        if type(number) is not int or name not in self:
             raise ModelFileError(f"it refers to {name[:80]}, which it does not have")
         return name
 
 
-def _check_end(stream: IO[bytes], size: int) -> None:
+def _check_end(stream: IO[bytes]) -> None:
     """Refuse what does not end as a zip does, or has a directory too long to be a model's."""
-    if size < _END.size:
-        raise ModelFileError("it is too short to be one")
-    signature, *_, length, _, comment = _END.unpack(_tail(stream, size, 0, _END.size))
-    if signature != b"PK\5\6" or comment:
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - _TAIL.size))
+    parts = _TAIL.unpack(stream.read(_TAIL.size).rjust(_TAIL.size, b"\0"))
+    length_64, locator, start, end, length, comment = (parts[i] for i in (8, 10, 12, 14, 19, 21))
+    if end != b"PK\5\6" or comment:
         raise ModelFileError("it does not end as one does; it may have been cut short")
-    locator = size - _END.size - _LOCATOR.size
-    if locator >= _END_64.size:
-        signature, _, start, _ = _LOCATOR.unpack(_tail(stream, size, _END.size, _LOCATOR.size))
-        if signature == b"PK\6\7":
-            if start != locator - _END_64.size:
-                raise ModelFileError("its directory is not where it should be")
-            before = _END.size + _LOCATOR.size
-            length = _END_64.unpack(_tail(stream, size, before, _END_64.size))[8]
+    if locator == b"PK\6\7":
+        if start != size - _TAIL.size:
+            raise ModelFileError("its directory is not where it should be")
+        length = length_64
     if length > _LONGEST_DIRECTORY:
         raise ModelFileError(f"it has more members than the {MOST_ARRAYS} that a model may have")
-
-
-def _tail(stream: IO[bytes], size: int, before: int, length: int) -> bytes:
-    """The ``length`` bytes that lie ``before`` bytes from the end."""
-    stream.seek(size - before - length)
-    return stream.read(length)

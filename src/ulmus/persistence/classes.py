@@ -19,7 +19,7 @@ from ulmus.kernels import KERNELS, Pairwise
 from ulmus.persistence import layouts, scikit
 from ulmus.persistence.rules import Layout
 
-__all__ = ["FUNCTIONS", "TYPES", "Known", "known", "name_of", "register"]
+__all__ = ["FUNCTIONS", "TYPES", "Known", "known", "known_as", "register"]
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ def known(name: str) -> Known | None:
     return _with_kernels().get(name)
 
 
-def name_of(cls: type) -> str | None:
-    """The full name under which files may hold objects of this very class."""
+def known_as(cls: type) -> Known | None:
+    """The entry of this very class, if there is one."""
     for name, entry in _with_kernels().items():
         if name.endswith(f".{cls.__name__}") and entry.load() is cls:
-            return name
+            return entry
     return None
 
 
@@ -121,20 +121,14 @@ FUNCTIONS: dict[str, Any] = {
     and function.nin == function.nout == 1
 }
 FUNCTIONS |= {
-    f"sklearn.metrics.pairwise.{name}": getattr(pairwise, name)
-    for name in (
-        "additive_chi2_kernel", "chi2_kernel", "cosine_similarity", "laplacian_kernel",
-        "linear_kernel", "polynomial_kernel", "rbf_kernel", "sigmoid_kernel",
-    )
-}  # fmt: skip
+    f"sklearn.metrics.pairwise.{function.__name__}": function
+    for function in pairwise.kernel_metrics().values()
+}
 
 # Classes that stand for themselves, as in dtype=np.float32.
 TYPES: dict[str, type] = {t.__name__: t for t in (bool, float, int, object, str)}
 TYPES |= {
-    f"numpy.{name}": getattr(np, name)
-    for name in (
-        "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-        "float16", "float32", "float64", "complex64", "complex128", "str_", "object_",
-        "number", "integer", "floating",
-    )
-}  # fmt: skip
+    f"numpy.{name}": kind
+    for name, kind in sorted(vars(np).items())
+    if isinstance(kind, type) and issubclass(kind, np.number | np.bool_ | np.str_ | np.object_)
+}

@@ -1,7 +1,9 @@
 """`save`, `load` and `describe`: models to files and back."""
 
 import json
+import math
 import warnings
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -11,18 +13,21 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
-from ulmus.persistence import archive
+from ulmus.persistence.archive import Archive, write
 from ulmus.persistence.budget import Budget, json_cost
-from ulmus.persistence.classes import name_of
-from ulmus.persistence.describing import words
+from ulmus.persistence.classes import known_as
 from ulmus.persistence.reading import Reader
-from ulmus.persistence.writing import Writer
+from ulmus.persistence.writing import Writer, refusal
 from ulmus.version import __version__
 
 __all__ = ["describe", "load", "save"]
 
 _FORMAT = "ulmus model"
 _VERSION = 1
+# Entries of an array that `describe` shows; and what it is charged for a list and each of its
+# values, for a dict, and for a header that is read: see `ulmus.persistence.budget`.
+_FEW = 20
+_LIST, _VALUE, _DICT, _HEADER = 72, 8, 256, 512
 
 
 def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> None:
@@ -69,11 +74,9 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
         raise UnsupportedModelError(
             f"{model.__name__} is a class; save takes a model, such as {model.__name__}()."
         )
-    if name_of(type(model)) is None:
+    if known_as(type(model)) is None:
         raise UnsupportedModelError(
-            f"{type(model).__module__}.{type(model).__qualname__} is not among the classes that a "
-            "file may hold. If it is your own and plain data, pass it to "
-            "ulmus.persistence.register; otherwise use skops or pickle."
+            f"What is to be saved is {refusal(model)}; otherwise use skops or pickle."
         )
     writer = Writer(for_update)
     data = writer.value(model, type(model).__name__)
@@ -87,7 +90,7 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     with replacing(Path(path)) as stream:
-        archive.write(stream, text.encode("ascii"), writer.arrays)
+        write(stream, text.encode("ascii"), writer.arrays)
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -173,49 +176,47 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     return _opened(path, _described)
 
 
-def _opened(path: str | PathLike[str], work: Any) -> Any:
+def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
     with Path(path).open("rb") as stream:
         try:
             return work(stream)
-        except ModelFileError as error:
-            raise ModelFileError(f"{path} cannot be read as a model: {error}.") from error
         except MemoryError:  # the file is as large as that
             raise
         # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
         # bytes that are not what they should be; to whoever opens a file they are one.
         except Exception as error:
-            raise ModelFileError(
-                f"{path} cannot be read as a model: it is damaged, or was not written by "
-                f"ulmus.save ({type(error).__name__}: {str(error)[:200]})."
-            ) from error
+            why = (
+                f"{error}"
+                if isinstance(error, ModelFileError)
+                else (
+                    "it is damaged, or was not written by ulmus.save "
+                    f"({type(error).__name__}: {str(error)[:200]})"
+                )
+            )
+            raise ModelFileError(f"{path} cannot be read as a model: {why}.") from error
 
 
 def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
-    opened, budget = archive.Archive(stream), Budget(stream.seek(0, 2))
-    document = _document(opened, budget)
+    opened, budget, document = _document(stream)
     reader = Reader(opened, document["random"], budget)
     model = reader.value(document["model"])
-    if reader.read != opened.arrays:
+    if len(reader.arrays) != len(opened) - 1:
         raise ModelFileError("it has arrays that nothing refers to")
     return model, reader.scikit_learn, str(document["scikit-learn"])
 
 
 def _described(stream: IO[bytes]) -> dict[str, Any]:
-    size = stream.seek(0, 2)
-    opened, budget = archive.Archive(stream), Budget(size)
-    document = _document(opened, budget)
+    opened, budget, document = _document(stream)
     facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
-    return facts | words(document["model"], opened, budget) | {"bytes": size}
+    return facts | _words(document["model"], opened, budget) | {"bytes": stream.seek(0, 2)}
 
 
-def _document(opened: archive.Archive, budget: Budget) -> dict[str, Any]:
-    """The JSON document, if it is one that this version can read."""
+def _document(stream: IO[bytes]) -> tuple[Archive, Budget, dict[str, Any]]:
+    """What a file holds, and the JSON document, if it is one that this version can read."""
+    opened, budget = Archive(stream), Budget(stream.seek(0, 2))
     text = opened.document()
     budget.spend(json_cost(text))
-    try:
-        document = json.loads(text.decode("ascii"), parse_constant=_no_constant)
-    except RecursionError as error:
-        raise ModelFileError("its JSON is nested too deeply") from error
+    document = json.loads(text.decode("ascii"), parse_constant=_no_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise ModelFileError("it is a file of another kind")
     version, writer = document["version"], str(document["ulmus"])[:40]
@@ -224,8 +225,40 @@ def _document(opened: archive.Archive, budget: Budget) -> dict[str, Any]:
             f"Ulmus {writer} wrote it in version {version!r} of the format, and Ulmus "
             f"{__version__} reads up to {_VERSION}; install a newer Ulmus"
         )
-    return document
+    return opened, budget, document
 
 
 def _no_constant(name: str) -> float:
     raise ModelFileError(f"its JSON has a {name}, which JSON does not know")
+
+
+def _words(data: Any, opened: Archive, budget: Budget) -> Any:
+    """Stored data in terms of JSON alone."""
+    if isinstance(data, list):
+        budget.spend(_LIST + _VALUE * len(data))
+        return [_words(part, opened, budget) for part in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, inside),) = data.items()
+    budget.spend(_DICT)
+    if kind == "object":
+        state = {key: _words(part, opened, budget) for key, part in inside["state"].items()}
+        fitted = {key: part for key, part in state.items() if key.endswith("_") and key[0] != "_"}
+        params = {k: part for k, part in state.items() if not (k in fitted or k.startswith("_"))}
+        return {"class": inside["class"], "params": params, "fitted": fitted}
+    if kind == "dict":
+        return {str(key): _words(part, opened, budget) for key, part in inside}
+    if kind == "array":
+        name = opened.name(inside)
+        shape, dtype = opened.header(name)
+        few = math.prod(shape) <= _FEW and dtype.kind != "S"
+        # A file may refer to one array, and a text in it may be long, any number of times.
+        budget.spend(_HEADER + (math.prod(shape) * dtype.itemsize if few else 0))
+        return opened.array(name).tolist() if few else f"{dtype} array of shape {shape}"
+    if kind == "symmetric":
+        return f"array of shape {(inside[1], inside[1])}"
+    if kind == "sparse":
+        return f"{inside['class']} of shape {tuple(inside['shape'])}"
+    if kind in ("scalar", "objects"):
+        return _words(inside[1], opened, budget)
+    return _words(inside, opened, budget) if kind in ("tuple", "slice") else str(inside)

@@ -12,7 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,7 @@ from ulmus.persistence.archive import Archive
 from ulmus.persistence.budget import Budget, weight_of
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
 from ulmus.persistence.symmetric import from_half, half_length
-from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS
+from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS, is_plain
 
 __all__ = ["Reader"]
 
@@ -43,20 +43,16 @@ _MOST_ALIKE = 16
 class Reader:
     """Turns data into values; arrays are read when they are first referred to.
 
-    ``scikit_learn`` collects the names of scikit-learn's classes that were met.
+    ``scikit_learn`` collects the names of scikit-learn's classes that were met, ``arrays`` what was
+    read.
     """
 
     def __init__(self, archive: Archive, random: list[Any], budget: Budget) -> None:
         self.scikit_learn: set[str] = set()
+        self.arrays: dict[int, np.ndarray] = {}
         self._archive = archive
         self._budget = budget
-        self._arrays: dict[int, np.ndarray] = {}
         self._generators = [self._generator(*parts) for parts in random]
-
-    @property
-    def read(self) -> int:
-        """How many of the arrays were read."""
-        return len(self._arrays)
 
     def value(self, data: Any, depth: int = 0) -> Any:
         """What the data stands for."""
@@ -75,12 +71,9 @@ class Reader:
         _check_list(parts)
         self._budget.spend(_LIST + _VALUE * len(parts))
         # Most lists are long ones of numbers or words, which stand for themselves.
-        if set(map(type, parts)) <= _PLAIN:
+        if set(map(type, parts)) <= PLAIN:
             return parts
         return [self.value(part, depth + 1) for part in parts]
-
-    def _tuple(self, parts: Any, depth: int) -> Any:
-        return tuple(self._each(parts, depth))
 
     def _dict(self, pairs: Any, depth: int) -> Any:
         _check_list(pairs)
@@ -94,24 +87,10 @@ class Reader:
             key: self.value(part, depth + 1) for key, (_, part) in zip(keys, pairs, strict=True)
         }
 
-    def _slice(self, parts: Any, depth: int) -> Any:
-        start, stop, step = self._each(parts, depth)
-        return slice(start, stop, step)
-
-    def _float(self, name: Any, depth: int) -> Any:
-        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[name]
-
-    def _complex(self, parts: Any, depth: int) -> Any:
-        real, imaginary = self._each(parts, depth)
-        return complex(real, imaginary)
-
     def _dtype(self, name: Any, depth: int) -> Any:
         if not _DTYPE.fullmatch(name):
             raise ModelFileError(f"it holds the type {name[:80]!r}, which is not plain")
         return np.dtype(name)
-
-    def _type(self, name: Any, depth: int) -> Any:
-        return TYPES[name]
 
     def _function(self, name: Any, depth: int) -> Any:
         if name not in FUNCTIONS:
@@ -127,25 +106,25 @@ class Reader:
         return dtype.type(value)
 
     def _array(self, number: Any, depth: int) -> Any:
-        if number not in self._arrays:
-            self._arrays[number] = self._archive.array(number, self._spend_shape)
-        return self._arrays[number]
+        if number not in self.arrays:
+            self.arrays[number] = self._archive.array(self._archive.name(number), self._spend_shape)
+        return self.arrays[number]
 
     def _symmetric(self, parts: Any, depth: int) -> Any:
         number, n, order = parts
-        if number not in self._arrays:
-            half = self._archive.array(number)
+        if number not in self.arrays:
+            half = self._archive.array(self._archive.name(number))
             # The square is no more than twice as large as what is there already.
             if type(n) is not int or n < 0 or half.shape != (half_length(n),):
                 raise ModelFileError("it has half a matrix whose size is not what it says")
             self._spend_shape((n, n), half.itemsize)
-            self._arrays[number] = from_half(half, n, order)
-        return self._arrays[number]
+            self.arrays[number] = from_half(half, n, order)
+        return self.arrays[number]
 
     def _objects(self, parts: Any, depth: int) -> Any:
         shape, inside = parts
         values = self._each(inside, depth)
-        if any(not (type(y) in PLAIN or isinstance(y, np.generic)) for y in values):
+        if not all(map(is_plain, values)):
             raise ModelFileError("it has an array of objects that are not text or numbers")
         self._spend_shape(shape, _VALUE)
         array = np.empty(len(values), dtype=object)
@@ -163,9 +142,6 @@ class Reader:
         # Other forms of the matrix have an entry for each row or each column.
         self._budget.spend(_VALUE * sum(shape) + sum(map(weight_of, arrays)))
         return sparse_matrix(cls, arrays, shape)
-
-    def _draws(self, number: Any, depth: int) -> Any:
-        return self._generators[number]
 
     def _generator(self, kind: str, data: Any) -> Any:
         self._budget.spend(_GENERATOR)
@@ -192,18 +168,18 @@ class Reader:
                 f"it holds a {name[:80]!r}, which is not among the classes that a file may hold. "
                 "If it is your own, pass it to ulmus.persistence.register first"
             )
-        cls = entry.load()
+        cls, layout = entry.load(), entry.layout
         self._budget.spend(_OBJECT)
         state = {key: self.value(part, depth + 1) for key, part in parts["state"].items()}
-        if name.startswith("sklearn."):
-            self.scikit_learn.add(cls.__name__)
-        made = _made(cls, name, state | {key: make() for key, make in entry.layout.fresh.items()})
+        made = _made(cls, name, state | {key: make() for key, make in layout.fresh.items()})
         # The checks look through every array of the object.
         self._budget.spend(sum(map(weight_of, state.values())) // 4)
-        entry.layout.check(made)
-        if name.startswith("sklearn.") and getattr(made, "n_jobs", None) is not None:
-            # No more processes at once than this machine has processors.
-            made.n_jobs = min(made.n_jobs, os.cpu_count() or 1)
+        layout.check(made)
+        if name.startswith("sklearn."):
+            self.scikit_learn.add(cls.__name__)
+            if getattr(made, "n_jobs", None) is not None:
+                # No more processes at once than this machine has processors.
+                made.n_jobs = min(made.n_jobs, os.cpu_count() or 1)
         return made
 
 
@@ -214,23 +190,20 @@ def _check_list(parts: Any) -> None:
 
 
 def _made(cls: type, name: str, state: dict[str, Any]) -> Any:
-    """An object with these attributes."""
-    if is_dataclass(cls):
-        _refuse(set(state) - {field.name for field in fields(cls)}, name)
-        return cls(**state)
-    made: Any = object.__new__(cls)
-    vars(made).update(_with_defaults(cls, name, state))
-    return made
-
-
-def _with_defaults(cls: type, name: str, state: dict[str, Any]) -> dict[str, Any]:
-    """The attributes, if all may be set, after the parameters that came with a later version."""
+    """An object with these attributes; parameters that came with a later version by default."""
     defaults = _parameters(cls)
-    _refuse({key for key in state if key not in defaults and not _may_be_set(cls, key)}, name)
+    odd = [key for key in state if key not in defaults and not _may_be_set(cls, key)]
+    if odd:
+        few = ", ".join(repr(key[:40]) for key in sorted(odd)[:5])
+        raise ModelFileError(f"its {name} has attributes that it should not: {few}")
+    if is_dataclass(cls):
+        return cls(**state)
     missing = {key: value for key, value in defaults.items() if key not in state}
     if inspect.Parameter.empty in missing.values():
         raise ModelFileError(f"its {name} has no {sorted(missing)}")
-    return missing | state
+    made: Any = object.__new__(cls)
+    vars(made).update(missing | state)
+    return made
 
 
 @lru_cache
@@ -246,38 +219,31 @@ def _parameters(cls: type) -> dict[str, Any]:
 @lru_cache(2**12)
 def _may_be_set(cls: type, attribute: str) -> bool:
     """Whether an attribute is an object's own: not Python's, nor one that its class has."""
-    if attribute.startswith("__") or not attribute.isidentifier():
+    if is_dataclass(cls) or attribute.startswith("__") or not attribute.isidentifier():
         return False
     return inspect.getattr_static(cls, attribute, cls) is cls
 
 
-def _refuse(attributes: set[str], name: str) -> None:
-    if attributes:
-        few = ", ".join(repr(name[:40]) for name in sorted(attributes)[:5])
-        raise ModelFileError(f"its {name} has attributes that it should not: {few}")
-
-
-_PLAIN = set(PLAIN)
 _SPARSE = {
     f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
     for form in SPARSE_PARTS
     for kind in ("array", "matrix")
 }
-
+_FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _KINDS: dict[str, Callable[[Reader, Any, int], Any]] = {
     "array": Reader._array,
-    "complex": Reader._complex,
+    "complex": lambda reader, parts, depth: complex(*reader._each(parts, depth)),
     "dict": Reader._dict,
     "dtype": Reader._dtype,
-    "float": Reader._float,
+    "float": lambda reader, name, depth: _FLOATS[name],
     "function": Reader._function,
     "object": Reader._object,
     "objects": Reader._objects,
-    "random": Reader._draws,
+    "random": lambda reader, number, depth: reader._generators[number],
     "scalar": Reader._scalar,
-    "slice": Reader._slice,
+    "slice": lambda reader, parts, depth: slice(*reader._each(parts, depth)),
     "sparse": Reader._sparse,
     "symmetric": Reader._symmetric,
-    "tuple": Reader._tuple,
-    "type": Reader._type,
+    "tuple": lambda reader, parts, depth: tuple(reader._each(parts, depth)),
+    "type": lambda reader, name, depth: TYPES[name],
 }

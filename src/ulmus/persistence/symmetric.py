@@ -4,8 +4,6 @@ An ELM keeps HᵀCH so that rows can be added. Half of it is enough, and to wait
 longer than to fold a matrix and unfold it.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 __all__ = ["from_half", "half_length", "is_symmetric", "to_half"]
@@ -30,16 +28,15 @@ def is_symmetric(A: np.ndarray) -> bool:
 def to_half(A: np.ndarray) -> np.ndarray:
     """The rows of each panel up to the diagonal's block, one after the other."""
     A = _by_rows(A)
-    half = np.empty(half_length(len(A)), A.dtype)
-    for rows, part in _parts(half, len(A)):
-        part[...] = A[rows, : rows.stop]
-    return half
+    return np.concatenate([A[rows, : rows.stop].ravel() for rows in _panels(len(A))])
 
 
 def from_half(half: np.ndarray, n: int, order: str) -> np.ndarray:
     """The n × n matrix, by rows (order C) or by columns (F)."""
-    A = np.empty((n, n), half.dtype)
-    for rows, part in _parts(half, n):
+    A, start = np.empty((n, n), half.dtype), 0
+    for rows in _panels(n):
+        stop = start + (rows.stop - rows.start) * rows.stop
+        part, start = half[start:stop].reshape(-1, rows.stop), stop
         A[rows, : rows.stop] = part
         A[: rows.start, rows] = part[:, : rows.start].T
     return A.T if order == "F" else A
@@ -57,13 +54,3 @@ def _by_rows(A: np.ndarray) -> np.ndarray:
 
 def _panels(n: int) -> list[slice]:
     return [slice(i, min(i + _PANEL, n)) for i in range(0, n, _PANEL)]
-
-
-def _parts(half: np.ndarray, n: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Each panel's rows, and their part of the half."""
-    start = 0
-    for rows in _panels(n):
-        shape = rows.stop - rows.start, rows.stop
-        stop = start + shape[0] * shape[1]
-        yield rows, half[start:stop].reshape(shape)
-        start = stop

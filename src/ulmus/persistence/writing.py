@@ -5,7 +5,7 @@ it is. `ulmus.persistence.reading` is the way back.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -14,17 +14,16 @@ import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
 from ulmus.archives import ARRAY_KINDS
-from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import UnsupportedModelError
 from ulmus.fitted import Mark, marked
 from ulmus.persistence.archive import MOST_ARRAYS
-from ulmus.persistence.classes import FUNCTIONS, TYPES, known, name_of
+from ulmus.persistence.classes import FUNCTIONS, TYPES, known_as
 from ulmus.persistence.symmetric import is_symmetric, to_half
 
-__all__ = ["DEEPEST", "GENERATORS", "PLAIN", "SPARSE_PARTS", "Writer"]
+__all__ = ["DEEPEST", "GENERATORS", "PLAIN", "SPARSE_PARTS", "Writer", "is_plain", "refusal"]
 
 DEEPEST = 100
-PLAIN = (bool, int, float, str, type(None))
+PLAIN = {bool, int, float, str, type(None)}
 GENERATORS = {
     kind.__name__: kind
     for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64)
@@ -38,21 +37,24 @@ SPARSE_PARTS = {
 _ELSEWHERE = "keep the model with skops or pickle, and open such files only if you made them"
 
 
+def is_plain(value: Any) -> bool:
+    """Whether an array of objects may have this entry: text or a number."""
+    return type(value) in PLAIN or isinstance(value, np.generic)
+
+
 class Writer:
     """Turns values into data; ``arrays`` and ``random`` fill up as it does.
 
-    An array that is met twice is stored once, and so is a random state.
-
-    ``for_update`` says whether to keep what an estimator's class declares `ForUpdate`.
+    An array that is met twice is stored once, and so is a random state. ``for_update`` says whether
+    to keep what an estimator's class declares `ForUpdate`.
     """
 
     def __init__(self, for_update: bool = True) -> None:
         self.arrays: list[np.ndarray] = []
         self.random: list[Any] = []
         self._for_update = for_update
-        self._numbers: dict[Any, Any] = {}
-        # Keeps what was met alive, for it is known by its address.
-        self._met: list[Any] = []
+        # What was met, by its address, with itself so that it stays alive.
+        self._met: dict[Any, tuple[Any, Any]] = {}
 
     def value(self, x: Any, where: str, depth: int = 0) -> Any:
         """A value as data; ``where`` is what to call it in an error."""
@@ -66,6 +68,8 @@ class Writer:
             return x
         if type(x) is list:
             return self._each(x, where, depth)
+        if type(x) in _PARTS:
+            return {type(x).__name__: self._each(_PARTS[type(x)](x), where, depth + 1)}
         for matches, method in _KINDS:
             if matches(x):
                 return method(self, x, where, depth + 1)
@@ -74,24 +78,10 @@ class Writer:
     def _each(self, parts: Any, where: str, depth: int) -> list[Any]:
         return [self.value(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(parts)]
 
-    def _tuple(self, x: tuple[Any, ...], where: str, depth: int) -> Any:
-        return {"tuple": self._each(x, where, depth)}
-
     def _dict(self, x: dict[Any, Any], where: str, depth: int) -> Any:
-        pairs = [
-            [
-                self.value(key, f"a key of {where}", depth),
-                self.value(part, f"{where}[{key!r}]", depth),
-            ]
-            for key, part in x.items()
-        ]
-        return {"dict": pairs}
-
-    def _slice(self, x: slice, where: str, depth: int) -> Any:
-        return {"slice": self._each((x.start, x.stop, x.step), where, depth)}
-
-    def _complex(self, x: complex, where: str, depth: int) -> Any:
-        return {"complex": self._each((x.real, x.imag), where, depth)}
+        keys = [self.value(key, f"a key of {where}", depth) for key in x]
+        parts = [self.value(part, f"{where}[{key!r}]", depth) for key, part in x.items()]
+        return {"dict": [list(pair) for pair in zip(keys, parts, strict=True)]}
 
     def _dtype(self, x: np.dtype, where: str, depth: int) -> Any:
         if x.kind not in ARRAY_KINDS + "O":
@@ -107,16 +97,6 @@ class Writer:
             f"of numbers alone; {_ELSEWHERE}."
         )
 
-    def _function(self, x: Any, where: str) -> Any:
-        for name, function in FUNCTIONS.items():
-            if function is x:
-                return {"function": name}
-        raise UnsupportedModelError(
-            f"{where} is a function ({getattr(x, '__qualname__', repr(x))}), and a file holds no "
-            "code. Use a name such as 'tanh' or 'rbf', or a function of NumPy or scipy.special; "
-            f"or {_ELSEWHERE}."
-        )
-
     def _scalar(self, x: np.generic, where: str, depth: int) -> Any:
         value = x.item()
         if type(value) not in (*PLAIN, complex):
@@ -127,38 +107,25 @@ class Writer:
         # Nothing is ever written to an empty array, so that one serves for all of its shape.
         place = (x.__array_interface__["data"], x.strides) if x.size else None
         key = place, x.shape, x.dtype.str
-        if key not in self._numbers:
-            self._met.append(x)
-            self._numbers[key] = self._stored(x, where, depth)
-        return self._numbers[key]
+        if key not in self._met:
+            self._met[key] = x, self._stored(x, where, depth)
+        return self._met[key][1]
 
     def _stored(self, x: np.ndarray, where: str, depth: int) -> Any:
-        if x.dtype == object:
-            values = x.ravel().tolist()
-            if any(not (type(y) in PLAIN or isinstance(y, np.generic)) for y in values):
-                raise UnsupportedModelError(
-                    f"{where} is an array of Python objects that are not all text or numbers; "
-                    f"convert it, or {_ELSEWHERE}."
-                )
-            return {"objects": [list(x.shape), self._each(values, where, depth)]}
+        if x.dtype == object and all(map(is_plain, x.flat)):
+            return {"objects": [list(x.shape), self._each(x.ravel().tolist(), where, depth)]}
         if x.dtype.kind not in ARRAY_KINDS or type(x) not in (np.ndarray, np.memmap):
+            kind = "array of Python objects" if x.dtype == object else type(x).__name__
             raise UnsupportedModelError(
-                f"{where} is a {type(x).__name__} of {x.dtype}; a file holds plain arrays of "
-                "numbers and text. Convert it first."
+                f"{where} is a {kind} of type {x.dtype}; a file holds plain arrays of numbers and "
+                "text. Convert it first."
             )
-        half = is_symmetric(x)
-        number = self._add(to_half(x) if half else x)
-        if not half:
-            return {"array": number}
-        return {"symmetric": [number, len(x), "C" if x.flags.c_contiguous else "F"]}
-
-    def _add(self, x: np.ndarray) -> int:
-        self.arrays.append(x)
-        if len(self.arrays) > MOST_ARRAYS:
-            raise UnsupportedModelError(
-                f"The model has more than {MOST_ARRAYS} arrays; {_ELSEWHERE}."
-            )
-        return len(self.arrays) - 1
+        if len(self.arrays) >= MOST_ARRAYS:
+            raise UnsupportedModelError(f"It has more than {MOST_ARRAYS} arrays; {_ELSEWHERE}.")
+        number, half = len(self.arrays), is_symmetric(x)
+        self.arrays.append(to_half(x) if half else x)
+        order = "C" if x.flags.c_contiguous else "F"
+        return {"symmetric": [number, len(x), order]} if half else {"array": number}
 
     def _sparse(self, x: Any, where: str, depth: int) -> Any:
         if x.format not in SPARSE_PARTS or x.ndim != 2:
@@ -172,7 +139,7 @@ class Writer:
         return {"sparse": {"class": type(x).__name__, "shape": [int(n) for n in x.shape], **parts}}
 
     def _draws(self, x: Any, where: str, depth: int) -> Any:
-        if id(x) not in self._numbers:
+        if id(x) not in self._met:
             plain = isinstance(x, np.random.RandomState)
             state = x.get_state(legacy=False) if plain else x.bit_generator.state
             if state["bit_generator"] not in GENERATORS:
@@ -180,72 +147,73 @@ class Writer:
                     f"{where} draws by {state['bit_generator']}; use one of "
                     f"{', '.join(GENERATORS)}."
                 )
-            self._met.append(x)
             self.random.append([type(x).__name__, self.value(state, where, depth)])
-            self._numbers[id(x)] = {"random": len(self.random) - 1}
-        return self._numbers[id(x)]
-
-    def _elsewhere(self, x: Any, where: str, depth: int) -> Any:
-        if isinstance(x, BlockRows):
-            raise UnsupportedModelError(
-                f"{where} is the Dask collection that the model was fitted to; "
-                "save(..., for_update=False) leaves it out."
-            )
-        raise UnsupportedModelError(
-            f"{where} is an array of {type(x).__module__.split('.')[0]}, and a file holds those of "
-            "NumPy; use ulmus.to_host(model) first."
-        )
+            self._met[id(x)] = x, {"random": len(self.random) - 1}
+        return self._met[id(x)][1]
 
     def _object(self, x: Any, where: str, depth: int) -> Any:
-        name = name_of(type(x))
-        if name is None:
-            if callable(x):
-                return self._function(x, where)
-            raise UnsupportedModelError(
-                f"{where} is a {type(x).__module__}.{type(x).__qualname__}, which is not among the "
-                "classes that a file may hold. If it is your own and plain data, pass it to "
-                f"ulmus.persistence.register; otherwise {_ELSEWHERE}."
-            )
+        for name, function in FUNCTIONS.items():
+            if function is x:
+                return {"function": name}
+        entry = known_as(type(x))
+        if entry is None:
+            raise UnsupportedModelError(f"{where} is {refusal(x)}; or {_ELSEWHERE}.")
         state = {
             attribute: self.value(part, f"{where}.{attribute}", depth)
-            for attribute, part in self._state(x, name).items()
+            for attribute, part in self._state(x, entry.layout.fresh).items()
         }
-        _check_layout(x, name, where)
-        return {"object": {"class": name, "state": state}}
+        try:  # what would be refused when the file is read
+            entry.layout.check(x)
+        except ValueError as error:
+            raise UnsupportedModelError(
+                f"{where} cannot be stored: {error}. If scikit-learn fitted it, {_ELSEWHERE}."
+            ) from error
+        return {"object": {"class": entry.name, "state": state}}
 
-    def _state(self, x: Any, name: str) -> dict[str, Any]:
+    def _state(self, x: Any, fresh: Iterable[str]) -> dict[str, Any]:
         """What is to be stored of an object."""
         if is_dataclass(x):
             return {field.name: getattr(x, field.name) for field in fields(x)}
-        entry = known(name)
-        left_out = set(entry.layout.fresh) if entry else set()
-        if not self._for_update:
-            left_out |= set(marked(type(x), Mark.UPDATE))
+        left_out = {*fresh, *(() if self._for_update else marked(type(x), Mark.UPDATE))}
         return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
 
 
-def _check_layout(x: Any, name: str, where: str) -> None:
-    """Refuse what would be refused when the file is read."""
-    entry = known(name)
-    try:
-        if entry is not None:
-            entry.layout.check(x)
-    except ValueError as error:
-        raise UnsupportedModelError(
-            f"{where} cannot be stored: {error}. If it was fitted by scikit-learn, {_ELSEWHERE}."
-        ) from error
+def refusal(x: Any) -> str:
+    """What an object is that no file may hold, and what to do about it."""
+    kind, module = type(x).__qualname__, type(x).__module__
+    if kind == "BlockRows":
+        return (
+            "the Dask collection that the model was fitted to; save(..., for_update=False) leaves "
+            "it out"
+        )
+    if is_array_api_obj(x):
+        return (
+            f"an array of {module.split('.')[0]}, and a file holds those of NumPy; use "
+            "ulmus.to_host(model) first"
+        )
+    if callable(x):
+        return (
+            f"a function ({getattr(x, '__qualname__', repr(x))}), and a file holds no code. Use a "
+            "name such as 'tanh' or 'rbf', or a function of NumPy or scipy.special"
+        )
+    return (
+        f"a {module}.{kind}, which is not among the classes that a file may hold. If it is your "
+        "own and plain data, pass it to ulmus.persistence.register"
+    )
 
 
+# Values that are written as their parts.
+_PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
+    tuple: lambda x: x,
+    slice: lambda x: (x.start, x.stop, x.step),
+    complex: lambda x: (x.real, x.imag),
+}
 _KINDS: tuple[tuple[Callable[[Any], bool], Callable[..., Any]], ...] = (
     (lambda x: isinstance(x, np.ndarray), Writer._array),
-    (lambda x: type(x) is tuple, Writer._tuple),
     (lambda x: type(x) is dict, Writer._dict),
     (lambda x: isinstance(x, np.generic), Writer._scalar),
     (sp.issparse, Writer._sparse),
-    (lambda x: type(x) is slice, Writer._slice),
-    (lambda x: type(x) is complex, Writer._complex),
     (lambda x: isinstance(x, np.dtype), Writer._dtype),
     (lambda x: isinstance(x, type), Writer._type),
     (lambda x: type(x) in (np.random.RandomState, np.random.Generator), Writer._draws),
-    (is_array_api_obj, Writer._elsewhere),
 )
