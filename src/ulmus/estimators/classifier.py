@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.fitted import atomic
@@ -14,6 +15,7 @@ from ulmus.typing import Rows, Seed
 __all__ = ["ELMClassifier"]
 
 
+@documented
 class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
@@ -22,39 +24,15 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
-    n_hidden : int, "loo" or None, default=None
-        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width and its halves.
-    C : "loo", float or array-like, default="loo"
-        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values; a list is chosen from in the same way.
-    solver : {"auto", "primal", "dual"} or Randomized, default="auto"
-        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
-        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
-        the primal is faster and exact wherever HᵀH fits.
     class_weight : dict, "balanced" or None, default=None
         A factor for the rows of each class; "balanced" gives every class the same
         total, which is the weighted ELM. A row that is left out changes these weights, and
         leave-one-out follows them.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input. Sums and
-        factorisations are in float64 always.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the default map and the sample of rows that are left out.
-    verbose : int, default=0
-        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
-        named "ulmus".
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
-    C_ : float
-        The C in use.
     loo_path_ : dict of ndarrays
         "C", "error_rate" and "squared_error" (means over left-out rows), where C
         was chosen. Of the C within one row of the least error rate, the one with the
@@ -66,24 +44,9 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         10 000 rows, when there are more than 20 000, or the rows that a stream keeps. "-kept" is
         added where ``class_weight="balanced"`` and the weights stayed as they were while a row
         was left out, for the rows of its class were not all at hand.
-    solver_ : {"primal", "dual", "spectral", "randomized"}
-        How β was found.
-    solver_reason_ : str
-        Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from
         left-out rows.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

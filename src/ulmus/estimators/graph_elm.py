@@ -29,26 +29,19 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Parameters
     ----------
-    n_hidden : int, "loo" or None, default=None
-        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width and its halves.
     lam : "loo", float or array-like, default="loo"
         λ, how far the scatter within classes is held down. "loo" chooses it among 0
         and five values from 0.3 to 30.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
         among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the default map and the sample of rows that are left out.
-    verbose : int, default=0
-        As in `ELMClassifier`.
 
     Attributes
     ----------
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
-    C_, lam_ : float
-        The values in use.
+    lam_ : float
+        The λ in use.
     loo_path_ : dict of ndarrays
         "lam", "C", "error_rate" and "squared_error", an entry for each pair that was tried,
         where there was a choice. A row that is left out leaves its class's mean too, so the
@@ -59,13 +52,8 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         How C and lam were chosen, as in `ELMClassifier`.
     solver_ : {"primal", "spectral"}
         How β was found.
-    solver_reason_ : str
-        Why so.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from left-out rows.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
 
     See Also
     --------

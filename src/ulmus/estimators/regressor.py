@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from sklearn.base import RegressorMixin
 
+from ulmus.docstrings import documented
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.fitted import atomic
@@ -13,6 +14,7 @@ from ulmus.typing import Rows, Seed
 __all__ = ["ELMRegressor"]
 
 
+@documented
 class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     """Extreme learning machine for one or several numeric targets.
 
@@ -20,29 +22,9 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
-    n_hidden : int, "loo" or None, default=None
-        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width and its halves.
-    C : "loo", float or array-like, default="loo"
-        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values; a list is chosen from in the same way.
-    solver : {"auto", "primal", "dual"} or Randomized, default="auto"
-        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
-        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
-        the primal is faster and exact wherever HᵀH fits.
     fit_intercept : bool, default=True
         Whether to add a constant that is not penalised. The papers have none,
         and their ridge shrinks the targets' mean; False is their form.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input. Sums and
-        factorisations are in float64 always.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the default map and the sample of rows that are left out.
-    verbose : int, default=0
-        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
-        named "ulmus".
 
     Attributes
     ----------
@@ -50,8 +32,6 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         The output weights β.
     intercept_ : ndarray of shape (n_outputs,)
         The constant.
-    C_ : float
-        The C in use.
     loo_path_ : dict of ndarrays
         "C" and "squared_error" (the mean over left-out rows), where C was chosen.
     loo_score_ : float or None
@@ -60,21 +40,6 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     selection_ : {"fixed", "loo", "loo-sample"}
         How C was chosen: given; leaving out every row; or leaving out a random sample:
         10 000 rows, when there are more than 20 000, or the rows that a stream keeps.
-    solver_ : {"primal", "dual", "spectral", "randomized"}
-        How β was found.
-    solver_reason_ : str
-        Why so.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -35,7 +35,41 @@ _SOLVERS = ("auto", "primal", "dual")
 
 
 class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
-    """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are."""
+    """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are.
+
+    Parameters
+    ----------
+    n_hidden : int, "loo" or None, default=None
+        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
+        among the map's width and its halves.
+    C : "loo", float or array-like, default="loo"
+        Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
+        by exact leave-one-out from 25 values; a list is chosen from in the same way.
+    solver : {"auto", "primal", "dual"} or Randomized, default="auto"
+        "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
+        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
+        the primal is faster and exact wherever HᵀH fits.
+    dtype : float32, float64 or None, default=None
+        Precision of the hidden rows; None follows the input. Sums and
+        factorisations are in float64 always.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map and the sample of rows that are left out.
+    verbose : int, default=0
+        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
+        named "ulmus".
+
+    Attributes
+    ----------
+    C_ : float
+        The C in use.
+    solver_ : {"primal", "dual", "spectral", "randomized"}
+        How β was found.
+    solver_reason_ : str
+        Why so.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
+    """
 
     C_: float
     loo_path_: dict[str, np.ndarray]
