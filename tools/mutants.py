@@ -56,7 +56,10 @@ TESTS = {
     "problem.py": ["test_problem.py", "laws/test_solvers.py", "laws/test_hidden.py"],
     "hidden.py": ["test_hidden.py", "laws/test_hidden.py", "laws/test_solvers.py"],
     "targets.py": ["test_targets.py", "estimators/test_classifier.py"],
-    "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
+    "estimators/class_labels.py": [
+        "estimators/test_class_labels.py",
+        "estimators/test_classifier.py",
+    ],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "sources/source.py": [

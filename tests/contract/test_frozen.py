@@ -7,9 +7,20 @@ import pkgutil
 import pytest
 
 import ulmus.methods
+import ulmus.sources
 
-MODULES = ["calibration", "graphs", "hidden", "kernels.lowrank", "problem", "reservoir", "targets"]
+MODULES = [
+    "estimators.class_labels",
+    "estimators.value_labels",
+    "graphs",
+    "hidden",
+    "kernels.lowrank",
+    "problem",
+    "reservoir",
+    "targets",
+]
 MODULES += [f"methods.{part.name}" for part in pkgutil.iter_modules(ulmus.methods.__path__)]
+MODULES += [f"sources.{part.name}" for part in pkgutil.iter_modules(ulmus.sources.__path__)]
 # Where an iteration is, which changes with every step.
 UNDER_WAY = {"_Column", "_Point"}
 

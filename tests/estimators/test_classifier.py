@@ -96,7 +96,7 @@ def test_the_likeliest_class_is_the_predicted_one():
 
 
 def test_the_likeliest_class_is_the_predicted_one_at_a_tie():
-    from ulmus.calibration import probabilities
+    from ulmus.estimators.class_labels import probabilities
 
     F = np.array([[0.3, np.nextafter(0.3, 1), -1.0]])
     assert probabilities(F, 0.01).argmax() == 1
@@ -112,7 +112,7 @@ def test_probabilities_are_calibrated():
     assert abs(confidence.mean() - right.mean()) < 0.05
     # A temperature that is off by a factor of three either way is worse.
     F = model.decision_function(many[2000:])
-    from ulmus.calibration import probabilities
+    from ulmus.estimators.class_labels import probabilities
 
     at = [log_loss(labels[2000:], probabilities(F, k * model.temperature_)) for k in (1 / 3, 1, 3)]
     assert at[1] == min(at)

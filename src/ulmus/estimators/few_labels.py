@@ -19,14 +19,14 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.backends.threads import held_threads
-from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
+from ulmus.estimators.class_labels import probabilities
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
-from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.fitting import (
+    HiddenModel,
     comparable_rows,
     fitted_map,
     layer_of,

@@ -11,10 +11,9 @@ from ulmus.arguments import check_known, check_number, check_whole, limits, numb
 from ulmus.backends.namespace import gathered, placed
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
-from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.fitting import fitted_map, layer_of, scaled_rows
+from ulmus.features.fitting import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.fitted import ForUpdate, atomic, forget_fit
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden

@@ -9,10 +9,10 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, is_number
 from ulmus.backends.namespace import is_collection
-from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
+from ulmus.features.fitting import HiddenModel
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.kernels.approximation import Randomized, approximation_of
 from ulmus.methods.randomized import RandomizedRidge

@@ -8,8 +8,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
-from ulmus.calibration import probabilities, temperature
-from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
+from ulmus.estimators.class_labels import (
+    ClassLabels,
+    predict_log_proba,
+    predict_proba,
+    probabilities,
+    temperature,
+)
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot

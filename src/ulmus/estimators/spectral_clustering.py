@@ -15,9 +15,8 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.fitting import dense, layer_of
+from ulmus.features.fitting import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import DEFAULT_GRID, solve

@@ -19,7 +19,6 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.class_labels import ClassLabels
-from ulmus.estimators.hidden_layer import HiddenModel
 from ulmus.estimators.kernel_ridge import KernelELM
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
@@ -29,6 +28,7 @@ from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_maps import linear_outputs, transformed
 from ulmus.features.base import FeatureMap
+from ulmus.features.fitting import HiddenModel
 from ulmus.features.kernel_space import kernel_graph
 
 __all__ = ["OUTPUT_NAMES", "Output", "outputs"]

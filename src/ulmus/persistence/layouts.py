@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ulmus.calibration import TEMPERATURES
+from ulmus.estimators.class_labels import TEMPERATURES
 from ulmus.features.random_units import ACTIVATIONS
 from ulmus.fitted import declared
 from ulmus.kernels import Kernel

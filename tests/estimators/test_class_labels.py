@@ -7,7 +7,7 @@ from hypothesis.strategies import booleans, integers, sampled_from
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax, softmax
 
-from ulmus.calibration import probabilities, temperature
+from ulmus.estimators.class_labels import probabilities, temperature
 from ulmus.targets import chosen
 
 
