@@ -12,7 +12,6 @@ others land on the answer, exact zeros included.
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
 
 import numpy as np
 
@@ -31,23 +30,6 @@ _TRIES = 10
 _SHORTEST = 1e-9
 
 
-class Curvature(Protocol):
-    """Q, as far as a solver needs to know it."""
-
-    def apply(self, x: Array) -> Array:
-        """Q x."""
-
-    def face(self, F: Array) -> Array:
-        """Q[F, F], dense."""
-
-    def shifted(self, D: Array) -> Callable[[Array], Array]:
-        """Solves (Q + diag D) x = r for positive D."""
-
-    @property
-    def rank(self) -> int:
-        """What the rank of Q cannot exceed."""
-
-
 @dataclass(frozen=True)
 class DenseCurvature:
     """Q itself."""
@@ -56,7 +38,7 @@ class DenseCurvature:
 
     @property
     def rank(self) -> int:
-        """Number of variables."""
+        """What the rank of Q cannot exceed."""
         return len(self.Q)
 
     def apply(self, x: Array) -> Array:
@@ -64,11 +46,11 @@ class DenseCurvature:
         return matmul(self.Q, x[:, None])[:, 0]
 
     def face(self, F: Array) -> Array:
-        """Q[F, F]."""
+        """Q[F, F], dense."""
         return np.asfortranarray(self.Q[np.ix_(F, F)])
 
     def shifted(self, D: Array) -> Callable[[Array], Array]:
-        """By a Cholesky factorisation."""
+        """Solves (Q + diag D) x = r for positive D."""
         A = np.array(self.Q, order="F")
         A.flat[:: len(A) + 1] += D
         return Cholesky(A, overwrite=True).solve
@@ -123,6 +105,9 @@ class RowCurvature:
         return self.sign * self.loops.margins(self.H, self.rows, w)
 
 
+Curvature = DenseCurvature | RowCurvature
+
+
 def signed_rows(H: Array, rows: Array, factors: Array) -> Array:
     """H[rows] in float64, each row times its factor."""
     A = H[rows].astype(float, copy=False)
@@ -132,7 +117,7 @@ def signed_rows(H: Array, rows: Array, factors: Array) -> Array:
 
 @dataclass(frozen=True)
 class Box:
-    """The problem: Q, p and the upper bounds."""
+    """The problem."""
 
     Q: Curvature
     p: Array
@@ -156,7 +141,6 @@ def pull(alpha: Array, upper: Array, gradient: Array) -> Array:
     )
 
 
-# ---------------------------------------------------------------- interior point
 @dataclass
 class _Point:
     """α, its distance u to the upper bound, and the multipliers of both bounds."""
@@ -257,7 +241,6 @@ def _advance(box: Box, point: _Point) -> float:
     return t
 
 
-# ---------------------------------------------------------------- Newton on a face
 def polish(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, bool, int]:
     """Newton steps in the variables that are free to move; whether they sufficed; how many.
 

@@ -93,28 +93,16 @@ class _Column:
 
     def descend(self, epochs: int, visits: int, seed: int, shrinking: bool) -> int:
         """At most so many epochs, and rows visited, of coordinate descent; gives the latter."""
-        taken, visited = self.loops.descend(
-            self.H,
-            self.sign,
-            self.upper,
-            self.square,
-            self.alpha,
-            self.w,
-            seed + self.steps,
-            epochs,
-            visits,
-            0.5 * self.tol,
-            shrinking,
-        )
+        state = self.H, self.sign, self.upper, self.square, self.alpha, self.w
+        how = seed + self.steps, epochs, visits, 0.5 * self.tol, shrinking
+        taken, visited = self.loops.descend(*state, *how)
         self.steps += taken
         return int(visited)
 
     def undecided(self, gradient: Array, band: float) -> Array:
         """Rows that are not held at a bound by more than ``band``."""
-        held = ((self.alpha <= 0.0) & (gradient > band)) | (
-            (self.alpha >= self.upper) & (gradient < -band)
-        )
-        return ~held
+        low, high = self.alpha <= 0.0, self.alpha >= self.upper
+        return ~((low & (gradient > band)) | (high & (gradient < -band)))
 
 
 def hinge(
@@ -133,13 +121,11 @@ def hinge(
     n, m = problem.sign.shape
     start = np.zeros((n, m)) if alpha is None else np.clip(alpha, 0.0, problem.upper[:, None])
     square = compiled.squares(H)
-    columns = []
-    for j in range(m):
-        sign = np.ascontiguousarray(problem.sign[:, j], dtype=float)
-        column = _Column(
-            compiled, H, square, sign, problem.upper, start[:, j].copy(), tol, np.empty(0)
-        )
-        columns.append(column)
+    signs = np.array(problem.sign.T, dtype=float, order="C")
+    columns = [
+        _Column(compiled, H, square, sign, problem.upper, alpha.copy(), tol, np.empty(0))
+        for sign, alpha in zip(signs, start.T, strict=True)
+    ]
 
     def descend(j: int) -> None:
         columns[j].refresh()
@@ -156,7 +142,6 @@ def hinge(
     for column in columns:
         if not column.settled:
             _settle(column, max_iter, seed, shrinking)
-    for column in columns:
         column.refresh()
         _sharpen(column)
     return HingeSolution(

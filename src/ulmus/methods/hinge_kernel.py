@@ -10,6 +10,7 @@ Rows are kept by when they were last used; the one-vs-rest problems share them.
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
@@ -111,59 +112,76 @@ def hinge_kernel(
             "The kernel is not positive semi-definite: it is negative between a row and itself."
         )
     n, m = problem.sign.shape
-    cache = RowCache(rows, diagonal)
+    cache, rng = RowCache(rows, diagonal), np.random.default_rng(seed)
     start = np.zeros((n, m)) if alpha is None else np.clip(alpha, 0.0, problem.upper[:, None])
-    compiled, rng = loops(), np.random.default_rng(seed)
     sample = rng.permutation(n)[: min(_SAMPLE, _largest_block(cache.capacity))]
     store, slots = cache.slots(sample)
     _checked(store[slots[:, None], sample].astype(float))
-    found, steps, residuals = np.empty((n, m)), [], []
-    for j in range(m):
-        sign = np.ascontiguousarray(problem.sign[:, j], dtype=float)
-        found[:, j], taken, residual = _solve(
-            compiled, cache, sign, problem.upper, start[:, j].copy(), tol, max_iter, rng
-        )
-        steps.append(taken)
-        residuals.append(residual)
-    return HingeSolution(found, None, np.array(steps), np.array(residuals))
+    blocks = _Blocks(loops(), cache, problem.upper, tol, max_iter, rng)
+    signs = np.array(problem.sign.T, dtype=float, order="C")
+    found = [blocks.solve(sign, a.copy()) for sign, a in zip(signs, start.T, strict=True)]
+    alphas, steps, residuals = zip(*found, strict=True)
+    return HingeSolution(np.column_stack(alphas), None, np.array(steps), np.array(residuals))
 
 
-def _solve(
-    compiled: ModuleType,
-    cache: RowCache,
-    sign: Array,
-    upper: Array,
-    alpha: Array,
-    tol: float,
-    max_iter: int,
-    rng: np.random.Generator,
-) -> tuple[Array, int, float]:
-    """α, blocks and residual of one problem."""
-    gradient = np.full(len(alpha), -1.0)
-    support = np.flatnonzero(alpha)
-    largest = _largest_block(cache.capacity)
-    for first in range(0, len(support), largest):
-        part = support[first : first + largest]
-        store, slots = cache.slots(part)
-        gradient += sign * compiled.combined(store, slots, sign[part] * alpha[part])
-    size, lowest = _SMALLEST_BLOCK, np.inf
-    for step in range(max_iter + 1):
-        residual = float(np.max(np.abs(pull(alpha, upper, gradient)), initial=0.0))
-        if residual <= tol or step == max_iter:
-            break
-        if residual > 0.5 * lowest:
-            size *= 2  # blocks of this size undo each other's work
-        lowest = min(lowest, residual)
-        size = min(largest, size)
-        block = _block(gradient, alpha, upper, size, rng)
-        store, slots = cache.slots(block)
-        y = sign[block]
-        K, F = _checked(store[slots[:, None], block].astype(float))
-        new = _minimum(compiled, K, F, y, gradient[block], upper[block], alpha[block], 0.5 * tol)
-        change = new - alpha[block]
-        gradient += sign * compiled.combined(store, slots, y * change)
-        alpha[block] = new
-    return alpha, step, residual
+@dataclass(frozen=True)
+class _Blocks:
+    """The problems of all classes, solved one after the other with the rows that are kept."""
+
+    compiled: ModuleType
+    cache: RowCache
+    upper: Array
+    tol: float
+    max_iter: int
+    rng: np.random.Generator
+
+    def solve(self, sign: Array, alpha: Array) -> tuple[Array, int, float]:
+        """α, blocks and residual of one problem."""
+        gradient = self._gradient(sign, alpha)
+        largest = _largest_block(self.cache.capacity)
+        size, lowest = _SMALLEST_BLOCK, np.inf
+        for step in range(self.max_iter + 1):
+            residual = float(np.max(np.abs(pull(alpha, self.upper, gradient)), initial=0.0))
+            if residual <= self.tol or step == self.max_iter:
+                break
+            if residual > 0.5 * lowest:
+                size *= 2  # blocks of this size undo each other's work
+            lowest = min(lowest, residual)
+            size = min(largest, size)
+            block = _block(gradient, alpha, self.upper, size, self.rng)
+            store, slots = self.cache.slots(block)
+            K, F = _checked(store[slots[:, None], block].astype(float))
+            new = self._minimum(K, F, sign[block], gradient[block], block, alpha[block])
+            change = sign[block] * (new - alpha[block])
+            gradient += sign * self.compiled.combined(store, slots, change)
+            alpha[block] = new
+        return alpha, step, residual
+
+    def _gradient(self, sign: Array, alpha: Array) -> Array:
+        """At every row, from the rows that are not zero in α."""
+        gradient, support = np.full(len(alpha), -1.0), np.flatnonzero(alpha)
+        largest = _largest_block(self.cache.capacity)
+        for first in range(0, len(support), largest):
+            part = support[first : first + largest]
+            gradient += sign * self.compiled.combined(
+                *self.cache.slots(part), sign[part] * alpha[part]
+            )
+        return gradient
+
+    def _minimum(
+        self, K: Array, F: Array, sign: Array, gradient: Array, block: Array, alpha: Array
+    ) -> Array:
+        """The box problem over a block."""
+        Q, upper, tol = K * np.outer(sign, sign), self.upper[block], 0.5 * self.tol
+        new, slope, limit = alpha.copy(), gradient.copy(), _GREEDY * len(alpha)
+        if self.compiled.descend_gram(Q, slope, upper, new, limit, tol) < limit:
+            return new
+        # Kernels are often all but singular, and few columns make the steps cheap.
+        every, thin = np.arange(len(alpha)), F.shape[1] < len(F) / 2
+        curvature = RowCurvature(self.compiled, F, every, sign) if thin else DenseCurvature(Q)
+        box = Box(curvature, gradient - Q @ alpha, upper)
+        found, _ = interior(box, new, tol, 100)
+        return found if box.value(found) < box.value(new) else new
 
 
 def _largest_block(capacity: int) -> int:
@@ -206,29 +224,3 @@ def _checked(K: Array) -> tuple[Array, Array]:
             "eigenvalues. Use another kernel, or clip its eigenvalues at zero."
         )
     return K, F
-
-
-def _minimum(
-    compiled: ModuleType,
-    K: Array,
-    F: Array,
-    sign: Array,
-    gradient: Array,
-    upper: Array,
-    alpha: Array,
-    tol: float,
-) -> Array:
-    """The box problem over a block."""
-    Q = K * np.outer(sign, sign)
-    p = gradient - Q @ alpha
-    new, slope = alpha.copy(), gradient.copy()
-    limit = _GREEDY * len(alpha)
-    if compiled.descend_gram(Q, slope, upper, new, limit, tol) < limit:
-        return new
-    # Kernels are often all but singular, and few columns make the steps cheap.
-    thin = F.shape[1] < len(F) / 2
-    every = np.arange(len(alpha))
-    curvature = RowCurvature(compiled, F, every, sign) if thin else DenseCurvature(Q)
-    box = Box(curvature, p, upper)
-    found, _ = interior(box, new, tol, 100)
-    return found if box.value(found) < box.value(new) else new
