@@ -29,10 +29,10 @@ from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.progress import log_facts
 from ulmus.summary import html_of, mimebundle_of
-from ulmus.typing import Array, Rows, Seed
+from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
-__all__ = ["ELMKMeans", "HiddenClustering"]
+__all__ = ["ELMKMeans", "HiddenClustering", "check_clusters"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,12 +88,18 @@ class HiddenClustering(
         """The map to use where none is given."""
 
     @abstractmethod
-    def _learn(self, H: Any, seed: int) -> None:
-        """Fit to these hidden rows."""
+    def _transformed(self, H: Any) -> np.ndarray:
+        """What `transform` gives for these hidden rows."""
 
-    @abstractmethod
     def _coordinates(self, H: Any) -> Any:
         """The hidden rows as k-means sees them."""
+        return H
+
+    def _learn(self, H: Any, seed: int) -> None:
+        """k-means on these hidden rows."""
+        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
+        self.kmeans_ = means.fit(self._coordinates(H))
+        self.cluster_centers_ = self.kmeans_.cluster_centers_
 
     @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
@@ -149,6 +155,26 @@ class HiddenClustering(
         """
         return self._assign(self._hidden(X))[0]
 
+    @by_blocks
+    def transform(self, X: Rows) -> np.ndarray:
+        """The distance of each row to every centre in the hidden layer, or its row of B (ELM NMF).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
+            The rows, seen before or not.
+
+        Returns
+        -------
+        D : ndarray of shape (n_samples, n_clusters)
+            Distances, or how much of each component a row has.
+        """
+        H = self._hidden(X)
+        D = np.empty((len(H), self.n_clusters), H.layer.dtype)
+        for rows, h in self._blocks(H):
+            D[rows] = self._transformed(h)
+        return D
+
     def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
         on_host_alone(self, X)
@@ -181,16 +207,7 @@ class HiddenClustering(
         return labels, inertia
 
     def _check_parameters(self, n_rows: int) -> None:
-        if not (is_whole(self.n_clusters) and 1 <= self.n_clusters <= n_rows):
-            raise InvalidParameterError(
-                f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number of "
-                f"rows, {n_rows}."
-            )
-
-    def _cluster(self, E: Array, seed: int) -> None:
-        """k-means on these coordinates."""
-        self.kmeans_ = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit(E)
-        self.cluster_centers_ = self.kmeans_.cluster_centers_
+        check_clusters(self.n_clusters, n_rows)
 
     @property
     def _n_features_out(self) -> int:
@@ -201,6 +218,15 @@ class HiddenClustering(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
+
+
+def check_clusters(n_clusters: Any, n_rows: int) -> None:
+    """Refuse a number of clusters that is none, or more than there are rows."""
+    if not (is_whole(n_clusters) and 1 <= n_clusters <= n_rows):
+        raise InvalidParameterError(
+            f"n_clusters={n_clusters!r} must be a whole number from 1 to the number of rows, "
+            f"{n_rows}."
+        )
 
 
 @documented
@@ -253,32 +279,9 @@ class ELMKMeans(HiddenClustering):
         self.dtype = dtype
         self.random_state = random_state
 
-    @by_blocks
-    def transform(self, X: Rows) -> np.ndarray:
-        """The distance of each row to every centre, in the hidden layer.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
-
-        Returns
-        -------
-        D : ndarray of shape (n_samples, n_clusters)
-            Distances.
-        """
-        H = self._hidden(X)
-        D = np.empty((len(H), self.n_clusters), H.layer.dtype)
-        for rows, h in self._blocks(H):
-            D[rows] = self.kmeans_.transform(h)
-        return D
-
     def _default(self, X: Rows) -> Callable[..., Any]:
         # The map's scaling divides rows by their length, about √d; this takes it back.
         return partial(RandomFeatures, gain=float(np.sqrt(X.shape[1])))
 
-    def _learn(self, H: Any, seed: int) -> None:
-        self._cluster(H, seed)
-
-    def _coordinates(self, H: Any) -> Any:
-        return H
+    def _transformed(self, H: Any) -> np.ndarray:
+        return self.kmeans_.transform(H)

@@ -11,7 +11,6 @@ from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
 from ulmus.arguments import check_known, check_number
-from ulmus.distributed.mapped import by_blocks
 from ulmus.docstrings import documented
 from ulmus.estimators.kmeans import HiddenClustering
 from ulmus.exceptions import InvalidInputError
@@ -108,26 +107,6 @@ class ELMNMF(HiddenClustering):
         self.dtype = dtype
         self.random_state = random_state
 
-    @by_blocks
-    def transform(self, X: Rows) -> np.ndarray:
-        """The rows of B for these rows, with W as it is.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows, seen before or not.
-
-        Returns
-        -------
-        B : ndarray of shape (n_samples, n_clusters)
-            How much of each component a row has.
-        """
-        H = self._hidden(X)
-        B = np.empty((len(H), self.n_clusters), H.layer.dtype)
-        for rows, h in self._blocks(H):
-            B[rows] = self._coordinates(h)
-        return B
-
     def _default(self, X: Rows) -> Callable[..., Any]:
         return partial(RBFFeatures, width="local")
 
@@ -148,8 +127,8 @@ class ELMNMF(HiddenClustering):
         self.components_ = self.nmf_.components_
         self.reconstruction_err_ = float(self.nmf_.reconstruction_err_)
         self.n_iter_ = self.nmf_.n_iter_
-        # Rows as `transform` gives them, so that a training row is predicted as it is labelled.
-        self._cluster(self._coordinates(H), seed)
+        # On rows as `transform` gives them: a training row is predicted as it is labelled.
+        super()._learn(H, seed)
 
     def _coordinates(self, H: Any) -> Any:
         with warnings.catch_warnings():
@@ -157,6 +136,8 @@ class ELMNMF(HiddenClustering):
             # Its rows must be in the precision of W.
             H = self._checked(H).astype(self.components_.dtype, copy=False)
             return dense(self.nmf_.transform(H))
+
+    _transformed = _coordinates
 
     def _checked(self, H: Any) -> Any:
         if H.min() < 0:

@@ -8,14 +8,14 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_whole, is_whole
+from ulmus.arguments import check_whole
 from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.exceptions import InvalidParameterError
+from ulmus.estimators.kmeans import check_clusters
 from ulmus.features.fitting import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
@@ -160,11 +160,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         else:
             X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
             n_rows = X.shape[0]
-        if not (is_whole(self.n_clusters) and 1 <= self.n_clusters <= n_rows):
-            raise InvalidParameterError(
-                f"n_clusters={self.n_clusters!r} must be a whole number from 1 to the number "
-                f"of rows, {n_rows}."
-            )
+        check_clusters(self.n_clusters, n_rows)
         self.embedding_ = self._fitted_embedding(X, n_rows, client)
         self.coupling_ = self.embedding_.coupling_
         self.coupling_reason_ = self.embedding_.coupling_reason_
