@@ -201,8 +201,9 @@ class Graph:
         self._inputs.append(self._described(name, dtype, columns))
         return Value(self, name)
 
-    def output(self, name: str, value: Value, dtype: Any, columns: int | None) -> None:
+    def output(self, name: str, value: Value, dtype: Any, columns: int | None = None) -> None:
         """Give a value as an output; without columns it has one entry for each row."""
+        value = value if np.dtype(dtype).kind == "O" else value.cast(dtype)
         self._nodes[0].append(self._helper.make_node("Identity", [value.name], [name]))
         self._outputs.append(self._described(name, dtype, columns))
 

@@ -1,10 +1,24 @@
-"""Feature maps and transformers as nodes of a graph."""
+"""Feature maps and transformers as nodes of a graph, scikit-learn's own among them."""
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
@@ -12,8 +26,13 @@ from ulmus.estimators.nmf import ELMNMF
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_nmf import factor_rows
+from ulmus.kernels import KERNELS
+from ulmus.kernels.definition import parameters_of
 
 __all__ = ["linear_outputs", "transformed"]
+
+# The kernels of a Nystroem map that are here as well, under the same names.
+_SHARED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine", "linear")
 
 
 @singledispatch
@@ -36,28 +55,110 @@ def _(transformer: ELMEmbedding, x: Value) -> Value:
 
 
 @transformed.register
-def _(transformer: ELMKMeans, x: Value) -> Value:
-    H = transformed(transformer.features_, x)
-    return H.squared_distances(transformer.cluster_centers_).op("Sqrt")
-
-
-@transformed.register
-def _(transformer: ELMNMF, x: Value) -> Value:
-    return factor_rows(transformer.nmf_, transformed(transformer.features_, x))
-
-
-@transformed.register
 def _(transformer: Pipeline, x: Value) -> Value:
     for _, step in transformer.steps:
         x = x if step in (None, "passthrough") else transformed(step, x)
     return x
 
 
-@transformed.register
-def _(transformer: FrozenEstimator, x: Value) -> Value:
-    return transformed(transformer.estimator, x)
-
-
 def linear_outputs(model: Any, x: Value) -> Value:
     """Hβ + b for a model with ``features_``, ``beta_`` and ``intercept_``."""
     return transformed(model.features_, x) @ model.beta_ + model.intercept_
+
+
+@transformed.register
+def _(transformer: MinMaxScaler, x: Value) -> Value:
+    x = x * transformer.scale_ + transformer.min_
+    if transformer.clip:
+        least, most = map(float, transformer.feature_range)
+        x = x.op("Max", least).op("Min", most)
+    return x
+
+
+@transformed.register
+def _(transformer: Normalizer, x: Value) -> Value:
+    if transformer.norm == "l2":
+        return x.unit_rows((x * x).sum().op("Sqrt"))
+    size = x.op("Abs")
+    largest = size.op("ReduceMax", np.array([1]), keepdims=1)
+    return x.unit_rows(size.sum() if transformer.norm == "l1" else largest)
+
+
+@transformed.register
+def _(transformer: SimpleImputer, x: Value) -> Value:
+    values = np.asarray(transformer.statistics_)
+    plain = values.dtype.kind == "f" and np.isfinite(values).all()
+    if not plain or transformer.add_indicator or not np.isnan(transformer.missing_values):
+        raise ExportError(
+            "A SimpleImputer can be written as ONNX where NaN marks what is missing, every column "
+            "has a number to fill in, and add_indicator=False."
+        )
+    return x.graph.op("Where", x.op("IsNaN"), values, x)
+
+
+@transformed.register
+def _(transformer: PolynomialFeatures, x: Value) -> Value:
+    # Each column is a product of inputs, with one as their last, so that all are equally long.
+    powers = transformer.powers_
+    longest = int(powers.sum(axis=1).max(initial=0))
+    ones = powers.shape[1]
+    factors = np.full((longest, len(powers)), ones)
+    for column, power in enumerate(powers):
+        own = np.repeat(np.arange(len(power)), power)
+        factors[: len(own), column] = own
+    x = x.op("Pad", np.array([0, 0, 0, 1]), 1.0)
+    product = x.columns(factors[0]) if longest else x.columns(np.full(len(powers), ones))
+    for factor in factors[1:]:
+        product = product * x.columns(factor)
+    return product
+
+
+@transformed.register
+def _(transformer: PCA, x: Value) -> Value:
+    x = (x - transformer.mean_) @ transformer.components_.T
+    if not transformer.whiten:
+        return x
+    deviation = np.sqrt(transformer.explained_variance_)
+    return x / np.maximum(deviation, np.finfo(deviation.dtype).eps)
+
+
+@transformed.register
+def _(transformer: Nystroem, x: Value) -> Value:
+    if not isinstance(transformer.kernel, str) or transformer.kernel not in _SHARED:
+        raise ExportError(
+            f"Nystroem(kernel={transformer.kernel!r}) cannot be written as ONNX; of its kernels "
+            f"these can: {', '.join(map(repr, _SHARED))}."
+        )
+    cls = KERNELS[transformer.kernel]
+    defaults = {"gamma": 1.0 / transformer.n_features_in_, "coef0": 1.0, "degree": 3}
+    given = {name: getattr(transformer, name) for name in defaults}
+    values = {name: defaults[name] if given[name] is None else given[name] for name in defaults}
+    kernel = cls(**{name: values[name] for name in parameters_of(cls) if name in values})
+    Z = np.asarray(transformer.components_, dtype=float)
+    return kernel.onnx(x, Z) @ transformer.normalization_.T
+
+
+_FORMULAS: dict[type, Callable[[Any, Value], Value]] = {
+    ELMKMeans: lambda t, x: (
+        transformed(t.features_, x).squared_distances(t.cluster_centers_).op("Sqrt")
+    ),
+    ELMNMF: lambda t, x: factor_rows(t.nmf_, transformed(t.features_, x)),
+    FrozenEstimator: lambda t, x: transformed(t.estimator, x),
+    StandardScaler: lambda t, x: x.scaled(
+        t.mean_ if t.with_mean else 0.0, 1.0 / (t.scale_ if t.with_std else 1.0)
+    ),
+    RobustScaler: lambda t, x: x.scaled(
+        t.center_ if t.with_centering else 0.0, 1.0 / (t.scale_ if t.with_scaling else 1.0)
+    ),
+    MaxAbsScaler: lambda t, x: x.scaled(0.0, 1.0 / t.scale_),
+    TruncatedSVD: lambda t, x: x @ t.components_.T,
+    RBFSampler: lambda t, x: (
+        (x @ t.random_weights_ + t.random_offset_).cosine() * np.sqrt(2.0 / t.n_components)
+    ),
+    **dict.fromkeys(
+        (SelectKBest, SelectFromModel, VarianceThreshold),
+        lambda t, x: x.columns(t.get_support(indices=True)),
+    ),
+}
+for _kind, _formula in _FORMULAS.items():
+    transformed.register(_kind, _formula)

@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_precision
 from ulmus.exceptions import ExportError
-from ulmus.exporting import onnx_scikit  # noqa: F401  (its transformers register themselves)
 from ulmus.exporting.onnx_graph import Graph, Value, onnx_module
-from ulmus.exporting.onnx_outputs import outputs
+from ulmus.exporting.onnx_outputs import add_outputs
 from ulmus.exporting.table_columns import encoded_rows, input_names
 from ulmus.files import replacing
 from ulmus.moving import to_host
@@ -75,10 +74,8 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     check_is_fitted(model)
     model = to_host(model)
     x = _rows(model, encoder, dtype)
-    graph = x.graph
-    for name, output in outputs(model, x, dtype).items():
-        graph.output(name, output.value, output.dtype, output.columns)
-    proto = graph.model(
+    add_outputs(model, x, dtype)
+    proto = x.graph.model(
         producer_name="ulmus",
         producer_version=__version__,
         doc_string=f"{type(model).__name__}, fitted and written by Ulmus {__version__}.",

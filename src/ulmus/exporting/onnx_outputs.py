@@ -9,7 +9,6 @@ A graph cannot refuse a row. One that the methods refuse, because an entry or wh
 not finite, has NaN for every number, and a label that is no class.
 """
 
-from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
@@ -31,31 +30,14 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.fitting import HiddenModel
 from ulmus.features.kernel_space import kernel_graph
 
-__all__ = ["OUTPUT_NAMES", "Output", "outputs"]
+__all__ = ["OUTPUT_NAMES", "add_outputs"]
 
 OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 
 
-@dataclass(frozen=True)
-class Output:
-    """A value of the graph that is given; without columns it is one entry for each row."""
-
-    value: Value
-    dtype: Any
-    columns: int | None = None
-
-    @classmethod
-    def numbers(cls, value: Value, dtype: Any, columns: int | None = None) -> "Output":
-        """Numbers in the precision that was asked for."""
-        return cls(value.cast(dtype), dtype, columns)
-
-
-Outputs = dict[str, Output]
-
-
 @singledispatch
-def outputs(model: Any, x: Value, dtype: Any) -> Outputs:
-    """The graph's outputs by name, for rows x and numbers in ``dtype``: those of a transformer."""
+def add_outputs(model: Any, x: Value, dtype: Any) -> None:
+    """Add a model's outputs for rows x to their graph, numbers in ``dtype``: a transformer's."""
     if not hasattr(model, "transform"):
         raise ExportError(
             f"{type(model).__name__} cannot be written as ONNX; an estimator or a feature map of "
@@ -63,118 +45,103 @@ def outputs(model: Any, x: Value, dtype: Any) -> Outputs:
         )
     places = transformed(model, x)
     if isinstance(model, FeatureMap | HiddenModel):
-        places = _blanked(places, _refused(x, places.cast(dtype)))
-    columns = len(model.get_feature_names_out())
-    return {"transformed": Output.numbers(places, dtype, columns)}
+        places, _ = _blanked(places, x, dtype)
+    x.graph.output("transformed", places, dtype, len(model.get_feature_names_out()))
 
 
-@outputs.register(ClassLabels)
-def _(model: Any, x: Value, dtype: Any) -> Outputs:
-    F, refused = _decided(model, x, dtype)
-    codes = _chosen(len(model.classes_), F)
-    found = {"label": _label(model, codes, refused)}
+@add_outputs.register(ClassLabels)
+def _(model: Any, x: Value, dtype: Any) -> None:
+    graph, n_classes, table = x.graph, len(model.classes_), _label_table(model.classes_)
+    F, refused = _blanked(_decision(model, x), x, dtype)
+    codes = _chosen(n_classes, F)
+    rows = refused.op("Where", np.array(n_classes), codes)
+    graph.output("label", graph.op("Gather", table, rows), table.dtype)
     if hasattr(model, "predict_proba"):
-        found["probabilities"] = _probabilities(model, F, codes, dtype)
-    return found | {"scores": _scores(model, F, dtype)}
+        graph.output("probabilities", _probabilities(model, F, codes, dtype), dtype, n_classes)
+    if n_classes == 2:
+        graph.output("scores", F.column(0), dtype)
+    else:
+        graph.output("scores", F, dtype, n_classes)
 
 
-@outputs.register(ValueLabels)
-def _(model: Any, x: Value, dtype: Any) -> Outputs:
-    F, _ = _decided(model, x, dtype)
+@add_outputs.register(ValueLabels)
+def _(model: Any, x: Value, dtype: Any) -> None:
+    F, _ = _blanked(_decision(model, x), x, dtype)
     if model._flat:
-        return {"variable": Output.numbers(F.column(0), dtype)}
-    return {"variable": Output.numbers(F, dtype, len(model.intercept_))}
+        x.graph.output("variable", F.column(0), dtype)
+    else:
+        x.graph.output("variable", F, dtype, len(model.intercept_))
 
 
-@outputs.register(ELMKMeans)
-@outputs.register(ELMNMF)
-def _(model: Any, x: Value, dtype: Any) -> Outputs:
-    E = transformed(model, x)
-    refused = _refused(x, E.cast(dtype))
+@add_outputs.register(ELMKMeans)
+@add_outputs.register(ELMNMF)
+def _(model: Any, x: Value, dtype: Any) -> None:
+    E, refused = _blanked(transformed(model, x), x, dtype)
     # k-means transforms rows to their distances from the centres.
     distances = isinstance(model, ELMKMeans)
     centers = model.cluster_centers_
-    codes = E.op("ArgMin", axis=1, keepdims=0) if distances else E.nearest(centers)
-    return {
-        "label": _cluster(codes, refused),
-        "transformed": Output.numbers(_blanked(E, refused), dtype, model.n_clusters),
-    }
+    _add_clusters(E.op("ArgMin", axis=1, keepdims=0) if distances else E.nearest(centers), refused)
+    x.graph.output("transformed", E, dtype, model.n_clusters)
 
 
-@outputs.register
-def _(model: ELMSpectralClustering, x: Value, dtype: Any) -> Outputs:
+@add_outputs.register
+def _(model: ELMSpectralClustering, x: Value, dtype: Any) -> None:
     if hasattr(model, "beta_"):
-        F = linear_outputs(model, x)
-        return {"label": _cluster(_chosen(model.n_clusters, F), _refused(x, F.cast(dtype)))}
-    E = transformed(model.embedding_, x)
-    codes = E.nearest(model.kmeans_.cluster_centers_)
-    return {"label": _cluster(codes, _refused(x, E.cast(dtype)))}
+        F, refused = _blanked(linear_outputs(model, x), x, dtype)
+        _add_clusters(_chosen(model.n_clusters, F), refused)
+    else:
+        E, refused = _blanked(transformed(model.embedding_, x), x, dtype)
+        _add_clusters(E.nearest(model.kmeans_.cluster_centers_), refused)
 
 
-@outputs.register
-def _(model: Pipeline, x: Value, dtype: Any) -> Outputs:
-    x = transformed(model[:-1], x)
-    _, last = model.steps[-1]
+@add_outputs.register
+def _(model: Pipeline, x: Value, dtype: Any) -> None:
+    x, (_, last) = transformed(model[:-1], x), model.steps[-1]
     if last in (None, "passthrough"):
-        return {"transformed": Output.numbers(x, dtype, len(model.get_feature_names_out()))}
-    return outputs(last, x, dtype)
+        x.graph.output("transformed", x, dtype, len(model.get_feature_names_out()))
+    else:
+        add_outputs(last, x, dtype)
 
 
-@outputs.register
-def _(model: FrozenEstimator, x: Value, dtype: Any) -> Outputs:
-    return outputs(model.estimator, x, dtype)
-
-
-@outputs.register(GridSearchCV)
-@outputs.register(RandomizedSearchCV)
-def _(model: Any, x: Value, dtype: Any) -> Outputs:
-    return outputs(model.best_estimator_, x, dtype)
+@add_outputs.register(FrozenEstimator)
+@add_outputs.register(GridSearchCV)
+@add_outputs.register(RandomizedSearchCV)
+def _(model: Any, x: Value, dtype: Any) -> None:
+    frozen = isinstance(model, FrozenEstimator)
+    add_outputs(model.estimator if frozen else model.best_estimator_, x, dtype)
 
 
 def _label_table(classes: np.ndarray) -> np.ndarray:
-    """The classes as a graph holds them: int64, bool, double or strings."""
-    kind = classes.dtype.kind
+    """The classes as int64, bool, double or strings, and behind them what stands for no class."""
+    kind, labels = classes.dtype.kind, classes.tolist()
+    none: Any = False  # there is nothing beside booleans
     if kind == "b":
-        return classes
-    if kind == "f":
-        return classes.astype(np.float64)
-    labels = classes.tolist()
-    if all(isinstance(label, str) for label in labels):
-        return np.array(labels, dtype=object)
-    if all(isinstance(label, int) and abs(label) < 2**63 for label in labels):
-        return np.array(labels, dtype=np.int64)
-    raise ExportError(
-        f"The classes {classes.tolist()[:5]} have no common type in ONNX; fit with labels that "
-        "are all strings, all whole numbers or all numbers."
-    )
+        table = classes
+    elif kind == "f":
+        table, none = classes.astype(np.float64), np.nan
+    elif all(isinstance(label, str) for label in labels):
+        table, none = np.array(labels, dtype=object), "NaN" if "" in labels else ""
+    elif all(isinstance(label, int) and abs(label) < 2**63 for label in labels):
+        table, none = (
+            np.array(labels, dtype=np.int64),
+            np.iinfo(np.int64).min if -1 in labels else -1,
+        )
+    else:
+        raise ExportError(
+            f"The classes {labels[:5]} have no common type in ONNX; fit with labels that are all "
+            "strings, all whole numbers or all numbers."
+        )
+    return np.append(table, np.array([none], dtype=table.dtype))
 
 
-def _no_label(table: np.ndarray) -> Any:
-    """What stands for no class beside these; there is nothing beside booleans."""
-    if table.dtype.kind == "b":
-        return False
-    if table.dtype.kind == "f":
-        return np.nan
-    if table.dtype == object:
-        return "" if "" not in table.tolist() else "NaN"
-    return -1 if -1 not in table.tolist() else int(np.iinfo(np.int64).min)
+def _blanked(values: Value, x: Value, dtype: Any) -> tuple[Value, Value]:
+    """Values, NaN for rows that are refused: those of which some entry is not finite.
 
-
-def _decided(model: Any, x: Value, dtype: Any) -> tuple[Value, Value]:
-    """Decision values, NaN for rows that are refused, and which rows are."""
-    F = _decision(model, x)
-    refused = _refused(x, F.cast(dtype))
-    return _blanked(F, refused), refused
-
-
-def _refused(*values: Value) -> Value:
-    """The rows of which some entry is not finite, as a column."""
-    odd = [value.op("IsNaN").op("Or", value.op("IsInf")).cast(float).sum() for value in values]
-    return sum(odd[1:], start=odd[0]).op("Greater", 0.0)
-
-
-def _blanked(values: Value, refused: Value) -> Value:
-    return refused.op("Where", np.nan, values)
+    The second is which rows are, as a vector.
+    """
+    entries = x.graph.op("Concat", x, values.cast(dtype).cast(float), axis=1)
+    odd = entries.op("IsNaN").op("Or", entries.op("IsInf")).cast(float).sum().op("Greater", 0.0)
+    return odd.op("Where", np.nan, values), odd.column(0)
 
 
 def _decision(model: Any, x: Value) -> Value:
@@ -195,24 +162,11 @@ def _chosen(classes: int, F: Value) -> Value:
     return F.op("ArgMax", axis=1, keepdims=0)
 
 
-def _label(model: Any, codes: Value, refused: Value) -> Output:
-    table = _label_table(model.classes_)
-    codes = refused.column(0).op("Where", np.array(len(table)), codes)
-    table = np.append(table, np.array([_no_label(table)], dtype=table.dtype))
-    return Output(codes.graph.op("Gather", table, codes), table.dtype)
+def _add_clusters(codes: Value, refused: Value) -> None:
+    codes.graph.output("label", refused.op("Where", np.array(-1), codes), np.int64)
 
 
-def _cluster(codes: Value, refused: Value) -> Output:
-    return Output(refused.column(0).op("Where", np.array(-1), codes), np.int64)
-
-
-def _scores(model: Any, F: Value, dtype: Any) -> Output:
-    if len(model.classes_) == 2:
-        return Output.numbers(F.column(0), dtype)
-    return Output.numbers(F, dtype, len(model.classes_))
-
-
-def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Output:
+def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Value:
     """softmax(a F), a the temperature; the largest is the label's even where others round to it."""
     graph, n_classes = F.graph, len(model.classes_)
     F = graph.op("Concat", 0.0 * F, F, axis=1) if n_classes == 2 else F
@@ -222,4 +176,5 @@ def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Output:
     first = P.op("ArgMax", axis=1, keepdims=1).op("Equal", every)
     above = P.op("ReduceMax", last, keepdims=1).cast(float) * (1.0 + 2.0 * np.finfo(dtype).eps)
     tied = own.op("And", first.op("Not"))
-    return Output(graph.op("Where", tied, above.cast(dtype), P), dtype, n_classes)
+    result: Value = graph.op("Where", tied, above.cast(dtype), P)
+    return result
