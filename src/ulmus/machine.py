@@ -6,6 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
+
 __all__ = ["machine", "peak_megabytes"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
@@ -15,7 +17,7 @@ def machine() -> dict[str, Any]:
     """Processor, cores, memory, system and versions."""
     return {
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": cpu_count(),
         "memory_gb": round(_memory() / 2**30, 1),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
@@ -36,13 +38,6 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
 
 
 def _memory() -> float:

@@ -30,7 +30,6 @@ except ImportError:
 __all__ = [
     "Bar",
     "CallbackSupportMixin",
-    "Progress",
     "as_task",
     "columns",
     "duration",
@@ -41,37 +40,43 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger(__name__)
-Words = Callable[[float, float | None], str]
 _WIDTH = 24
-_PERIOD = 0.1
-_LOG_PERIOD = 10.0
+# Seconds between two drawings of a bar, and between two lines of the log.
+_PERIOD, _LOG_PERIOD = 0.1, 10.0
 # Tasks within a pass over the rows that callbacks are told of.
 _PARTS = 100
 
+Words = Callable[[float, float | None], str]
+
+
+def _counted(noun: str, of: str = "of") -> Words:
+    return lambda done, total: f"{done:,.0f} {f'{of} {total:,.0f} ' if total else ''}{noun}"
+
+
+rows, units = _counted("rows"), _counted("hidden units")
+# A factor stops before the last column when it is good enough.
+columns = _counted("columns", "of at most")
+
 
 class Bar:
-    """A line on standard error that is rewritten, and cleared at the end.
+    """A line on a terminal, standard error by default, that is rewritten, and cleared at the end.
 
-    Parameters
-    ----------
-    title : str
-        What is being done.
-    stream : file, default=None
-        Where the line goes; nothing is written where that is no terminal.
-    words : callable, default=rows
-        What stands after the bar, of how much is done and the total.
+    ``words`` gives what stands after the bar, of how much is done and the total. Where no line is
+    shown, ``logged`` asks for a line in the log every ten seconds.
     """
 
     def __init__(
         self,
         title: str,
         stream: TextIO | None = None,
-        words: Words | None = None,
+        words: Words = rows,
+        shown: bool = True,
+        logged: bool = False,
     ) -> None:
-        self.title = title
+        self.title, self.words = title, words
         self.stream = sys.stderr if stream is None else stream
-        self.words = rows if words is None else words
-        self.shown = self.stream.isatty()
+        self.shown = shown and self.stream.isatty()
+        self._logged = logged and not self.shown
         self._due = 0.0
 
     def __enter__(self) -> "Bar":
@@ -92,36 +97,11 @@ class Bar:
         if self.shown and now >= self._due:
             self._due = now + _PERIOD
             text = line(self.title, done, total, self.words(done, total))
-            columns = shutil.get_terminal_size().columns
-            self.stream.write(f"\r\x1b[K{text[: columns - 1]}")
+            self.stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
             self.stream.flush()
-
-
-class Progress:
-    """How many rows, or what else ``words`` says, a fit is through, where ``verbose`` asks for it.
-
-    On a terminal it is a bar, elsewhere a line in the log of "ulmus" every ten seconds.
-    """
-
-    def __init__(self, title: str, verbose: int | bool, words: Words | None = None) -> None:
-        self._bar = Bar(title, words=words)
-        self._bar.shown = self._bar.shown and bool(verbose)
-        self._logs = bool(verbose) and not self._bar.shown
-        self._title, self._due = title, 0.0
-
-    def __enter__(self) -> "Progress":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.__exit__(*error)
-
-    def update(self, done: float, total: float | None) -> None:
-        """Say that so many are done, of so many if that is known."""
-        self._bar.update(done, total)
-        now = time.monotonic()
-        if self._logs and (now >= self._due or done == total):
+        elif self._logged and (now >= self._due or done == total):
             self._due = now + _LOG_PERIOD
-            _LOG.info("%s: %s", self._title, self._bar.words(done, total))
+            _LOG.info("%s: %s", self.title, self.words(done, total))
 
 
 def line(title: str, done: float, total: float | None, words: str) -> str:
@@ -130,32 +110,14 @@ def line(title: str, done: float, total: float | None, words: str) -> str:
         return f"{title}  {words}"
     part = min(done / total, 1.0)
     filled = int(part * _WIDTH)
-    bar = "█" * filled + "░" * (_WIDTH - filled)
-    return f"{title}  {bar} {part:4.0%}  {words}"
-
-
-def rows(done: float, total: float | None) -> str:
-    """Rows, for a fit."""
-    return f"{done:,.0f} of {total:,.0f} rows" if total else f"{done:,.0f} rows"
-
-
-def columns(done: float, total: float | None) -> str:
-    """Columns, for a factor that stops when it is good enough."""
-    return f"{done:,.0f} of at most {total:,.0f} columns" if total else f"{done:,.0f} columns"
-
-
-def units(done: float, total: float | None) -> str:
-    """Hidden units, for a graph's penalty."""
-    return f"{done:,.0f} of {total:,.0f} hidden units" if total else f"{done:,.0f} hidden units"
+    return f"{title}  {'█' * filled}{'░' * (_WIDTH - filled)} {part:4.0%}  {words}"
 
 
 def duration(seconds: float) -> str:
     """Seconds as a person says them."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager
@@ -172,49 +134,31 @@ def as_task(estimator: Any) -> Iterator[None]:
 
 @contextmanager
 def watched(
-    estimator: Any, title: str, words: Words | None = None
+    estimator: Any, title: str, words: Words = rows
 ) -> Iterator[Callable[[float, float | None], None]]:
-    """A pass over the rows; gives what is to be told how many rows of how many are done.
-
-    ``words`` says what else than rows is counted.
-    """
-    told = _Told(estimator, title)
-    with Progress(title, estimator.verbose, words) as progress:
+    """A pass over the rows; gives what is to be told how many rows of how many are done."""
+    fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
+    loud = bool(estimator.verbose)
+    with Bar(title, words=words, shown=loud, logged=loud) as bar:
 
         def update(done: float, total: float | None) -> None:
-            progress.update(done, total)
-            told.update(done, total)
+            nonlocal task, parts
+            bar.update(done, total)
+            if fit is None:
+                return
+            if task is None:
+                task = fit.subcontext(task_name=title, max_subtasks=_PARTS if total else None)
+                task.call_on_fit_task_begin(estimator=estimator)
+            ended = int(_PARTS * done / total) if total else parts + 1
+            for _ in range(parts, ended):
+                part = task.subcontext(task_name="part")
+                part.call_on_fit_task_begin(estimator=estimator)
+                part.call_on_fit_task_end(estimator=estimator)
+            parts = max(parts, ended)
 
         yield update
-    told.close()
-
-
-class _Told:
-    """One pass over the rows, as callbacks see it."""
-
-    def __init__(self, estimator: Any, title: str) -> None:
-        self._estimator, self._title = estimator, title
-        self._fit = getattr(estimator, "_callback_fit_ctx", None)
-        self._task: Any = None
-        self._parts = 0
-
-    def update(self, done: float, total: float | None) -> None:
-        if self._fit is None:
-            return
-        if self._task is None:
-            parts = _PARTS if total else None
-            self._task = self._fit.subcontext(task_name=self._title, max_subtasks=parts)
-            self._task.call_on_fit_task_begin(estimator=self._estimator)
-        ended = int(_PARTS * done / total) if total else self._parts + 1
-        for _ in range(self._parts, ended):
-            part = self._task.subcontext(task_name="part")
-            part.call_on_fit_task_begin(estimator=self._estimator)
-            part.call_on_fit_task_end(estimator=self._estimator)
-        self._parts = max(self._parts, ended)
-
-    def close(self) -> None:
-        if self._task is not None:
-            self._task.call_on_fit_task_end(estimator=self._estimator)
+    if task is not None:
+        task.call_on_fit_task_end(estimator=estimator)
 
 
 def log_facts(model: Any) -> None:

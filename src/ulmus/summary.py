@@ -1,6 +1,7 @@
 """What a fit chose, in words: for a notebook, and for the log."""
 
 import html
+from collections.abc import Callable
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -24,9 +25,9 @@ _TABLE = (
     "margin:0.6em 0 0 0;border-collapse:collapse;border:0;border-left:3px solid #2f7d4f;"
     "background:none;color:inherit;font-size:0.9em"
 )
-_ROW = "background:none;border:0"
-_NAME = "padding:0.1em 1em 0.1em 0.8em;text-align:left;vertical-align:top;font-weight:600;border:0"
-_VALUE = "padding:0.1em 0;text-align:left;vertical-align:top;white-space:normal;border:0"
+_CELL = "text-align:left;vertical-align:top;border:0"
+_NAME = f"padding:0.1em 1em 0.1em 0.8em;font-weight:600;{_CELL}"
+_VALUE = f"padding:0.1em 0;white-space:normal;{_CELL}"
 
 
 def html_of(model: BaseEstimator) -> str:
@@ -44,81 +45,42 @@ def mimebundle_of(model: BaseEstimator, **kwargs: Any) -> dict[str, str]:
 
 def facts(model: Any) -> list[tuple[str, str]]:
     """What a fitted model settled on, each with its name; nothing for one that is not fitted."""
-    found = {
-        "inputs": _columns(model),
-        "classes": _classes(model),
-        "hidden units": _units(model),
-        "kernel": _kernel(model),
-        "coupling": _reasoned(model, "coupling"),
-        "clusters": str(getattr(model, "n_clusters", "")) if hasattr(model, "labels_") else "",
-        "C": _number(model, "C_"),
-        "lam": _number(model, "lam_"),
-        "rank": _rank(model),
-        "solver": _reasoned(model, "solver"),
-        "support": _support(model),
-        "score": _score(model),
-    }
+    found = {name: words(model) for name, (field, words) in _FACTS.items() if hasattr(model, field)}
+    found["score"] = _score(model)
     return [(name, words) for name, words in found.items() if words]
 
 
 def _table(model: Any) -> str:
     rows = "".join(
-        f'<tr style="{_ROW}"><th scope="row" style="{_NAME}">{html.escape(name)}</th>'
+        '<tr style="background:none;border:0">'
+        f'<th scope="row" style="{_NAME}">{html.escape(name)}</th>'
         f'<td style="{_VALUE}">{html.escape(words)}</td></tr>'
         for name, words in facts(model)
     )
     return rows and f'<table class="ulmus-summary" style="{_TABLE}">{rows}</table>'
 
 
-def _columns(model: Any) -> str:
-    return f"{model.n_features_in_} columns" if hasattr(model, "n_features_in_") else ""
-
-
 def _classes(model: Any) -> str:
-    if not hasattr(model, "classes_"):
-        return ""
-    names = [_short(str(label)) for label in model.classes_[:_NAMES]]
+    names = [_short(str(label), _LETTERS) for label in model.classes_[:_NAMES]]
     rest = len(model.classes_) - len(names)
     return ", ".join(names) + (f" and {rest} more" if rest else "")
 
 
 def _units(model: Any) -> str:
-    if not hasattr(model, "n_hidden_"):
-        return ""
     chosen = ", chosen by leaving out each row once" if model.n_hidden == "loo" else ""
     return f"{model.n_hidden_} of {type(model.features_).__name__}{chosen}"
 
 
 def _kernel(model: Any) -> str:
-    if not hasattr(model, "kernel_"):
-        return ""
     chosen = ", gamma chosen by leaving out each row once" if hasattr(model, "gamma_path_") else ""
     return _short(repr(model.kernel_), 80) + chosen
 
 
-def _number(model: Any, name: str) -> str:
-    return f"{getattr(model, name):.4g}, {_HOW[model.selection_]}" if hasattr(model, name) else ""
-
-
 def _rank(model: Any) -> str:
-    if not hasattr(model, "rank_"):
-        return ""
     method = getattr(model, "method_", getattr(model, "method", ""))
     if method == "exact":
         return f"{model.rank_}, the whole kernel"
     return f"{model.rank_} by {method}, {model.approximation_error_:.2g} of the trace missing"
-
-
-def _reasoned(model: Any, name: str) -> str:
-    if not hasattr(model, f"{name}_"):
-        return ""
-    return f"{getattr(model, f'{name}_')} ({getattr(model, f'{name}_reason_')})"
-
-
-def _support(model: Any) -> str:
-    if not hasattr(model, "support_"):
-        return ""
-    return f"{len(model.support_)} of {model._n_rows} rows count"
 
 
 def _score(model: Any) -> str:
@@ -138,5 +100,21 @@ def _score(model: Any) -> str:
     return f"R² = {score:.4f} on {rows} rows"
 
 
-def _short(text: str, letters: int = _LETTERS) -> str:
+def _short(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1] + "…"
+
+
+# What is said of a model, if it has the attribute.
+_FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "inputs": ("n_features_in_", lambda model: f"{model.n_features_in_} columns"),
+    "classes": ("classes_", _classes),
+    "hidden units": ("n_hidden_", _units),
+    "kernel": ("kernel_", _kernel),
+    "coupling": ("coupling_", lambda model: f"{model.coupling_} ({model.coupling_reason_})"),
+    "clusters": ("labels_", lambda model: str(getattr(model, "n_clusters", ""))),
+    "C": ("C_", lambda model: f"{model.C_:.4g}, {_HOW[model.selection_]}"),
+    "lam": ("lam_", lambda model: f"{model.lam_:.4g}, {_HOW[model.selection_]}"),
+    "rank": ("rank_", _rank),
+    "solver": ("solver_", lambda model: f"{model.solver_} ({model.solver_reason_})"),
+    "support": ("support_", lambda model: f"{len(model.support_)} of {model._n_rows} rows count"),
+}

@@ -75,8 +75,7 @@ def watching(title: str, quiet: bool, steps: int | None = None) -> Iterator[Call
     """
     from ulmus.progress import Bar  # which waits for scikit-learn, as no help should
 
-    with Bar(title) as bar:
-        bar.shown = bar.shown and not quiet
+    with Bar(title, shown=not quiet) as bar:
         done = -1
 
         def step(words: str) -> None:

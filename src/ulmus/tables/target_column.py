@@ -19,11 +19,7 @@ _ROWS_OF_EACH = 5
 
 @dataclass(frozen=True)
 class Target:
-    """A column to learn.
-
-    ``values`` are words, whole numbers or numbers; where ``known`` is false they mean nothing.
-    ``notes`` say what was decided and could have been decided otherwise.
-    """
+    """A column to learn: words, whole numbers or numbers; those not ``known`` mean nothing."""
 
     name: str
     task: str
@@ -56,31 +52,31 @@ def read_target(
     ``varied`` says whether there must be two values at least, as there must to learn it.
     """
     check_known("task", task, ("auto", "classification", "regression"))
-    numbers = _numbers(cells, decimal_comma)
-    known = ~missing(cells) if numbers is None else usable(numbers)
+    numbers, bad = cells, np.zeros(len(cells), dtype=bool)
+    if cells.dtype == object:
+        numbers, bad = read_cells(cells, reader(cells, decimal_comma))
+    words = bool(bad.any())
+    known = ~missing(cells) if words else usable(numbers)
     if not known.any():
         raise InvalidInputError(
             f"The target {name!r} is blank in every row; fill it in for some rows at least."
         )
     notes = []
-    odd = np.zeros(0) if numbers is None else numbers[~known & ~np.isnan(numbers)]
-    if len(odd):
+    odd = numbers[~known & ~np.isnan(numbers)]
+    if len(odd) and not words:
         verb = "counts" if len(odd) == 1 else "count"
         notes.append(f"{name!r}: {unusable(odd)} {verb} as blank.")
     if task == "auto":
-        task, guess = _guessed(numbers, known, name)
-        notes += guess
-    if task == "classification":
-        values = _labels(cells, numbers, known)
-    elif numbers is not None:
-        values = numbers
-    else:
-        read = reader(cells, decimal_comma)
-        word = next(cell for cell in cells[known] if read(cell) is None)
+        task = "classification" if words else _guessed(numbers[known], name, notes)
+    if task == "regression" and words:
+        word = str(cells[np.argmax(bad)])[:40]
         raise InvalidInputError(
-            f"The target {name!r} holds text, {str(word)[:40]!r} for instance, and regression "
-            "needs numbers; make the task classification."
+            f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
+            "make the task classification."
         )
+    values = numbers.astype(float)
+    if task == "classification":
+        values = _labels(cells if words else np.where(known, values, 0))
     if varied:
         _check_varied(values[known], name, task)
     return Target(name, task, values, known, tuple(notes))
@@ -100,40 +96,28 @@ def _check_varied(values: np.ndarray, name: str, task: str) -> None:
         )
 
 
-def as_text(values: np.ndarray) -> list[str]:
-    """Labels or numbers as they are written to a file."""
-    if values.dtype.kind == "f":
-        return [f"{value:.9g}" for value in values]
-    return [str(value) for value in values]
-
-
-def _numbers(cells: np.ndarray, decimal_comma: bool) -> np.ndarray | None:
-    """The cells as numbers, NaN where blank; None where some of them are words."""
-    if cells.dtype != object:
-        return cells.astype(float)
-    values, bad = read_cells(cells, reader(cells, decimal_comma))
-    return None if bad.any() else values
-
-
-def _guessed(numbers: np.ndarray | None, known: np.ndarray, name: str) -> tuple[str, list[str]]:
-    """The task that the cells suggest, and a note where they could suggest another."""
-    if numbers is None:
-        return "classification", []
-    values = numbers[known]
+def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
+    """The task that numbers suggest, and a note where they could suggest another."""
     if (values != np.round(values)).any():
-        return "regression", []
+        return "regression"
     distinct = len(np.unique(values))
     what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
     if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
-        return "classification", [f"{what} classes; --task regression if they are amounts."]
-    return "regression", [f"{what} amounts; --task classification if they are classes."]
+        notes.append(f"{what} classes; --task regression if they are amounts.")
+        return "classification"
+    notes.append(f"{what} amounts; --task classification if they are classes.")
+    return "regression"
 
 
-def _labels(cells: np.ndarray, numbers: np.ndarray | None, known: np.ndarray) -> np.ndarray:
+def _labels(values: np.ndarray) -> np.ndarray:
     """Whole numbers as integers, anything else as words."""
-    if numbers is None:
-        return np.array([cell if cell is not None else "" for cell in cells], dtype=object)
-    values = np.where(known, numbers, 0)
+    if values.dtype == object:
+        return np.array([cell if cell is not None else "" for cell in values], dtype=object)
     if (values == np.round(values)).all() and np.abs(values).max() < 2**53:
         return values.astype(np.int64)
     return np.array([f"{value:.15g}" for value in values], dtype=object)
+
+
+def as_text(values: np.ndarray) -> list[str]:
+    """Labels or numbers as they are written to a file."""
+    return [f"{value:.9g}" if values.dtype.kind == "f" else str(value) for value in values]
