@@ -18,7 +18,7 @@ def list_datasets(options: argparse.Namespace) -> int:
         print_json(entries)
         return 0
     rows = [tuple({**e, "classes": e["classes"] or "numbers"}.values()) for e in entries]
-    for line in table(tuple(entries[0]), rows, right=(1, 2, 3)):
+    for line in table(tuple(entries[0]), rows):
         say(line)
     return 0
 

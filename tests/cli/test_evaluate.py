@@ -35,7 +35,7 @@ def test_numbers(prices, capsys):
     assert main(["evaluate", "prices.ulmus", "prices.csv"]) == 0
     printed = capsys.readouterr().out
     assert "R²" in printed
-    assert "always the mean" in printed
+    assert "baseline: mean" in printed
     assert main(["evaluate", "prices.ulmus", "prices.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["r2"] > 0.98

@@ -182,7 +182,7 @@ _COMMANDS = {
         f"model MODEL, {_DATA}, --proba, --raw, --out FILE, --force",
     ),
     "evaluate": (
-        "ulmus.cli.evaluate.evaluate",
+        "ulmus.cli.models.evaluate",
         "compare predictions with a table that has the target",
         f"model MODEL, {_DATA}",
     ),

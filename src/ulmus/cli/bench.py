@@ -27,16 +27,13 @@ def bench(options: Namespace) -> int:
     rng = np.random.default_rng(options.seed)
     X = rng.standard_normal((n, _COLUMNS), dtype=np.float32)
     y = np.argmax(X @ rng.standard_normal((_COLUMNS, _CLASSES), dtype=np.float32), axis=1)
+    seed = {"random_state": options.seed}
+    sampler = RBFSampler(gamma=1 / _COLUMNS, n_components=h, **seed)
     contenders: dict[str, Any] = {
         "the least: BLAS and one Cholesky": _Floor(h),
-        "ELMClassifier, C = 1": ELMClassifier(n_hidden=h, C=1.0, random_state=options.seed),
-        "ELMClassifier, C of 25 by leave-one-out": ELMClassifier(
-            n_hidden=h, random_state=options.seed
-        ),
-        "scikit-learn: Ridge on RBFSampler": make_pipeline(
-            RBFSampler(gamma=1 / _COLUMNS, n_components=h, random_state=options.seed),
-            RidgeClassifier(alpha=1.0),
-        ),
+        "ELMClassifier, C = 1": ELMClassifier(n_hidden=h, C=1.0, **seed),
+        "ELMClassifier, C of 25 by leave-one-out": ELMClassifier(n_hidden=h, **seed),
+        "scikit-learn: Ridge on RBFSampler": make_pipeline(sampler, RidgeClassifier(alpha=1.0)),
     }
     found = {}
     with watching("Timing", options.quiet, steps=len(contenders)) as step:

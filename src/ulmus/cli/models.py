@@ -1,4 +1,4 @@
-"""``ulmus fit``, ``predict``, ``info`` and ``export``: from a table to a model, and its uses."""
+"""Commands of models: ``ulmus fit``, ``predict``, ``evaluate``, ``info`` and ``export``."""
 
 import shlex
 import shutil
@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ulmus.arguments import hint
 from ulmus.cli.printing import (
     check_free,
     facts,
     harmless,
     note,
     stem_of,
+    table,
     tell,
     watching,
+    width,
+    wrapped,
     write_rows,
 )
 from ulmus.exceptions import InvalidInputError, TableError
@@ -26,12 +30,16 @@ from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
 from ulmus.persistence import describe, load, save
 from ulmus.tables import Table, TableModel, fit_table, read_table
-from ulmus.tables.target_column import as_text
+from ulmus.tables.judging import judge_labels, judge_numbers
+from ulmus.tables.target_column import Target, as_text, read_target
 
-__all__ = ["export", "fit", "info", "load_model", "predict", "read_data"]
+__all__ = ["evaluate", "export", "fit", "info", "load_model", "predict", "read_data"]
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
+# Of more classes the most frequent mistakes are printed, not the confusion matrix.
+_SQUARE = 12
+_MISTAKES = 8
 _TAKES = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
 
 Pairs = list[tuple[str, Any]]
@@ -70,10 +78,10 @@ def fit(options: Namespace) -> int:
     """Read, choose, fit, write; say what was chosen and how to go on."""
     path = options.model or f"{stem_of(options.data)}.ulmus"
     check_free(path, options.force)
-    table = read_data(options)
+    data = read_data(options)
     with watching("Fitting", options.quiet, steps=6) as watch:
         model = fit_table(
-            table,
+            data,
             options.target,
             task=options.task,
             unlabelled_blank=options.unlabelled_blank,
@@ -85,8 +93,8 @@ def fit(options: Namespace) -> int:
         note(sentence, options.quiet)
     check_free(path, options.force)
     save(model, path, for_update=False)
-    data = "NEW.csv" if options.data == "-" else options.data
-    command, size = shlex.join(["ulmus", "predict", path, data]), Path(path).stat().st_size
+    new = "NEW.csv" if options.data == "-" else options.data
+    command, size = shlex.join(["ulmus", "predict", path, new]), Path(path).stat().st_size
     classes = None if model.classes is None else model.classes.tolist()
     words = f"{len(classes)} classes: {_some(classes, _MOST_CLASSES)}" if classes else "a number"
     found = {"model": path, "bytes": size, "target": model.target, "task": model.task}
@@ -112,12 +120,12 @@ def predict(options: Namespace) -> int:
             f"The model predicts numbers ({model.target!r}), which have no probabilities; leave "
             "--proba out."
         )
-    table = read_data(options, model.encoder.image_shape)
+    data = read_data(options, model.encoder.image_shape)
     with watching("Predicting", options.quiet):
-        X = model.matrix(table)
+        X = model.matrix(data)
         y = np.asarray(model.estimator.predict(X))
         P = np.asarray(model.estimator.predict_proba(X)) if options.proba else np.zeros((len(y), 0))
-    for sentence in (*table.notes, *model.encoder.met):
+    for sentence in (*data.notes, *model.encoder.met):
         note(sentence, options.quiet)
     classes = as_text(model.classes) if options.proba and model.classes is not None else []
     headings = ["prediction", *(f"probability of {name}" for name in classes)]
@@ -135,7 +143,7 @@ def predict(options: Namespace) -> int:
     if options.proba:
         found["probabilities"] = P.tolist()
     text, command = "--out FILE writes them to a file.", None
-    if model.target in table.names and options.data != "-":
+    if model.target in data.names and options.data != "-":
         text = "the file has that column, so they can be judged:"
         command = shlex.join(["ulmus", "evaluate", options.model, options.data])
     note(f"{told}; {text}", options.quiet, command)
@@ -154,6 +162,97 @@ def _cells(y: np.ndarray, options: Namespace) -> list[str]:
             options.quiet,
         )
     return safe
+
+
+# ---------------------------------------------------------------------- evaluate
+def evaluate(options: Namespace) -> int:
+    """Print how good a model is on rows whose target is known."""
+    model = load_model(options.model)
+    data = read_data(options, model.encoder.image_shape)
+    goal = _truth(data, model)
+    truth, known = goal.values[goal.known], goal.known
+    with watching("Predicting", options.quiet):
+        found = model.predict(data if known.all() else data.rows(known))
+    notes = [*data.notes, *model.encoder.met, *goal.notes]
+    if not known.all():
+        notes.append(f"{(~known).sum():,} rows have a blank {model.target!r} and were left out.")
+    if model.classes is None:
+        judged = judge_numbers(truth, found)
+    else:
+        judged = judge_labels(as_text(truth), as_text(found), as_text(model.classes))
+        new = judged.pop("unknown")
+        if new:
+            some = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
+            notes.append(f"The model does not know the class {some}: such rows count as wrong.")
+    for sentence in notes:
+        note(sentence, options.quiet)
+    result = {"model": options.model, "target": model.target, "rows": len(truth), **judged}
+    return tell(options, result, *(_numbers if model.classes is None else _labels)(result))
+
+
+def _truth(data: Table, model: TableModel) -> Target:
+    """The target of each row."""
+    if model.target in data.names and model.target not in model.encoder.names:
+        cells = data[model.target]
+    elif data.target is not None:
+        cells = data.target
+    else:
+        raise InvalidInputError(
+            f"The file has no column {model.target!r} to compare with; "
+            f"{hint(model.target, data.names)}"
+        )
+    return read_target(cells, model.target, model.task, data.decimal_comma, varied=False)
+
+
+def _numbers(result: dict[str, Any]) -> list[str]:
+    baseline = result["baseline"]
+    better = 1 - result["rmse"] / baseline["rmse"] if baseline["rmse"] else 0.0
+    rows = [
+        ("R²", f"{result['r2']:.4f}", "0"),
+        ("mean absolute error", f"{result['mae']:.5g}", f"{baseline['mae']:.5g}"),
+        ("root mean squared error", f"{result['rmse']:.5g}", f"{baseline['rmse']:.5g}"),
+    ]
+    return [
+        *table(("on these rows", "model", "baseline: mean"), rows),
+        f"{result['rows']:,} rows of {result['target']!r}: an error {better:.0%} below that of the "
+        "mean.",
+    ]
+
+
+def _labels(result: dict[str, Any]) -> list[str]:
+    classes = result["classes"]
+    rows = [
+        (name, f"{c['rows']:,}", f"{c['precision']:.3f}", f"{c['recall']:.3f}", f"{c['f1']:.3f}")
+        for name, c in classes.items()
+    ]
+    scores = [
+        ("accuracy", f"{result['accuracy']:.4f}"),
+        ("balanced accuracy", f"{result['balanced_accuracy']:.4f}"),
+        ("baseline: majority class", f"{result['baseline']['accuracy']:.4f}"),
+    ]
+    right = round(result["accuracy"] * result["rows"])
+    return [
+        *table(("class", "rows", "precision", "recall", "F1"), rows),
+        "",
+        *_confusion(list(classes), np.array(result["confusion"])),
+        "",
+        *facts(scores),
+        f"{right:,} of {result['rows']:,} rows of {result['target']!r} are right.",
+    ]
+
+
+def _confusion(names: list[str], square: np.ndarray) -> list[str]:
+    """A square of counts where there is room, else the most frequent mistakes."""
+    rows = [(name, *(f"{n:,}" for n in line)) for name, line in zip(names, square, strict=True)]
+    lines = table(("true \\ predicted", *names), rows, columns=10**9)
+    if len(names) <= _SQUARE and max(map(len, lines)) <= width():
+        return lines
+    wrong = square - np.diag(np.diag(square))
+    order = np.argsort(wrong, axis=None)[::-1][:_MISTAKES]
+    pairs = [divmod(int(place), len(names)) for place in order if wrong.flat[place]]
+    mistakes = [f"{names[i]} taken for {names[j]}: {wrong[i, j]:,}" for i, j in pairs]
+    lines = ["The most frequent mistakes:", *mistakes] if mistakes else ["There are no mistakes."]
+    return [part for line in lines for part in wrapped(line)]
 
 
 # ---------------------------------------------------------------------- info

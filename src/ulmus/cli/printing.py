@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -201,14 +201,11 @@ def facts(pairs: Iterable[tuple[str, object]], columns: int | None = None) -> li
 
 
 def table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    columns: int | None = None,
-    right: Collection[int] | None = None,
+    headings: Sequence[str], rows: Iterable[Sequence[object]], columns: int | None = None
 ) -> list[str]:
-    """Lines of a table; where it is too wide, a name for each row and a few facts under it.
+    """Lines of a table, with columns of numbers set to the right.
 
-    Columns of numbers are set to the right, or those of the numbers in ``right``.
+    Where it is too wide, there is a name for each row, and a few facts under it.
     """
     columns = width() if columns is None else columns
     cells = [[str(cell) for cell in row] for row in rows]
@@ -220,16 +217,13 @@ def table(
             lines += wrapped(row[0], columns)
             lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
         return lines
-    if right is None:
-        numeric = [all(map(_numeric, column)) for column in zip(*cells, strict=True)]
-        right = [k for k, numbers in enumerate(numeric) if numbers]
-    return [
-        _GAP.join(
-            text.rjust(size) if k in right else text.ljust(size)
-            for k, (text, size) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in [headings, *cells]
-    ]
+    right = [all(map(_numeric, column)) for column in zip(*cells, strict=True)]
+    sides = [str.rjust if numbers else str.ljust for numbers in right]
+    lines = []
+    for row in [list(headings), *cells]:
+        parts = zip(sides, row, widths, strict=True)
+        lines.append(_GAP.join(side(text, size) for side, text, size in parts).rstrip())
+    return lines
 
 
 def _numeric(text: str) -> bool:
