@@ -5,15 +5,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ulmus.backends.namespace import floating, take
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import cast, floating, is_numpy, namespace, take
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels import Kernel
 from ulmus.kernels.given import check_kernel, check_precomputed, kernel_of, scales_inputs
 from ulmus.kernels.pairs import landmarks_like
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.targets import weighted_rows
-from ulmus.typing import DType, Rows
+from ulmus.typing import Array, DType, Rows
 
 __all__ = ["KernelInputs"]
 
@@ -98,6 +100,18 @@ class KernelInputs(BaseEstimator):
         """The kernel, its γ the one given, or typical of the scaled rows times ``factor``."""
         arguments = self.kernel, self.gamma, self.degree, self.coef0
         return kernel_of(*arguments, rows, seed, factor, weight)
+
+    def _kernel_outputs(self, X: Rows, points: Any, coef: Array, dtype: DType) -> Array:
+        """Σⱼ k(x, zⱼ) coefⱼ for every row x, a block at a time, from kernel values of this type."""
+        if not self._precomputed:
+            points = landmarks_like(points, X, dtype, self.scaling_.shift)
+        shape = (X.shape[0], coef.shape[1])
+        F = namespace(coef).zeros(shape, dtype=coef.dtype, device=coef.device)
+        size = block_rows(coef.shape[0], 8, X.shape[1], not is_numpy(X))
+        for part, block in blocks_of(X, size) if coef.shape[0] else ():
+            K = self.kernel_(self._scaled(block, dtype), points)
+            matmul(cast(K, coef.dtype), coef, F[part, :])
+        return F
 
     def _kernel_gradients(self, X: Rows, points: Rows, coef: np.ndarray) -> Slopes | None:
         """The gradients of Σⱼ k(x, zⱼ) coefⱼ at these rows; None where the kernel states none."""

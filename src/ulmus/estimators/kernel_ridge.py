@@ -16,7 +16,6 @@ from ulmus.backends.namespace import (
     floating,
     gathered,
     is_collection,
-    is_numpy,
     is_single,
     namespace,
     on_host,
@@ -30,13 +29,13 @@ from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
-from ulmus.hidden import block_rows, blocks_of, sample_rows
+from ulmus.hidden import sample_rows
 from ulmus.kernels import Kernel
 from ulmus.kernels.approximation import NAMES, LowRank, Randomized, approximation_of
 from ulmus.kernels.given import check_method, has_gamma, is_definite
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.lowrank import Factor
-from ulmus.kernels.pairs import landmarks_like, some_rows
+from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem, Solution
@@ -308,15 +307,9 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
         same_place(X=X, dual_coef_=self.dual_coef_)
-        landmarks, dtype, xp = self.landmarks_, floating(X, self.dtype), namespace(X)
-        if not self._precomputed:
-            # Landmarks in float64 are there because float32 would not do.
-            dtype = dtype if is_single(landmarks.dtype) else xp.float64
-            landmarks = landmarks_like(landmarks, X, dtype, self.scaling_.shift)
-        coef = cast(placed(self.dual_coef_, X), dtype)
-        F = xp.empty((X.shape[0], coef.shape[1]), dtype=dtype, device=coef.device)
-        size = block_rows(coef.shape[0], 8, X.shape[1], not is_numpy(X))
-        for part, block in blocks_of(X, size):
-            matmul(self.kernel_(self._scaled(block, dtype), landmarks), coef, F[part, :])
-        F += cast(placed(self.intercept_, X), dtype)
-        return cast(F, floating(X, self.dtype))
+        landmarks, dtype = self.landmarks_, floating(X, self.dtype)
+        # Landmarks in float64 are there because float32 would not do.
+        wide = not self._precomputed and not is_single(landmarks.dtype)
+        work = namespace(X).float64 if wide else dtype
+        coef, b = (cast(placed(part, X), work) for part in (self.dual_coef_, self.intercept_))
+        return cast(self._kernel_outputs(X, landmarks, coef, work) + b, dtype)

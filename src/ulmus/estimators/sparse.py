@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import is_number, limits, numbers_of
+from ulmus.arguments import is_number
 from ulmus.backends.namespace import floating
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels
@@ -22,9 +22,10 @@ from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.given import is_definite
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
-from ulmus.kernels.pairs import landmarks_like, some_rows
+from ulmus.kernels.pairs import some_rows
 from ulmus.methods.hinge import HingeSolution
-from ulmus.methods.margin import Margin, kernel_outputs
+from ulmus.methods.margin import Margin
+from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import log_facts
 from ulmus.targets import coded
 from ulmus.typing import Array, Rows, Seed
@@ -225,7 +226,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
                     f"kernel={self.kernel!r} is not positive semi-definite, and the hinge loss has "
                     "no single minimum there; use features=KernelFeatures(..., method='eig')."
                 )
-        return _values(self.C)
+        return np.unique(ridge_grid(self.C, "validation", _GRID))
 
     def _inputs(self, X: Rows, y: Any, weight: np.ndarray | None) -> np.ndarray | KernelMatrix:
         """Hidden rows, or a kernel between the rows."""
@@ -279,18 +280,9 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             return super()._outputs(X)
         check_is_fitted(self)
         X = valid_rows(self, X, reset=False)
-        rows: Any = X
-        support: Any = self.support_  # the columns of a precomputed block are the fitted rows
-        if not self._precomputed:
-            dtype = floating(X, self.dtype)
-            rows = self._scaled(X, dtype)
-            support = landmarks_like(self.support_vectors_, X, dtype, self.scaling_.shift)
-        return kernel_outputs(
-            lambda part: self.kernel_(rows[part], support),
-            X.shape[0],
-            self.dual_coef_.T,
-            X.shape[1],
-        )
+        # The columns of a precomputed block are the fitted rows.
+        points = self.support_ if self._precomputed else self.support_vectors_
+        return self._kernel_outputs(X, points, self.dual_coef_.T, floating(X, self.dtype))
 
 
 def _last_alpha(before: Any, model: Any, kept: np.ndarray) -> np.ndarray:
@@ -308,16 +300,3 @@ def _last_alpha(before: Any, model: Any, kept: np.ndarray) -> np.ndarray:
     alpha = np.zeros((before._n_rows, len(before.dual_coef_)))
     alpha[before.support_] = np.abs(before.dual_coef_.T)
     return alpha[kept]
-
-
-def _values(C: Any) -> np.ndarray:
-    """C as an ascending array of the values to choose from."""
-    if isinstance(C, str) and C == "validation":
-        return _GRID
-    values = numbers_of(C)
-    if values is None:
-        raise InvalidParameterError(
-            f"C={C!r} must be 'validation', a positive number, or a non-empty list of positive "
-            f"numbers{limits(C)}."
-        )
-    return np.unique(values)

@@ -1,6 +1,5 @@
 """The hinge loss with C given, or chosen by the error on rows that are held out."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from ulmus.methods.hinge_kernel import hinge_kernel
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Margin", "held_out", "kernel_outputs"]
+__all__ = ["Margin", "held_out"]
 
 # Hidden rows that are written out, or a kernel between rows.
 Inputs = np.ndarray | KernelMatrix
@@ -91,17 +90,6 @@ def held_out(codes: np.ndarray, fraction: float, rng: np.random.RandomState) -> 
     return held
 
 
-def kernel_outputs(
-    block: Callable[[slice], Array], n_rows: int, coef: np.ndarray, width: int
-) -> np.ndarray:
-    """Σ k(x, zⱼ) coefⱼ for so many rows of ``width`` columns, a block of K at a time."""
-    F = np.zeros((n_rows, coef.shape[1]))
-    if len(coef):
-        for part in row_blocks(n_rows, block_rows(len(coef), 8, width)):
-            F[part] = matmul(block(part).astype(float, copy=False), coef)
-    return F
-
-
 def _outputs(
     inputs: Inputs, others: np.ndarray, seen: np.ndarray, dual: np.ndarray, coef: Array | None
 ) -> np.ndarray:
@@ -109,6 +97,10 @@ def _outputs(
     if not isinstance(inputs, KernelMatrix):
         assert coef is not None  # rows that are written out give β
         return matmul(inputs[others], coef.astype(inputs.dtype))
-    K, used = inputs, np.flatnonzero(dual.any(axis=1))
-    n, width = len(others), K.array.shape[1]
-    return kernel_outputs(lambda p: K.block(others[p], seen[used]), n, dual[used], width)
+    used = np.flatnonzero(dual.any(axis=1))
+    F = np.zeros((len(others), dual.shape[1]))
+    size = block_rows(len(used), 8, inputs.array.shape[1]) if len(used) else 0
+    for part in row_blocks(len(others), size) if size else ():
+        K = inputs.block(others[part], seen[used])
+        F[part] = matmul(K.astype(float, copy=False), dual[used])
+    return F

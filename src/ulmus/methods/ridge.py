@@ -113,14 +113,14 @@ def _in_basis(
     return Solution(coef, intercept, C, "spectral", rows, loo, path, sums)
 
 
-def ridge_grid(C: Any) -> float | np.ndarray:
-    """C as a number, or as the array of values to choose from."""
-    if isinstance(C, str) and C == "loo":
-        return DEFAULT_GRID
+def ridge_grid(C: Any, word: str = "loo", default: np.ndarray = DEFAULT_GRID) -> float | np.ndarray:
+    """C as a number, or as the array of values to choose from; the word means the default ones."""
+    if isinstance(C, str) and word == C:
+        return default
     values = numbers_of(C)
     if values is None:
         raise InvalidParameterError(
-            f"C={C!r} must be 'loo', a positive number, or a non-empty list of positive "
+            f"C={C!r} must be {word!r}, a positive number, or a non-empty list of positive "
             f"numbers{limits(C)}."
         )
     return float(values[0]) if np.ndim(C) == 0 else values
