@@ -36,12 +36,12 @@ def test_the_smaller_matrix_is_factored_unless_another_is_asked_for(
     n, h, asked, taken, monkeypatch
 ):
     seen = []
-    for name in ("dual", "dual_path", "_at_one", "_at_best"):
+    for name in ("dual", "dual_path", "solved"):
         monkeypatch.setattr(ridge, name, lambda *args, name=name: seen.append(name))
     problem = make_problem(0, n, h)
     solve(problem, 1.0, 0, asked)
     solve(problem, DEFAULT_GRID, 0, asked)
-    functions = {"dual": ["dual", "dual_path"], "primal": ["_at_one", "_at_best"]}
+    functions = {"dual": ["dual", "dual_path"], "primal": ["solved", "solved"]}
     assert seen == functions[taken]
 
 

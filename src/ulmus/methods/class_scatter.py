@@ -11,12 +11,13 @@ import numpy as np
 
 from ulmus.backends.linalg import eigh, matmul
 from ulmus.backends.namespace import namespace, put_rows, take, zeros
-from ulmus.methods.leave_one_out import Residuals, add_rows, left_out, loo_path
-from ulmus.methods.ridge_eigenbasis import Root, sound, sound_factor, warn_of_rounding
+from ulmus.methods.leave_one_out import Residuals, add_rows
+from ulmus.methods.ridge import solved
+from ulmus.methods.ridge_eigenbasis import sound
 from ulmus.methods.row_space import RowSpace, row_space
-from ulmus.methods.scatter_penalty import Classes, ClassSpectrum, ScatterPenalty, recoding
-from ulmus.problem import ErrorPath, Moments, Problem, Solution
-from ulmus.sources.source import Sample, Source
+from ulmus.methods.scatter_penalty import Classes, ClassSpectrum, ScatterPenalty
+from ulmus.problem import Problem, Solution
+from ulmus.sources.source import Source
 from ulmus.targets import coded
 from ulmus.typing import Array
 
@@ -70,59 +71,7 @@ class ClassScatter:
         """β at the best of the points by leave-one-out, or at the only one."""
         if source.at_hand and len(source.rows().H) < source.rows().H.width:
             return _few(source.rows(), self.penalty, self.chooses)
-        moments, sample, penalty = source.moments(), source.sample(), self.penalty
-        if not self.chooses:
-            return _one(moments, sample, penalty, self.asked)
-        sample = sample.with_class_sums()
-        spectrum = penalty.eigenbasis(moments, sample.problem)
-        path = loo_path(penalty, spectrum, moments, sample.problem, sample.left, sample.classes)
-        return _spectral(spectrum, moments, sample, penalty, path)
-
-
-def _one(moments: Moments, sample: Sample, penalty: ScatterPenalty, asked: bool) -> Solution:
-    """β at one point from one Cholesky factorisation of K."""
-    shared, lam = penalty.at(0)
-    factor = sound_factor(moments.gram, shared)
-    if factor is None:
-        if asked:
-            warn_of_rounding(float(penalty.C[0]))
-        spectrum = penalty.eigenbasis(moments, sample.problem)
-        return _spectral(spectrum, moments, sample, penalty, None)
-    coef = recoding(moments, factor).coef(lam)
-    return _solution(coef, "primal", moments, sample, penalty, 0, factor, None)
-
-
-def _spectral(
-    spectrum: ClassSpectrum,
-    moments: Moments,
-    sample: Sample,
-    penalty: ScatterPenalty,
-    path: ErrorPath | None,
-) -> Solution:
-    """β at the best point of the path."""
-    best = 0 if path is None else path.best
-    shared, lam = penalty.at(best)
-    coef = matmul(spectrum.basis, spectrum.recoding(shared).coef(lam))
-    root = spectrum.root(shared)
-    return _solution(coef, "spectral", moments, sample, penalty, best, root, path)
-
-
-def _solution(
-    coef: Array,
-    method: str,
-    moments: Moments,
-    sample: Sample,
-    penalty: ScatterPenalty,
-    k: int,
-    root: Root,
-    path: ErrorPath | None,
-) -> Solution:
-    """β with the calibration rows left out."""
-    rows, (shared, lam) = sample.calibration, penalty.at(k)
-    one = ScatterPenalty(penalty.C[[k]], penalty.lam[[k]])
-    loo = left_out(sample.problem, moments, shared, rows, one, root, sample.classes)
-    C, zero = float(penalty.C[k]), zeros(coef.shape[1], coef)
-    return Solution(coef, zero, C, method, rows, loo, path, moments, lam)
+        return solved(self.penalty, source, self.chooses, self.asked)
 
 
 @dataclass(frozen=True)
@@ -173,8 +122,8 @@ def _few(problem: Problem, penalty: ScatterPenalty, chooses: bool) -> Solution:
     for own, seen in parts:
         found = sum(at(np.array([best]))(slice(0, len(own)), own)[:, 0, :] for at in seen)
         put_rows(loo, own, take(loo, own) - found)
-    shared, lam = penalty.at(best)
-    coef, C = whole.coef(shared, lam), float(penalty.C[best])
+    C, lam = penalty.point(best)
+    coef = whole.coef(penalty.strength(best), lam)
     zero = zeros(coef.shape[1], coef)
     return Solution(coef, zero, C, "spectral", every, loo, path, None, lam)
 

@@ -8,8 +8,8 @@ those.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from array_api_compat import device as device_of
@@ -78,6 +78,24 @@ class QuadraticPenalty:
 
     C: np.ndarray
     fixed: ClassVar[bool] = True
+
+    def point(self, k: int) -> tuple[float, float | None]:
+        """C and λ of one point; None where there is no λ."""
+        return float(self.C[k]), None
+
+    def strength(self, k: int) -> float:
+        """One over the ridge at one point."""
+        return float(self.C[k])
+
+    def only(self, k: int) -> Self:
+        """At one point alone."""
+        return replace(self, C=self.C[[k]])
+
+    def coef(self, moments: Moments, problem: Problem, root: Root) -> tuple[Array, Array]:
+        """β and b at the only point, from A^(−½)."""
+        frame = problem.frame(moments)
+        coef = root.solve(frame.cross)
+        return coef, frame.intercept(coef)
 
     def root(self, moments: Moments, problem: Problem, C: float) -> Root:
         """A^(−½) at one C."""

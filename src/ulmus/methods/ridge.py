@@ -10,15 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ulmus.arguments import limits, numbers_of
-from ulmus.backends.linalg import matmul
 from ulmus.exceptions import InvalidParameterError
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.leave_one_out import QuadraticPenalty, left_out, loo_path
-from ulmus.methods.ridge_eigenbasis import Spectrum, sound_factor, spectrum, warn_of_rounding
-from ulmus.problem import ErrorPath, Moments, Problem, Solution
-from ulmus.sources.source import AtHand, Sample, Source
+from ulmus.methods.ridge_eigenbasis import sound_factor, warn_of_rounding
+from ulmus.problem import Problem, Solution
+from ulmus.sources.source import AtHand, Source
 
-__all__ = ["DEFAULT_GRID", "Ridge", "ridge_grid", "solve"]
+__all__ = ["DEFAULT_GRID", "Ridge", "ridge_grid", "solve", "solved"]
 
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
@@ -60,10 +59,8 @@ class Ridge:
         if self._in_row_space(source):
             rows = source.rows()
             return dual_path(rows, self.C) if isinstance(self.C, np.ndarray) else dual(rows, self.C)
-        sums, sample = source.moments(), source.sample()
-        if not isinstance(self.C, np.ndarray):
-            return _at_one(sums, sample, self.C, self.asked)
-        return _at_best(sums, sample, self.C)
+        penalty = QuadraticPenalty(np.atleast_1d(self.C))
+        return solved(penalty, source, self.chooses, self.asked)
 
     def _in_row_space(self, source: Source) -> bool:
         if self.solver != "auto":
@@ -76,41 +73,30 @@ def solve(problem: Problem, C: float | np.ndarray, seed: int = 0, solver: str = 
     return Ridge(C, solver).fit(AtHand(problem, seed))
 
 
-def _at_one(sums: Moments, sample: Sample, C: float, asked: bool) -> Solution:
-    """β = (G + I/C)⁻¹R by a Cholesky factorisation."""
-    problem, rows = sample.problem, sample.calibration
-    frame = problem.frame(sums)
-    factor = sound_factor(frame.gram, C)
-    if factor is None:
-        if asked:
-            warn_of_rounding(C)
-        return _in_basis(spectrum(sums, problem), sums, sample, C)
-    coef = factor.solve(frame.cross)
-    loo = left_out(problem, sums, C, rows, QuadraticPenalty(np.array([C])), factor, sample.classes)
-    return Solution(coef, frame.intercept(coef), C, "primal", rows, loo, moments=sums)
+def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool) -> Solution:
+    """β from sums, at the best point of a penalty by leave-one-out, or at the only one.
 
-
-def _at_best(sums: Moments, sample: Sample, grid: np.ndarray) -> Solution:
-    """The best C of the grid: one eigenbasis serves every C.
-
-    Each left-out row is taken there, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where
-    weights balance the classes there is an eigenbasis for each class, for its weights are its own.
+    One point takes a Cholesky factor. One eigenbasis serves every C: each left-out row is taken
+    there, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where weights balance the classes
+    there is an eigenbasis for each class, for its weights are its own.
     """
-    problem, sample = sample.problem, sample.with_class_sums()
-    basis = spectrum(sums, problem)
-    path = loo_path(QuadraticPenalty(grid), basis, sums, problem, sample.left, sample.classes)
-    return _in_basis(basis, sums, sample, float(grid[path.best]), path)
-
-
-def _in_basis(
-    basis: Spectrum, sums: Moments, sample: Sample, C: float, path: ErrorPath | None = None
-) -> Solution:
-    """β at one C in the eigenbasis of G, where every C costs one division."""
-    problem, rows, root = sample.problem, sample.calibration, basis.root(C)
-    coef = matmul(basis.basis, basis.cross * basis.inverse(C)[:, None])
-    loo = left_out(problem, sums, C, rows, QuadraticPenalty(np.array([C])), root, sample.classes)
-    intercept = basis.frame.intercept(coef)
-    return Solution(coef, intercept, C, "spectral", rows, loo, path, sums)
+    sums, sample, path, best = source.moments(), source.sample(), None, 0
+    problem, how, root = sample.problem, "primal", None
+    if not chooses:
+        root = sound_factor(problem.frame(sums).gram, penalty.strength(0))
+    if root is None:
+        how, basis = "spectral", penalty.eigenbasis(sums, problem)
+        if chooses:
+            sample = sample.with_class_sums()
+            path = loo_path(penalty, basis, sums, problem, sample.left, sample.classes)
+            best = path.best
+        elif asked:
+            warn_of_rounding(penalty.point(0)[0])
+        root = basis.root(penalty.strength(best))
+    one, (C, lam), rows = penalty.only(best), penalty.point(best), sample.calibration
+    coef, intercept = one.coef(sums, problem, root)
+    loo = left_out(problem, sums, one.strength(0), rows, one, root, sample.classes)
+    return Solution(coef, intercept, C, how, rows, loo, path, sums, lam)
 
 
 def ridge_grid(C: Any, word: str = "loo", default: np.ndarray = DEFAULT_GRID) -> float | np.ndarray:

@@ -72,7 +72,7 @@ class Eigenbasis:
 
     def root(self, C: float) -> "SpectralRoot":
         """(G + I/C)^(−½)."""
-        return SpectralRoot(self.basis, namespace(self.values).sqrt(self.inverse(C)))
+        return SpectralRoot(self.basis, self.inverse(C)[:, None])
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,18 @@ class Spectrum(Eigenbasis):
 
 @dataclass(frozen=True)
 class SpectralRoot:
-    """diag(scales) Vᵀ, which stands for a Cholesky factor's inverse."""
+    """A⁻¹ = V diag(inverse) Vᵀ, whose root stands for a Cholesky factor's inverse."""
 
     basis: Array
-    scales: Array
+    inverse: Array
 
     def whiten(self, B: Array) -> Array:
         """A^(−½)B."""
-        return self.scales[:, None] * matmul(self.basis.T, B)
+        return namespace(B).sqrt(self.inverse) * matmul(self.basis.T, B)
 
     def solve(self, B: Array) -> Array:
         """A⁻¹B."""
-        return matmul(self.basis, self.scales[:, None] ** 2 * matmul(self.basis.T, B))
+        return matmul(self.basis, self.inverse * matmul(self.basis.T, B))
 
 
 def spectrum(moments: Moments, problem: Problem) -> Spectrum:

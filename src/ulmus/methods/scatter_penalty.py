@@ -14,8 +14,8 @@ class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u)
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -148,9 +148,22 @@ class ScatterPenalty(QuadraticPenalty):
         values = np.log(self.C * (1.0 + self.lam)).round(9)
         return [np.flatnonzero(values == value) for value in np.unique(values)]
 
-    def at(self, k: int) -> tuple[float, float]:
-        """C(1 + λ) and λ of one point."""
-        return float(self.C[k] * (1.0 + self.lam[k])), float(self.lam[k])
+    def point(self, k: int) -> tuple[float, float]:
+        """C and λ of one point."""
+        return float(self.C[k]), float(self.lam[k])
+
+    def strength(self, k: int) -> float:
+        """C(1 + λ)."""
+        return float(self.C[k] * (1.0 + self.lam[k]))
+
+    def only(self, k: int) -> Self:
+        """At one pair alone."""
+        return replace(self, C=self.C[[k]], lam=self.lam[[k]])
+
+    def coef(self, moments: Moments, problem: Problem, root: Root) -> tuple[Array, Array]:
+        """β at the only pair, from K^(−½), and no b."""
+        coef = recoding(moments, root).coef(float(self.lam[0]))
+        return coef, zeros(coef.shape[1], coef)
 
     def residuals(
         self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
@@ -218,7 +231,7 @@ class _ScatterSystem:
         share = None if self.share is None else from_numpy(self.share[block], p)[:, None, None]
 
         def at(where: np.ndarray) -> Residuals:
-            shared, lam = self.a * self.penalty.at(where[0])[0], self.penalty.lam[where]
+            shared, lam = self.a * self.penalty.strength(where[0]), self.penalty.lam[where]
             at_C, inverse = self.spectrum.recoding(shared), self.spectrum.inverse(shared)
 
             def residuals(part: slice, _: Any) -> Array:
