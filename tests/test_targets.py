@@ -81,6 +81,7 @@ def test_many_labels_are_looked_up_in_parts(monkeypatch):
 
 def test_labels_of_one_kind_join_and_others_are_refused():
     assert_array_equal(joined_labels(np.array([1, 0]), np.array([2])), [1, 0, 2])
+    assert_array_equal(joined_labels(np.array([0, 1]), np.array([1.0, 2.0])), [0, 1, 1, 2])
     assert_array_equal(joined_labels(np.array(["a"]), np.array(["b"])), ["a", "b"])
     mixed = np.array(["a", 0], object)
     assert joined_labels(mixed, np.array([3])).tolist() == ["a", 0, 3]

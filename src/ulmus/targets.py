@@ -174,13 +174,7 @@ def wrong(T: Array, F: Array) -> Array:
 
 
 def distinct(y: np.ndarray) -> np.ndarray:
-    """The labels that occur, sorted; labels of several types by type first.
-
-    Examples
-    --------
-    >>> distinct(np.array(["b", "a", 2, 1], dtype=object)).tolist()
-    [1, 2, 'a', 'b']
-    """
+    """The labels that occur, sorted; labels of several types by type first."""
     try:
         return np.unique(y)
     except TypeError:
@@ -192,11 +186,6 @@ def joined_labels(known: np.ndarray, more: np.ndarray) -> np.ndarray:
     """Both sets of labels, one after the other; refuses kinds that ``known`` has none of.
 
     NumPy would join 0 and "0" into one class.
-
-    Examples
-    --------
-    >>> joined_labels(np.array([0, 1]), np.array([1.0, 2.0])).tolist()
-    [0.0, 1.0, 1.0, 2.0]
     """
     before, after = _kinds(known), _kinds(more)
     for kind in after.keys() - before.keys():
@@ -223,12 +212,7 @@ def _kind(label: Any) -> str:
 
 
 def check_labels(y: np.ndarray) -> None:
-    """Refuse labels that cannot be told apart, such as lists.
-
-    Examples
-    --------
-    >>> check_labels(np.array(["a", 2], dtype=object))
-    """
+    """Refuse labels that cannot be told apart, such as lists."""
     for label in y.ravel().tolist() if y.dtype == object else ():
         if not isinstance(label, Hashable):
             raise InvalidInputError(
@@ -238,13 +222,7 @@ def check_labels(y: np.ndarray) -> None:
 
 
 def numeric(y: np.ndarray, name: str = "y") -> np.ndarray:
-    """y as floating-point numbers, or an error where it is text, dates or nested.
-
-    Examples
-    --------
-    >>> numeric(np.array([True, False]))
-    array([1., 0.])
-    """
+    """y as floating-point numbers, or an error where it is text, dates or nested."""
     words = y.dtype == object and any(isinstance(entry, str | bytes) for entry in y.ravel())
     if y.dtype.kind not in "biufO" or words:
         if y.dtype.kind == "c":

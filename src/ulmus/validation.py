@@ -260,13 +260,7 @@ def _check_sparse(X: Any) -> None:
 
 
 def plain(y: Any) -> np.ndarray:
-    """y as a NumPy array that says which entries are missing: by NaN or NaT, else by None.
-
-    Examples
-    --------
-    >>> plain(["a", float("nan")]).tolist()
-    ['a', None]
-    """
+    """y as a NumPy array that says which entries are missing: by NaN or NaT, else by None."""
     if hasattr(y, "tocsr"):
         raise InvalidInputError("y is sparse; give it as an array, y.toarray().")
     try:
@@ -283,13 +277,7 @@ def plain(y: Any) -> np.ndarray:
 
 
 def missing(y: np.ndarray) -> np.ndarray:
-    """Which entries of an array are missing.
-
-    Examples
-    --------
-    >>> missing(np.array([1.0, np.nan])).tolist()
-    [False, True]
-    """
+    """Which entries of an array are missing."""
     if y.dtype.kind in "fc":
         return np.isnan(y)
     if y.dtype.kind in "mM":
@@ -300,13 +288,7 @@ def missing(y: np.ndarray) -> np.ndarray:
 
 
 def narrowed(labels: np.ndarray) -> np.ndarray:
-    """Labels of which none is missing, as integers, booleans or floats where all of them are.
-
-    Examples
-    --------
-    >>> narrowed(np.array([2, 1], dtype=object)).dtype.kind
-    'i'
-    """
+    """Labels of which none is missing, as integers, booleans or floats where all of them are."""
     if labels.dtype != object:
         return labels
     entries = labels.ravel().tolist()

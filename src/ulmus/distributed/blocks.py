@@ -55,13 +55,10 @@ class Blocks:
         others = [self._beside(each, rows) for each in beside]
         self._parts = list(zip(rows, *others, strict=True))
 
-    def __len__(self) -> int:
-        return len(self._parts)
-
     @property
     def lengths(self) -> list[float]:
         """The rows of each block as far as Dask knows, else NaN."""
-        return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self)
+        return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self._parts)
 
     def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
         """The blocks of ``other``, cut as X is; of None, None for every block."""
@@ -96,7 +93,7 @@ class Blocks:
         """``function(*arguments)``, some of them results of other tasks, or lists of such."""
         return _dask().delayed(function, pure=False)(*arguments)
 
-    def total(self, parts: list[Any]) -> Any:
+    def added(self, parts: list[Any]) -> Any:
         """The sum of what `each` gave, by a tree whose every step is a task.
 
         The tree is the same whoever works on it, and so is the rounding.

@@ -19,8 +19,8 @@ __all__ = ["BlockRows"]
 _INPUTS = ("n_features_in_", "feature_names_in_")
 
 
-class BlockRows:
-    """Rows of an estimator, checked by its ``_checked_rows(X, y, weight, reset)`` if it has any.
+class BlockRows(Blocks):
+    """Blocks of an estimator's rows, checked by its ``_checked_rows(X, y, weight, reset)`` if any.
 
     It has as much of an array as a feature map draws its units from: a shape, a dtype, and rows
     by their numbers, which it fetches. Rows without a weight are not counted, and a block
@@ -35,7 +35,7 @@ class BlockRows:
                 "X is a kernel matrix, which has no blocks of rows; gather it with X.compute()."
             )
         self._estimator = estimator
-        self._blocks = Blocks(X, y, weight, client=client)
+        super().__init__(X, y, weight, client=client)
         self.example: Rows = None
 
     def survey(self, look: Callable[..., Any]) -> list[Any]:
@@ -43,7 +43,7 @@ class BlockRows:
 
         The estimator learns how many columns there are, and their names.
         """
-        parts = self._blocks.compute(*self._blocks.each(_surveyed, self._traveller, look))
+        parts = self.compute(*self.each(_surveyed, self._traveller, look))
         found = [(number, part) for number, part in enumerate(parts) if part is not None]
         if not found:
             raise InvalidInputError("No block has a row that counts; there is nothing to fit.")
@@ -88,7 +88,7 @@ class BlockRows:
         within = [
             part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
         ]
-        tasks = self._blocks.each(_chosen, self._traveller, within)
+        tasks = self.each(_chosen, self._traveller, within)
         return [task for task, part in zip(tasks, within, strict=True) if len(part)]
 
     @staticmethod
@@ -100,19 +100,11 @@ class BlockRows:
 
     def total(self, function: Callable[..., Any], *shared: Any) -> Any:
         """A task: the sum over blocks of ``function(X, y, weight, estimator, *shared)``."""
-        return self.added(self._blocks.each(_applied, self._traveller, function, *shared))
-
-    def added(self, parts: list[Any]) -> Any:
-        """A task: the sum of what others give, by a tree."""
-        return self._blocks.total(parts)
-
-    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """``function(*arguments)``, some of them results of other tasks, or lists of such."""
-        return self._blocks.task(function, *arguments)
+        return self.added(self.each(_applied, self._traveller, function, *shared))
 
     def parts(self) -> list[tuple[int, int, Any]]:
         """The blocks that have rows: the first one's number, how many, and a task for X."""
-        tasks = self._blocks.each(_applied, self._traveller, _first)
+        tasks = self.each(_applied, self._traveller, _first)
         starts = np.r_[0, self._ends[:-1]]
         return [
             (int(start), int(end - start), task)
@@ -123,10 +115,6 @@ class BlockRows:
     @property
     def _traveller(self) -> Any:
         return without_rows(self._estimator)
-
-    def compute(self, *tasks: Any) -> tuple[Any, ...]:
-        """The results, in this process."""
-        return self._blocks.compute(*tasks)
 
 
 def _surveyed(

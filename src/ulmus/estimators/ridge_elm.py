@@ -15,6 +15,7 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.fitting import HiddenModel
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.kernels.approximation import Randomized, approximation_of
+from ulmus.methods.method import Method
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem, Solution
@@ -94,7 +95,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     def _hold(self, known: Any) -> None:
         """Take what the targets have in common for fitted."""
 
-    def _method(self) -> Any:
+    def _method(self) -> Method:
         """What finds the output weights: a value that sees rows and sums, and never this object."""
         C = ridge_grid(self.C)
         if isinstance(self.solver, Randomized):
@@ -181,16 +182,16 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         """Fit the method to rows; of several widths of the map, keep the best."""
         self._hold(rows.known)
         self.features_ = rows.features
-        method, best = self._method(), None
+        method: Method = self._method()
+        best: Any = None
         if self.n_hidden == "loo":
             method = method.compared()
         for features in self._widths():
             with watched(self, "Fit") as update:
                 source = rows.source(features, update)
-                solution = method.fit(source)
+                solution: Any = method.fit(source)
             if best is None or solution.path.score < best[2].path.score:
                 best = features, source, solution
-        assert best is not None  # there is at least one width
         self.features_, source, solution = best
         self._accept(method, source.sample().problem, solution, rows.rows)
         self.__dict__.pop("_moments", None)

@@ -43,7 +43,6 @@ __all__ = [
     "dense",
     "fitted_map",
     "layer_of",
-    "map_of_sample",
     "map_over_blocks",
     "scale_moves",
     "scaled_rows",
@@ -64,26 +63,17 @@ def fitted_map(
     default_width: int = 1000,
     default: Callable[..., FeatureMap] = RandomFeatures,
     random_state: Seed = None,
+    columns: ColumnStatistics | None = None,
 ) -> Any:
     """The feature map of an estimator, fitted to rows that are checked.
 
-    ``random_state`` stands for the estimator's own where that may not be drawn from again.
+    ``random_state`` stands for the estimator's own where that may not be drawn from again, and
+    ``columns`` are the statistics of all rows where X is a sample of them.
     """
     features = _unfitted(estimator, default_width, default, random_state)
     if isinstance(features, FeatureMap):
         features.check_parameters()
-        return features.learn(X, weight)
-    return features.fit(X, y)
-
-
-def map_of_sample(
-    estimator: Any, X: Rows, y: Any, columns: ColumnStatistics, random_state: Seed
-) -> Any:
-    """The feature map of an estimator, settled on a sample of rows and the statistics of all."""
-    features = _unfitted(estimator, 1000, RandomFeatures, random_state)
-    if isinstance(features, FeatureMap):
-        features.check_parameters()
-        return features.settle(X, columns)
+        return features.learn(X, weight) if columns is None else features.settle(X, columns)
     return features.fit(X, y)
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
 from ulmus.exceptions import BatchError, InvalidInputError
-from ulmus.features.fitting import fitted_map, map_of_sample
+from ulmus.features.fitting import fitted_map
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.problem import Problem
 from ulmus.progress import watched
@@ -84,7 +84,8 @@ def _settled(rows: RowsSoFar, columns: ColumnStatistics) -> RowsSoFar:
     refuse_sums(rows.model._method())
     X, y, _ = rows.kept.rows()
     seed = rows.kept.seed
-    rows = replace(rows, features=map_of_sample(rows.model, X, y, columns, seed))
+    features = fitted_map(rows.model, X, y, random_state=seed, columns=columns)
+    rows = replace(rows, features=features)
     return replace(rows, kept=Reservoir(seed, rows.capacity(X)))
 
 
