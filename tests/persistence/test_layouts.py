@@ -369,6 +369,21 @@ def test_every_class_that_a_file_may_hold_has_a_layout():
     assert {known.name for known in unchecked if vars(known.load()())} == parameters
 
 
+class Variant(ulmus.ELMRegressor):
+    """An estimator that no file knows."""
+
+
+@pytest.mark.parametrize(
+    "change", [*arrays("beta_", (7, 1)), *arrays("intercept_", (1,)), {"_flat": 1}], ids=str
+)
+def test_a_class_without_an_entry_is_checked_by_what_it_declares(change):
+    model, layout = Variant(**few).fit(X, X[:, 0]), layouts.layout_of(Variant)
+    layout.check(model)
+    vars(model).update(change)
+    with pytest.raises(ValueError, match="Variant"):
+        layout.check(model)
+
+
 @pytest.mark.parametrize(
     "part",
     [

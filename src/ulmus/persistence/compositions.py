@@ -14,6 +14,7 @@ __all__ = ["columns", "functions", "jobs", "steps", "target", "union"]
 # leave parts of the result as they were in memory.
 _HARMLESS = {"casting", "dtype", "order", "subok"}
 _TRANSFORMER = "a BaseEstimator transform | word passthrough"
+_WEIGHTS = "numbers | none"
 
 
 def jobs(made: Any) -> bool:
@@ -42,30 +43,23 @@ def _named(parts: Any, length: int, spec: str) -> bool:
     )
 
 
-def _weighted(made: Any) -> bool:
-    weights = made.transformer_weights
-    return weights is None or all(fits(weight, "number", {}) for weight in weights.values())
-
-
 def union(made: Any) -> bool:
     """Transformers side by side."""
     named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
-    return named and _weighted(made) and jobs(made)
+    return named and fits(made.transformer_weights, _WEIGHTS, {}) and jobs(made)
 
 
 def steps(made: Any) -> bool:
     """Transformers, and anything at the end."""
-    before = _named(made.steps[:-1], 2, _TRANSFORMER)
-    return (
-        before and bool(made.steps) and _named(made.steps, 2, "a BaseEstimator | word passthrough")
-    )
+    every = _named(made.steps, 2, "a BaseEstimator | word passthrough")
+    return every and bool(made.steps) and _named(made.steps[:-1], 2, _TRANSFORMER)
 
 
 # ---------------------------------------------------------------- columns of a table
 def columns(made: Any, sizes: Sizes) -> bool:
     """Parts with names and columns, whose numbers are those that a fit found."""
     n, names = sizes["d"], list(getattr(made, "feature_names_in_", ()))
-    if len(set(names)) < len(names) or not _weighted(made):
+    if len(set(names)) < len(names) or not fits(made.transformer_weights, _WEIGHTS, {}):
         return False
     inputs = made._transformer_to_input_indices
     if not all(fits(x, f"whole 0 {n - 1}", {}) for numbers in inputs.values() for x in numbers):

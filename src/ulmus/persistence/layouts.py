@@ -6,6 +6,7 @@ no entry of its own: it is checked by the attributes that it declares.
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from inspect import signature
 from typing import Any
 
@@ -84,6 +85,7 @@ _OTHERWISE: dict[str, dict[str, Spec]] = {
 _HIDDEN, _KERNEL = {"features_", "beta_"}, {"kernel_", "scaling_", "scaling"}
 
 
+@lru_cache
 def layout_of(cls: type) -> Layout:
     """What an object of a public class or a kernel must be, by what the class declares."""
     if issubclass(cls, Kernel):

@@ -7,7 +7,7 @@ words are the keys of the table at the end; what they cannot say is a function o
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, is_dataclass
-from functools import cache
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -65,7 +65,7 @@ def fits(value: Any, spec: Spec, sizes: Sizes) -> bool:
     return any(rule(value, sizes, *words) for rule, words in _alternatives(spec))
 
 
-@cache
+@lru_cache(2**10)
 def _alternatives(spec: str) -> list[tuple[Callable[..., bool], list[str]]]:
     return [(_RULES[kind], words) for kind, *words in map(str.split, spec.split("|"))]
 
@@ -125,6 +125,12 @@ def _has(value: Any, sizes: Sizes, *attributes: str) -> bool:
 
 def _tuple(value: Any, sizes: Sizes, *words: str) -> bool:
     return type(value) is tuple and all(fits(part, " ".join(words), sizes) for part in value)
+
+
+def _numbers(value: Any, sizes: Sizes) -> bool:
+    return type(value) is dict and all(
+        type(key) is str and _number(each, sizes) for key, each in value.items()
+    )
 
 
 # ---------------------------------------------------------------- arrays
@@ -188,6 +194,7 @@ _RULES: dict[str, Callable[..., bool]] = {
     "a": _a,  # an object of the class, or one that is derived from it, with these attributes
     "has": _has,  # an object, and not a class, with these attributes
     "tuple": _tuple,  # of any length, its parts as the rest says
+    "numbers": _numbers,  # a dict, a number for each of some words
     "array": _array,  # of NumPy's kinds and of this shape
     "floats": _floats,  # finite, single or double precision
     "moderate": _moderate,  # the same for compiled code: this machine's bytes, products finite

@@ -59,13 +59,6 @@ def _parameters_alone(made: Any) -> bool:
     return compositions.jobs(made)
 
 
-def _numbers(value: Any, sizes: Sizes) -> bool:
-    """A number for each of some words, or None."""
-    return value is None or all(
-        type(key) is str and fits(each, "number", {}) for key, each in value.items()
-    )
-
-
 # ---------------------------------------------------------------- numbers
 def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
     """Each part is there where its parameter asks for it, and rows are not divided by zero."""
@@ -100,11 +93,9 @@ def _powers(made: Any, sizes: Sizes) -> bool:
         return False
     counted = clone(made).fit(sp.csr_array((1, sizes["d"])))
     names = ("_min_degree", "_max_degree", "_n_out_full", "n_output_features_")
-    return counted._n_out_full <= _WIDEST and all(
-        fits(getattr(made, name), f"whole 0 {_WIDEST}", {})
-        and getattr(made, name) == getattr(counted, name)
-        for name in names
-    )
+    # Compared as text, because 1 is equal to 1.0 and True.
+    same = all(repr(getattr(made, name)) == repr(getattr(counted, name)) for name in names)
+    return same and counted._n_out_full <= _WIDEST
 
 
 @cache
@@ -155,14 +146,11 @@ def _groups(made: Any) -> list[int]:
         sizes = {"n": len(kinds)}
         if indices is None and mapping is None:
             groups.append(len(kinds))
-        elif (
-            fits(mapping, "places n below n", sizes)
-            and fits(indices, "places i below n", sizes)
-            and len(indices)
-        ):
-            groups.append(int(mapping.max()) + 1)
-        else:
+            continue
+        mapped = fits(mapping, "places n below n", sizes)
+        if not (mapped and fits(indices, "places i below n", sizes) and len(indices)):
             raise ValueError("its rare categories are not grouped")
+        groups.append(int(mapping.max()) + 1)
     return groups
 
 
@@ -231,8 +219,8 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "sklearn.kernel_approximation.Nystroem": _fitted(
         # Functions of the list take all rows at once, and this would give them two at a time.
-        always=compositions.jobs, kernel="text", kernel_params=_numbers, components_=_K_BY_D,
-        normalization_="moderate k k",
+        always=compositions.jobs, kernel="text", kernel_params="numbers | none",
+        components_=_K_BY_D, normalization_="moderate k k",
     ),
     "sklearn.kernel_approximation.RBFSampler": _fitted(
         n_components="size k", random_weights_="moderate d k", random_offset_="moderate k"
