@@ -39,8 +39,8 @@ _UNITS = 1000
 _SAMPLE = 10_000
 # Up to so many rows a kernel, whose width is chosen, is cheap enough to try.
 _KERNEL_ROWS = 2000
-# More units are tried up to about so many multiplications: ten seconds of one core.
-_WORK = 1.5e11
+# Up to so many rows twice the units are tried: ten seconds of one core.
+_MORE_UNITS_ROWS = 17_500
 # A later candidate must have at most this share of the error: a tie goes to the simpler one.
 _BETTER = 0.99
 
@@ -177,10 +177,10 @@ def fit_table(
     classify = goal.task == "classification"
     settings = Settings(classify, seed, verbose, watch)
     if known.all():
-        choice = choose(X, _plain(values), settings)
+        view, estimator = choose(X, _plain(values), settings)
     else:
-        choice = _fit_few(X, values, known, settings)
-    estimator = choice.estimator.set_params(verbose=0)
+        view, estimator = _fit_few(X, values, known, settings)
+    estimator.set_params(verbose=0)
     if not known.all() and not hasattr(estimator, "coupling_"):
         notes.append(
             "Rows' neighbours tell less about the target than the rows that have one: those "
@@ -191,7 +191,7 @@ def fit_table(
         "rows": len(rows),
         "rows_with_target": int(known.sum()),
         "semi_supervised": not bool(known.all()),
-        "chosen": _chosen(choice),
+        "chosen": _chosen(view, estimator),
         "loo_score": None if score is None else float(score),
         "loo_measure": "accuracy" if classify else "R²",
         "seconds": round(time.perf_counter() - start, 2),
@@ -205,7 +205,7 @@ def fit_table(
         },
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
-    return TableModel(encoder, choice.view, estimator, name, goal.task, summary)
+    return TableModel(encoder, view, estimator, name, goal.task, summary)
 
 
 def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndarray, list[str]]:
@@ -246,10 +246,9 @@ def _marked(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     return marked
 
 
-def _chosen(choice: "Choice") -> dict[str, Any]:
+def _chosen(view: ClippedBins, estimator: Any) -> dict[str, Any]:
     """The choice as plain data."""
-    estimator = choice.estimator
-    found = {"estimator": type(estimator).__name__, "steps": bool(len(choice.view.edge_))}
+    found = {"estimator": type(estimator).__name__, "steps": bool(len(view.edge_))}
     for name in ("n_hidden_", "C_", "lam_", "rank_", "method_"):
         if hasattr(estimator, name):
             value = getattr(estimator, name)
@@ -269,13 +268,8 @@ class Settings:
     watch: Callable[[str], None] = lambda _: None
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A view and a fitted estimator, and its mean squared error over left-out rows."""
-
-    view: ClippedBins
-    estimator: Any
-    error: float
+# A fitted view and estimator.
+Choice = tuple[ClippedBins, Any]
 
 
 def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Choice:
@@ -293,37 +287,27 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
-    if estimator.coupling_ != "none":
-        return Choice(view, estimator, np.nan)
-    # Where the graph does not help, more supervised candidates are compared.
-    return choose(*labelled, seen=X)
+    # Where the graph does not help, supervised candidates are compared.
+    return (view, estimator) if estimator.coupling_ != "none" else choose(*labelled, seen=X)
 
 
 def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None) -> Choice:
     """The best of a few candidates, fitted to all rows.
 
     Random units on the columns as they are, and on the columns with steps; a kernel where there are
-    few rows; more units where there is time. ``seen`` are all rows, also those without a target,
-    which the columns' ranges are taken from.
+    few rows, twice the units where there are not many. ``seen`` are all rows, also those without a
+    target, which the columns' ranges are taken from.
     """
     settings.watch("random units")
     view = ClippedBins(steps=steps_help(X, y, settings)).fit(X if seen is None else seen)
     Z, n = view.transform(X), X.shape[0]
-    best = Choice(view, *_fitted(settings, Z, y, _UNITS))
-
-    def compared(words: str, units: int | None) -> Choice:
-        settings.watch(words)
-        estimator, error = _fitted(settings, Z, y, units)
-        return Choice(view, estimator, error) if error < _BETTER * best.error else best
-
-    if n <= _KERNEL_ROWS:
-        return compared("a kernel", None)
-    units = 2 * _UNITS
-    # Multiplications for HᵀH and its eigenvectors.
-    while best.estimator.n_hidden_ == units // 2 and n * units**2 + 10 * units**3 <= _WORK:
-        best = compared(f"{units} units", units)
-        units *= 2
-    return best
+    best, least = _fitted(settings, Z, y, _UNITS)
+    if n <= _MORE_UNITS_ROWS:
+        more = None if n <= _KERNEL_ROWS else 2 * _UNITS
+        settings.watch(f"{more} units" if more else "a kernel")
+        other, error = _fitted(settings, Z, y, more)
+        best = other if error < _BETTER * least else best
+    return view, best
 
 
 def steps_help(X: Rows, y: np.ndarray, settings: Settings) -> bool:
