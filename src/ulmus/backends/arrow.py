@@ -31,7 +31,8 @@ def delimited_cells(
     """The columns of a file, or of its content, as Arrow's text with the header among their cells.
 
     A row has ``width`` fields; those with more or fewer are counted by the second list, which has
-    Arrow's account of the first of them. ``block`` bytes, read at a time, hold the longest row.
+    Arrow's account of the first of them. ``block`` bytes, read at a time, hold the longest row. In
+    a single column an empty line is a blank cell.
     """
     pyarrow = _arrow("cli", "csv")
     csv = pyarrow.csv
@@ -41,28 +42,23 @@ def delimited_cells(
         odd.append(None if odd else row)
         return "skip"
 
-    parse = csv.ParseOptions(
-        delimiter=delimiter,
-        newlines_in_values=True,
-        # In a single column an empty line is a blank cell.
-        ignore_empty_lines=width > 1,
-        invalid_row_handler=note,
-    )
-    convert = csv.ConvertOptions(
-        column_types={f"f{j}": pyarrow.large_string() for j in range(width)},
-        strings_can_be_null=False,
-    )
     # With threads Arrow does not report the number of an odd row.
     read = csv.ReadOptions(
         autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
     )
+    parse = csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=True,
+        ignore_empty_lines=width > 1,
+        invalid_row_handler=note,
+    )
+    text = {f"f{j}": pyarrow.large_string() for j in range(width)}
+    convert = csv.ConvertOptions(column_types=text, strings_can_be_null=False)
     packing = {".gz": "gzip", ".bz2": "bz2"}.get(getattr(source, "suffix", "").lower())
     try:
         given = str(source) if isinstance(source, Path) else pyarrow.py_buffer(source)
         with pyarrow.input_stream(given, compression=packing) as stream:
-            table = csv.read_csv(
-                stream, read_options=read, parse_options=parse, convert_options=convert
-            )
+            table = csv.read_csv(stream, read, parse, convert)
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         name = source if isinstance(source, Path) else "The file"
         raise TableError(
