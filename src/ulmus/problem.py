@@ -16,8 +16,8 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, eps, namespace, placed, take, to_numpy, zeros
 from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.targets import ClassTargets, coded, wrong
-from ulmus.typing import Array, DType, Targets
+from ulmus.targets import ClassTargets, Targets, coded, wrong
+from ulmus.typing import Array, DType
 
 __all__ = ["Centred", "ErrorPath", "Moments", "Problem", "Solution", "Tally"]
 

@@ -18,11 +18,12 @@ from ulmus.arguments import is_number
 from ulmus.backends.namespace import namespace, on_host, placed, take
 from ulmus.balance import balanced
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.typing import Array, DType, Rows, Targets
+from ulmus.typing import Array, DType, Rows
 from ulmus.validation import missing, plain
 
 __all__ = [
     "ClassTargets",
+    "Targets",
     "ValueTargets",
     "check_labels",
     "check_size",
@@ -135,6 +136,10 @@ class ValueTargets:
     def block(self, rows: Any, dtype: DType) -> Array:
         """The rows of Y."""
         return namespace(self.values).astype(take(self.values, rows), dtype, copy=False)
+
+
+# What the rows should map to, given out block by block.
+Targets = ClassTargets | ValueTargets
 
 
 def check_size(name: str, values: np.ndarray) -> None:

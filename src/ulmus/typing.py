@@ -32,33 +32,3 @@ class Layer(Protocol):
 
     def units(self, columns: slice) -> "Layer":
         """Some of the hidden units, as a layer of their own."""
-
-
-class Targets(Protocol):
-    """What the rows should map to, given out block by block."""
-
-    @property
-    def array(self) -> Array:
-        """What the targets are made of, which lives where they do."""
-
-    @property
-    def width(self) -> int:
-        """Columns of Y."""
-
-    @property
-    def outputs(self) -> int:
-        """Columns of the solved targets T = Y E."""
-
-    def encoded(self, Y: Array) -> Array:
-        """Y E, for rows of Y or for sums over them."""
-
-    def __len__(self) -> int: ...
-
-    def placed(self, like: Any) -> "Targets":
-        """The same where ``like`` lives."""
-
-    def take(self, rows: Any) -> "Targets":
-        """Those of some rows."""
-
-    def block(self, rows: Any, dtype: DType) -> Array:
-        """Y for these rows."""

@@ -44,8 +44,8 @@ from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, FreeUnlessWorse, Spreading, labels_alone
 from ulmus.progress import log_facts, units, watched
 from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets
-from ulmus.typing import Array, Rows, Targets
+from ulmus.targets import ClassTargets, Targets
+from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 __all__ = ["SemiSupervisedELM"]

@@ -13,8 +13,8 @@ from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.ridge import solve
 from ulmus.methods.row_space import row_space
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
-from ulmus.targets import coded
-from ulmus.typing import Array, Targets
+from ulmus.targets import Targets, coded
+from ulmus.typing import Array
 
 __all__ = ["Labelled", "point", "surface"]
 

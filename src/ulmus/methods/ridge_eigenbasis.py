@@ -5,7 +5,7 @@ With G = V diag(w) Vᵀ and Z = VᵀR, β(C) = V (w + 1/C)⁻¹ Z.
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,16 +32,6 @@ __all__ = [
     "spectrum",
     "warn_of_rounding",
 ]
-
-
-class Root(Protocol):
-    """Some A^(−½): ‖whiten(b)‖² = bᵀA⁻¹b."""
-
-    def solve(self, B: Array) -> Array:
-        """A⁻¹B."""
-
-    def whiten(self, B: Array) -> Array:
-        """A^(−½)B."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +87,10 @@ class SpectralRoot:
     def solve(self, B: Array) -> Array:
         """A⁻¹B."""
         return matmul(self.basis, self.inverse * matmul(self.basis.T, B))
+
+
+# Some A^(−½): ‖whiten(b)‖² = bᵀA⁻¹b.
+Root = Cholesky | SpectralRoot
 
 
 def spectrum(moments: Moments, problem: Problem) -> Spectrum:

@@ -24,8 +24,7 @@ from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import OnGraph, Sample, Summed
-from ulmus.targets import ClassTargets, ValueTargets, chosen, coded
-from ulmus.typing import Targets
+from ulmus.targets import ClassTargets, Targets, ValueTargets, chosen, coded
 
 __all__ = ["Followed", "FreeUnlessWorse", "GraphLabels", "Spreading", "labels_alone"]
 

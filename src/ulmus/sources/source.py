@@ -17,7 +17,7 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir
-from ulmus.typing import Targets
+from ulmus.targets import Targets
 
 __all__ = [
     "AtHand",
