@@ -96,7 +96,6 @@ TESTS = {
     "methods/manifold_path.py": SMOOTH,
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/coupling.py": ["estimators/test_coupling.py"],
-    "methods/scatter_penalty.py": ["laws/test_class_scatter.py", "laws/test_balanced.py"],
 }
 
 

@@ -12,9 +12,8 @@ import oracles
 from conditioning import EPS, Conditioning, assert_within
 from laws.problems import make_problem, scatter, scatter_of_sums
 from ulmus.hidden import Stored
-from ulmus.methods.class_scatter import Points
+from ulmus.methods.class_scatter import Classes, Points, Recoding
 from ulmus.methods.ridge import solve
-from ulmus.methods.scatter_penalty import Classes, Recoding
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, coded
 

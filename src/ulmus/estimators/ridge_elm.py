@@ -99,7 +99,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         """What finds the output weights: a value that sees rows and sums, and never this object."""
         C = ridge_grid(self.C)
         if isinstance(self.solver, Randomized):
-            return RandomizedRidge(C, self.solver, self._kept.later_seed)
+            return RandomizedRidge(C, sketch=self.solver, seed=self._kept.later_seed)
         return Ridge(C, self.solver)
 
     # ------------------------------------------------------------------ fitting

@@ -1,6 +1,16 @@
-"""GELM: ridge with the within-class scatter, every λ and C for little more than plain ridge.
+"""GELM: ridge with the within-class scatter, of which a row that is left out takes a part along.
 
-``scatter_penalty`` has the formulas.
+(G + λS + I/C) β = R, where S = Σ c(h − μ)(h − μ)ᵀ and μ is the mean of the row's class. Let N, a
+diagonal, hold the classes' weights and M = HᵀCY N^(−½), so that S = G − MMᵀ: the moments are all it
+needs. With ρ = λ/(1 + λ) and K = G + I/C(1 + λ) the matrix A is (1 + λ)(K − ρMMᵀ), plain ridge less
+a matrix of rank m, and R = M N^½E lies in the span of M. With Θ = MᵀK⁻¹M, m × m, that leaves
+
+    β = K⁻¹M (I − ρΘ)⁻¹ N^½E / (1 + λ):
+
+the outputs are those of plain ridge on one-hot targets, recoded. A row that is left out leaves its
+class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
+
+    [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
 """
 
 from collections.abc import Callable, Iterator
@@ -9,21 +19,245 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ulmus.backends.linalg import eigh, matmul
-from ulmus.backends.namespace import namespace, put_rows, take, zeros
-from ulmus.methods.leave_one_out import Residuals, add_rows
+from ulmus.backends.linalg import column_major, eigh, matmul, qr
+from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
+from ulmus.hidden import rows_at_once
+from ulmus.methods.leave_one_out import QuadraticPenalty, Residuals, add_rows
 from ulmus.methods.ridge import solved
-from ulmus.methods.ridge_eigenbasis import sound
+from ulmus.methods.ridge_eigenbasis import Eigenbasis, Root, rounding_of, sound
 from ulmus.methods.row_space import RowSpace, row_space
-from ulmus.methods.scatter_penalty import Classes, ClassSpectrum, ScatterPenalty
-from ulmus.problem import Problem, Solution
+from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import Source
-from ulmus.targets import coded
+from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
-__all__ = ["ClassScatter", "Points"]
+__all__ = ["ClassScatter", "Points", "ScatterPenalty"]
 
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+# Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
+_RESIDUALS = 2**18
+
+
+@dataclass(frozen=True)
+class Classes:
+    """M in some basis (q × m), and N."""
+
+    M: Array
+    totals: Array
+
+    @classmethod
+    def of(cls, cross: Array, totals: Array) -> "Classes":
+        """From HᵀCY and N; a class without rows has a column of zeros."""
+        xp = namespace(totals)
+        # After forgetting, sums this small are rounding.
+        totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
+        return cls(cross * _inverse(xp.sqrt(totals)), totals)
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """Θ = O diag(θ) Oᵀ: all that λ needs of K.
+
+    ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights. With more classes than
+    M has rows, O has as many columns as M has rows: θ and φ are zero in all other directions.
+    """
+
+    weights: Array
+    theta: Array
+    O: Array
+    classes: Classes
+
+    @classmethod
+    def of(cls, solved: Array, classes: Classes) -> "Recoding":
+        """From K⁻¹M."""
+        M = classes.M
+        if M.shape[0] < M.shape[1]:
+            span, R = qr(M.T)
+            theta, O = eigh(column_major(matmul(R, matmul(solved, span))))
+            O = matmul(span, O)
+        else:
+            theta, O = eigh(column_major(matmul(M.T, solved)))
+        # Θ is at most the identity, but for rounding.
+        return cls(matmul(solved, O), namespace(O).clip(theta, 0.0, 1.0), O, classes)
+
+    @property
+    def targets(self) -> Array:
+        """OᵀN^½E."""
+        root = namespace(self.O).sqrt(self.classes.totals)
+        return signed(self.O.T * root)
+
+    def gain(self, lam: np.ndarray) -> Array:
+        """1/(1 + λ)(1 − ρθ) = 1/(1 + λ − λθ), directions by λ."""
+        return 1.0 / (1.0 + from_numpy(lam, self.theta) * (1.0 - self.theta[:, None]))
+
+    def coef(self, lam: float) -> Array:
+        """β in the basis of ``weights``."""
+        return matmul(self.weights * self.gain(np.array([lam]))[:, 0], self.targets)
+
+    def left_out(
+        self, phi: Array, kappa: Array, codes: Array, unit: Array, strengths: np.ndarray
+    ) -> Array:
+        """Residuals (rows × λ × m) of rows with coordinates φ and κ = hᵀK⁻¹h, each left out."""
+        xp, lam = namespace(phi), from_numpy(strengths, phi)
+        gain, own, N = self.gain(strengths), take(self.O, codes), self.classes.totals
+        Nt = take(N, codes)[:, None]
+        root = xp.sqrt(Nt)
+        # hᵀA⁻¹h, hᵀA⁻¹μ and μᵀA⁻¹μ, then the same with d = h − μ.
+        hh = (kappa[:, None] + matmul(phi**2, gain * lam)) / (1.0 + lam)
+        hm = matmul(phi * own, gain) / root
+        mm = matmul(own**2 * self.theta, gain) / Nt
+        hd, dd = hh - hm, hh - 2.0 * hm + mm
+        u = unit[:, None]
+        # A class of one row has no scatter, and none to lose.
+        alone = Nt - u <= _EPS * Nt
+        share = xp.where(alone, 0.0 * Nt, u * Nt) / xp.where(alone, 0.0 * Nt + 1.0, Nt - u)
+        v = lam * share
+        rest = 1.0 - v * dd
+        whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
+        Z, T = self.targets, coded(ClassTargets(codes, N.shape[0]), slice(None), phi.dtype)
+        flat = (-1, Z.shape[0])
+        F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
+        F = xp.reshape(F, (*hh.shape, Z.shape[1]))
+        few = phi.shape[0] < N.shape[0]
+        means = matmul(
+            xp.reshape((own if few else self.O)[:, None, :] * (self.theta * gain.T), flat), Z
+        )
+        means = xp.reshape(means, (-1, *F.shape[1:]))
+        means = (means if few else take(means, codes)) / root[:, :, None]
+        rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
+        return rest * (T[:, None, :] - F) - loose * (F - means)
+
+
+@dataclass(frozen=True)
+class ClassSpectrum(Eigenbasis):
+    """The eigenbasis of G, and M in it."""
+
+    classes: Classes
+
+    def recoding(self, shared: float) -> Recoding:
+        """Θ at one C(1 + λ)."""
+        return Recoding.of(self.inverse(shared)[:, None] * self.classes.M, self.classes)
+
+
+@dataclass(frozen=True)
+class ScatterPenalty(QuadraticPenalty):
+    """Pairs of λ and C; those with one C(1 + λ), which stands for C here, share a matrix."""
+
+    lam: np.ndarray
+    fixed: ClassVar[bool] = False
+
+    def shared(self) -> list[np.ndarray]:
+        """The points, by their value of C(1 + λ), which is all that K depends on."""
+        values = np.log(self.C * (1.0 + self.lam)).round(9)
+        return [np.flatnonzero(values == value) for value in np.unique(values)]
+
+    def point(self, k: int) -> tuple[float, float]:
+        """C and λ of one point."""
+        return float(self.C[k]), float(self.lam[k])
+
+    def strength(self, k: int) -> float:
+        """C(1 + λ)."""
+        return float(self.C[k] * (1.0 + self.lam[k]))
+
+    def only(self, k: int) -> Self:
+        """At one pair alone."""
+        return replace(self, C=self.C[[k]], lam=self.lam[[k]])
+
+    def coef(self, moments: Moments, problem: Problem, root: Root) -> tuple[Array, Array]:
+        """β at the only pair, from K^(−½), and no b."""
+        coef = recoding(moments, root).coef(float(self.lam[0]))
+        return coef, zeros(coef.shape[1], coef)
+
+    def residuals(
+        self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
+    ) -> Array:
+        """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
+        at, H = recoding(moments, root), doubles(problem.H.take(rows).all())
+        kappa = namespace(H).sum(root.whiten(column_major(H.T)) ** 2, axis=0)
+        codes, unit = _codes(problem, rows), b * problem.unit_weight(rows)
+        return at.left_out(matmul(H, at.weights), kappa, codes, unit, self.lam)[:, 0, :]
+
+    def tally(self, problem: Problem) -> Tally:
+        """Over the pairs."""
+        return Tally(problem, self.C, self.lam)
+
+    def eigenbasis(self, moments: Moments, problem: Problem) -> ClassSpectrum:
+        """That of G, and the class means in it."""
+        w, V = eigh(moments.gram)
+        classes = Classes.of(matmul(V.T, moments.cross), moments.energy)
+        return ClassSpectrum(w, V, rounding_of(moments, V), classes)
+
+    def system(
+        self,
+        basis: ClassSpectrum,
+        problem: Problem,
+        a: float = 1.0,
+        b: float = 1.0,
+        share: np.ndarray | None = None,
+    ) -> "_ScatterSystem":
+        """In double precision."""
+        return _ScatterSystem(basis, problem, self, a, b, share)
+
+    def parts(self, problem: Problem) -> Iterator[tuple[np.ndarray, int]]:
+        """The pairs that share a matrix."""
+        for where in self.shared():
+            width = len(where) * problem.targets.outputs
+            yield where, min(max(1, _RESIDUALS // width), rows_at_once(width))
+
+
+def recoding(moments: Moments, root: Root) -> Recoding:
+    """Θ from some root of K⁻¹."""
+    classes = Classes.of(moments.cross, moments.energy)
+    return Recoding.of(root.solve(classes.M), classes)
+
+
+@dataclass(frozen=True)
+class _ScatterSystem:
+    spectrum: ClassSpectrum
+    problem: Problem
+    penalty: ScatterPenalty
+    a: float
+    b: float
+    share: np.ndarray | None
+
+    @property
+    def basis(self) -> Array:
+        return self.spectrum.basis
+
+    @property
+    def center(self) -> Array:
+        return zeros(self.basis.shape[0], self.basis)
+
+    def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
+        p, codes = doubles(p), _codes(self.problem, numbers)
+        squares, unit = p**2, self.b * self.problem.unit_weight(numbers)
+        share = None if self.share is None else from_numpy(self.share[block], p)[:, None, None]
+
+        def at(where: np.ndarray) -> Residuals:
+            shared, lam = self.a * self.penalty.strength(where[0]), self.penalty.lam[where]
+            at_C, inverse = self.spectrum.recoding(shared), self.spectrum.inverse(shared)
+
+            def residuals(part: slice, _: Any) -> Array:
+                phi = matmul(p[part, :], at_C.weights)
+                kappa = matmul(squares[part, :], inverse[:, None])[:, 0]
+                found = at_C.left_out(phi, kappa, codes[part], unit[part], lam)
+                return found if share is None else share[part, :, :] * found
+
+            return residuals
+
+        return at
+
+
+def _codes(problem: Problem, rows: Any) -> Array:
+    """The class of each row."""
+    assert isinstance(problem.targets, ClassTargets)
+    return take(problem.targets.codes, rows)
+
+
+def _inverse(x: Array) -> Array:
+    """1/x, and zero where x is zero."""
+    xp = namespace(x)
+    return xp.where(x > 0, 1.0 + 0.0 * x, 0.0 * x) / xp.where(x > 0, x, 0.0 * x + 1.0)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The randomized ELM: a sketch of HHᵀ in place of it, and the inverse by Woodbury's formula."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from ulmus.backends.namespace import doubles, namespace, zeros
 from ulmus.kernels.approximation import Randomized
 from ulmus.kernels.kernel_matrix import HiddenKernel
 from ulmus.kernels.lowrank import low_rank, most_columns
-from ulmus.methods.ridge import solve
+from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Problem, Solution
 from ulmus.sources.source import Source
 from ulmus.targets import coded
@@ -20,31 +19,20 @@ __all__ = ["RandomizedRidge", "residual_coef"]
 
 
 @dataclass(frozen=True)
-class RandomizedRidge:
+class RandomizedRidge(Ridge):
     """β = Hᵀ(FFᵀ + I/C)⁻¹T with HHᵀ ≈ FFᵀ from the randomized ELM paper's Algorithm 3.
 
     C is chosen, and rows are left out, in the space of F. Where no rank is given, F has as many
     columns as there are units.
     """
 
-    C: float | np.ndarray
-    sketch: Randomized
+    sketch: Randomized = field(default_factory=Randomized)
     seed: int = 0
-    parameters: ClassVar[tuple[str, ...]] = ("C",)
-    needs_rows: ClassVar[bool] = True
 
     @property
-    def chooses(self) -> bool:
-        """Whether there are several C."""
-        return isinstance(self.C, np.ndarray)
-
-    def at(self, **values: float) -> Self:
-        """At the C that was chosen."""
-        return replace(self, C=values["C"])
-
-    def compared(self) -> Self:
-        """With an error even for one C."""
-        return replace(self, C=np.atleast_1d(self.C))
+    def needs_rows(self) -> bool:
+        """A sketch is of HHᵀ."""
+        return True
 
     def fit(self, source: Source) -> Solution:
         """β at the one C, or at the best by leave-one-out."""
