@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 import oracles
 from conditioning import EPS, STEPS, assert_within
-from ulmus.backends.loops import loops
+from ulmus.backends.extras import loops
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
 from ulmus.methods import hinge as explicit

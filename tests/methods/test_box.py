@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus.backends.loops import loops
+from ulmus.backends.extras import loops
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, signed_rows
 
 

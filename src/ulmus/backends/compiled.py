@@ -2,15 +2,13 @@
 
 Rows may be float32 or float64; every sum and every variable is float64, so that the
 precision of the rows is the only one that matters. This module needs Numba at its top:
-import it through ``backends.loops``.
+import it through ``backends.extras``.
 """
 
 import numpy as np
 from numba import get_num_threads, njit
 
 from ulmus.backends.threads import cpus
-
-__all__ = ["combined", "descend", "descend_gram", "margins", "squares", "threads"]
 
 # Sums may be taken in any order, which lets them use the processor's wide registers.
 _FAST = {"reassoc", "contract", "nsz"}
@@ -41,12 +39,8 @@ def squares(H):  # type: ignore[no-untyped-def]
     """‖h‖² of every row."""
     out = np.empty(H.shape[0])
     for i in range(H.shape[0]):
-        total = 0.0
-        for k in range(H.shape[1]):
-            # float32 entries are widened before they are squared
-            entry = np.float64(H[i, k])
-            total += entry * entry
-        out[i] = total
+        # float32 entries are widened before they are squared
+        out[i] = _dot(H[i], H[i].astype(np.float64))
     return out
 
 

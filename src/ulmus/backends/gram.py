@@ -11,8 +11,6 @@ from ulmus.backends.namespace import is_numpy, is_torch, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
-__all__ = ["Gram", "has_matrix_units", "self_product", "short_products"]
-
 # Columns of a symmetric matrix that are handled together when only half of it is wanted.
 _PANEL = 256
 # How many parts a device's product is cut into: eight leave 9/16 of the work.

@@ -27,27 +27,6 @@ from ulmus.backends.namespace import (
 )
 from ulmus.typing import Array, DType, Rows
 
-__all__ = [
-    "Cholesky",
-    "NotPositiveDefinite",
-    "add_to_diagonal",
-    "blas_view",
-    "column_major",
-    "eigh",
-    "largest_eigenpairs",
-    "low_rank_factor",
-    "lower_inverse",
-    "matmul",
-    "orthonormal",
-    "qr",
-    "signs",
-    "sparse_operator",
-    "square_into",
-    "subtract_product",
-    "tall_product",
-    "zero_diagonal",
-]
-
 # Rows of the largest matrix that LAPACK's own Cholesky is trusted with, and of blocks of larger.
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
 # Steps of inverse iteration; four find the least eigenvalue to a factor of two.
@@ -60,28 +39,28 @@ class NotPositiveDefinite(Exception):
 
 def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     """A B, written into ``out`` when one is given. A sparse A stays sparse."""
-    if is_sparse(A):
-        product = A @ B
+    if is_sparse(A) or not is_numpy(A):
+        product = np.asarray(A @ B) if is_sparse(A) else A @ B
         if out is None:
-            return np.asarray(product)
+            return product
         out[...] = product
         return out
-    if not is_numpy(A):
-        if out is None:
-            return A @ B
-        out[...] = A @ B
-        return out
-    # BLAS is column-major: (A B)ᵀ = Bᵀ Aᵀ on the transposed views, no copies.
     C = np.empty((A.shape[0], B.shape[1]), A.dtype) if out is None else out
     if 0 in (*C.shape, A.shape[1]):
         C[...] = 0
         return C
+    return _gemm(1.0, A, B, 0.0, C)
+
+
+def _gemm(alpha: float, A: np.ndarray, B: np.ndarray, beta: float, C: np.ndarray) -> np.ndarray:
+    """C = alpha A B + beta C, in place."""
+    # BLAS is column-major: (A B)ᵀ = Bᵀ Aᵀ on the transposed views, no copies.
     (gemm,) = get_blas_funcs(("gemm",), (C,))
     a, trans_a = blas_view(B.T)
     b, trans_b = blas_view(A.T)
-    product = gemm(1.0, a, b, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
-    if not np.shares_memory(product, C):
-        C[...] = product.T
+    found = gemm(alpha, a, b, beta, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
+    if not np.shares_memory(found, C):
+        C[...] = found.T
     return C
 
 
@@ -100,13 +79,8 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
     """C −= A B, in place."""
     if not is_numpy(C) or 0 in (*C.shape, A.shape[1]):
         C -= A @ B
-        return
-    (gemm,) = get_blas_funcs(("gemm",), (C,))
-    a, trans_a = blas_view(B.T)
-    b, trans_b = blas_view(A.T)
-    rest = gemm(-1.0, a, b, beta=1.0, c=C.T, overwrite_c=1, trans_a=trans_a, trans_b=trans_b)
-    if not np.shares_memory(rest, C):
-        C[...] = rest.T
+    else:
+        _gemm(-1.0, A, B, 1.0, C)
 
 
 def lower_inverse(L: Array) -> Array:
@@ -139,15 +113,6 @@ def add_to_diagonal(A: Array, value: float) -> Array:
 def _eye(A: Array) -> Array:
     """The identity, of A's size and where it lives."""
     return namespace(A).eye(A.shape[0], dtype=A.dtype, device=A.device)
-
-
-def zero_diagonal(A: Array) -> Array:
-    """A square A with zeros along its diagonal, in place where the library can."""
-    if is_numpy(A):
-        np.fill_diagonal(A, 0.0)
-        return A
-    xp = namespace(A)
-    return xp.where(xp.eye(A.shape[0], dtype=xp.bool, device=A.device), 0.0 * A, A)
 
 
 def column_products(A: Array, B: Array) -> Array:
@@ -314,11 +279,6 @@ def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
     return values[n - k :], V[:, n - k :]
 
 
-def orthonormal(A: Array) -> Array:
-    """An orthonormal basis of A's columns, as many as it has."""
-    return qr(A)[0]
-
-
 def qr(A: Array) -> tuple[Array, Array]:
     """Q with orthonormal columns, as many as A has, and R, upper triangular, with A = QR."""
     if is_numpy(A):
@@ -339,14 +299,6 @@ def signs(A: Array) -> Array:
         return np.sign(A[peak, np.arange(k)])
     own = xp.arange(n, dtype=peak.dtype, device=A.device)[:, None] == peak
     return xp.sign(xp.sum(xp.where(own, A, 0.0 * A), axis=0))
-
-
-def square_into(A: Array, out: Array) -> None:
-    """A squared, entry by entry, written into ``out``."""
-    if is_numpy(A):
-        np.multiply(A, A, out=out)
-    else:
-        out[...] = A * A
 
 
 def sparse_operator(A: Any, like: Rows, dtype: DType) -> Any:

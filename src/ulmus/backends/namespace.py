@@ -5,75 +5,26 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+import array_api_compat as compat
 import numpy as np
 import scipy.special
-from array_api_compat import (
-    array_namespace,
-    is_array_api_strict_namespace,
-    is_dask_array,
-    is_numpy_namespace,
-)
-from array_api_compat import device as device_of
-from array_api_compat import is_array_api_obj as is_array_or_class
-from array_api_compat import is_cupy_array as is_cupy
-from array_api_compat import is_torch_array as is_torch
+from scipy.sparse import issparse
 
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
-
-__all__ = [
-    "all_finite",
-    "beside",
-    "cast",
-    "check_places",
-    "clipped",
-    "contiguous",
-    "decay",
-    "doubles",
-    "elementwise",
-    "eps",
-    "floating",
-    "forget_pages",
-    "from_numpy",
-    "gathered",
-    "is_array_api_obj",
-    "is_away",
-    "is_collection",
-    "is_cupy",
-    "is_mapped",
-    "is_numpy",
-    "is_single",
-    "is_sparse",
-    "is_streamed",
-    "is_torch",
-    "itemsize",
-    "mapped_rows",
-    "namespace",
-    "numpy_dtype",
-    "on_host",
-    "place",
-    "placed",
-    "put_rows",
-    "same_place",
-    "smallest",
-    "take",
-    "to_numpy",
-    "zeros",
-]
 
 # The system may bring two megabytes for one row of a memory map; so many rows are read before
 # pages are given back.
 _TOGETHER = 16
 
 
+is_sparse, is_torch, is_cupy = issparse, compat.is_torch_array, compat.is_cupy_array
+device_of = compat.device
+
+
 def is_array_api_obj(x: Any) -> bool:
     """Whether x is an array of some library; a class of arrays, such as np.float16, is none."""
-    return not isinstance(x, type) and bool(is_array_or_class(x))
-
-
-def is_sparse(X: Rows) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
-    return hasattr(X, "tocsr") and hasattr(X, "nnz")
+    return not isinstance(x, type) and bool(compat.is_array_api_obj(x))
 
 
 def check_places(
@@ -118,12 +69,12 @@ def is_collection(X: Any) -> bool:
 
 def namespace(X: Rows) -> ModuleType:
     """The array-API namespace of X; NumPy for SciPy sparse rows."""
-    return np if is_sparse(X) else array_namespace(X)
+    return np if is_sparse(X) else compat.array_namespace(X)
 
 
 def is_numpy(X: Rows) -> bool:
     """Whether X lives in host memory as a NumPy array or SciPy matrix."""
-    return is_sparse(X) or isinstance(X, np.ndarray) or is_numpy_namespace(namespace(X))
+    return is_sparse(X) or isinstance(X, np.ndarray) or compat.is_numpy_namespace(namespace(X))
 
 
 def floating(X: Rows, dtype: DType | None = None) -> DType:
@@ -141,7 +92,7 @@ def to_numpy(x: Array) -> np.ndarray:
     if is_torch(x):
         return np.asarray(x.detach().cpu())
     xp = namespace(x)
-    if is_array_api_strict_namespace(xp):
+    if compat.is_array_api_strict_namespace(xp):
         x = x.to_device(xp.Device("CPU_DEVICE"))
     return np.asarray(x)
 
@@ -167,11 +118,8 @@ def on_host(y: Any) -> Any:
 
 def beside(x: Array, like: Rows) -> Array:
     """x where ``like`` lives, or on the host where a device has no such type: words, objects."""
-    return placed(x, like) if is_array_api_obj(x) and _is_number(x) else x
-
-
-def _is_number(x: Array) -> bool:
-    return not is_numpy(x) or x.dtype.kind in "fiub"
+    number = is_array_api_obj(x) and (not is_numpy(x) or x.dtype.kind in "fiub")
+    return placed(x, like) if number else x
 
 
 def zeros(shape: int | tuple[int, ...], like: Rows) -> Array:
@@ -240,7 +188,7 @@ def place(x: Array) -> str:
 
 def is_away(x: Any) -> bool:
     """Whether x is an array that is not in host memory."""
-    host = not is_array_api_obj(x) or is_numpy(x) or is_dask_array(x)
+    host = not is_array_api_obj(x) or is_numpy(x) or compat.is_dask_array(x)
     return not host and "cpu" not in str(device_of(x)).lower()
 
 
@@ -265,19 +213,14 @@ def numpy_dtype(dtype: DType) -> np.dtype[Any]:
     return np.dtype(str(dtype).rpartition(".")[2])
 
 
-def is_single(dtype: DType) -> bool:
-    """Whether a floating type is float32."""
-    return numpy_dtype(dtype).itemsize == 4
-
-
 def itemsize(dtype: DType) -> int:
     """Bytes of one number."""
     return int(numpy_dtype(dtype).itemsize)
 
 
-def smallest(dtype: DType) -> float:
-    """The smallest normal number of a precision."""
-    return float(np.finfo(numpy_dtype(dtype)).tiny)
+def is_single(dtype: DType) -> bool:
+    """Whether a floating type is float32."""
+    return itemsize(dtype) == 4
 
 
 def eps(dtype: DType) -> float:
@@ -295,7 +238,7 @@ def decay(Z: Array) -> Array:
     rounding (``python -m benchmarks kernel_readings``).
     """
     xp = namespace(Z)
-    least = 0.5 * float(np.log(smallest(Z.dtype)))
+    least = 0.5 * float(np.log(np.finfo(numpy_dtype(Z.dtype)).tiny))
     if 0 not in Z.shape and float(xp.min(Z)) < least:
         vanishing = least > Z
         if isinstance(Z, np.ndarray):

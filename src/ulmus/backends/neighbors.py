@@ -9,19 +9,11 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
+from ulmus.backends.extras import extra
 from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.threads import held_numba
-from ulmus.exceptions import InvalidParameterError, MissingExtraError
+from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, Rows, Seed
-
-__all__ = [
-    "approximate_neighbors",
-    "exact_neighbors",
-    "joined_copies",
-    "mean_of_copies",
-    "paired_neighbors",
-    "searched_neighbors",
-]
 
 # Squared distances that are in memory at once.
 _ENTRIES = 2**25
@@ -37,16 +29,10 @@ _VARIANCE = 0.98
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
     """Distances to about the k nearest neighbours of each row, zeros stored, as a CSR array."""
-    try:
-        from pynndescent import NNDescent
-    except ImportError as error:
-        raise MissingExtraError(
-            "method='pynndescent' needs pynndescent, which is not installed; try: "
-            "pip install 'ulmus[neighbors]'"
-        ) from error
+    search = extra("pynndescent", "neighbors", "method='pynndescent'").NNDescent
     # One neighbour more, because a row finds itself first.
     with held_numba():
-        index = NNDescent(X, metric=metric, n_neighbors=k + 1, random_state=seed)
+        index = search(X, metric=metric, n_neighbors=k + 1, random_state=seed)
     indices, distances = index.neighbor_graph
     n = X.shape[0]
     rows = np.repeat(np.arange(n), k + 1)

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.backends.extras import extra
 from ulmus.backends.namespace import is_torch
-from ulmus.exceptions import InvalidInputError, MissingExtraError
+from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
-
-__all__ = ["OnDevice", "on_device", "torch_device"]
 
 # The part of the device's free memory that rows may stay in.
 _ROOM = 0.4
@@ -55,12 +54,7 @@ def on_device(X: Array, device: str = "cuda") -> "OnDevice":
 
 def torch_device(device: Any) -> tuple[ModuleType, Any]:
     """PyTorch, and one of its devices; or an error that says why there is none."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtraError(
-            "This needs PyTorch; pip install 'ulmus[torch]', or a build of PyTorch for your GPU."
-        ) from error
+    torch = extra("torch", "torch", f"device={device!r}")
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError) as error:

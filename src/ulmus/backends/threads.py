@@ -16,8 +16,6 @@ from functools import cache, lru_cache
 import joblib
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["cpus", "held_numba", "held_threads"]
-
 
 def cpus() -> int:
     """How many CPUs this process may use, by its affinity and its container's quota."""

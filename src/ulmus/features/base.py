@@ -21,8 +21,6 @@ from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import DType, Layer, Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["FeatureMap", "column_statistics", "merged"]
-
 
 class FeatureMap(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=ABCMeta

@@ -25,9 +25,8 @@ from ulmus.backends.linalg import (
     eigh,
     lower_inverse,
     matmul,
-    orthonormal,
+    qr,
     signs,
-    square_into,
     subtract_product,
 )
 from ulmus.backends.namespace import (
@@ -172,7 +171,8 @@ def _partial_cholesky(
             fresh = K.block(part, chosen)
             subtract_product(fresh, tile[:k, :].T, known)
             new = matmul(inverse, fresh.T, tile[k : k + len(chosen), :])
-            square_into(new, squares[:, part])
+            squares[:, part] = new
+            squares[:, part] *= new
             explained += to_numpy(xp.sum(squares[:, part], axis=1, dtype=xp.float64))
         left = missing.sum() - np.cumsum(explained)
         short = np.flatnonzero(left <= limit)
@@ -282,7 +282,7 @@ def _orthonormal(Y: Array, Q: Array) -> Array:
     """An orthonormal basis of what Y adds to Q."""
     for _ in range(2):  # once leaves rounding behind
         Y = Y - matmul(Q, matmul(contiguous(Q.T), Y))
-    return orthonormal(Y)
+    return qr(Y)[0]
 
 
 def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import matmul, tall_product, zero_diagonal
+from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     all_finite,
     cast,
@@ -62,9 +62,10 @@ def some_rows(X: Rows, rows: Any) -> Rows:
 def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
     """The mean distance, or city-block distance, between two rows drawn; 1 where all are equal."""
     D = city_blocks(X, X) if city else elementwise("sqrt", squared_distances(X, X))
-    D = zero_diagonal(D)  # but for rounding it was
-    share = from_numpy(_share(X.shape[0], weight), D)
-    mean = float(share @ doubles(D) @ share)
+    D, share = doubles(D), from_numpy(_share(X.shape[0], weight), D)
+    # A row's distance to itself is rounding.
+    own = share**2 @ namespace(D).linalg.diagonal(D)
+    mean = float(share @ D @ share - own)
     return mean if mean > 0 else 1.0
 
 

@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
+from ulmus.backends.extras import loops
 from ulmus.backends.linalg import matmul
-from ulmus.backends.loops import loops
 from ulmus.hidden import fits
 from ulmus.methods.box import (
     Box,

@@ -23,7 +23,7 @@ from ulmus.backends.linalg import (
     column_major,
     largest_eigenpairs,
     matmul,
-    orthonormal,
+    qr,
     signs,
 )
 from ulmus.backends.namespace import (
@@ -211,7 +211,7 @@ def largest(apply: Callable[[Array], Array], like: Array, k: int) -> tuple[Array
     while size + block <= room:
         for _ in range(2 if size else 0):  # twice is enough
             Q = Q - matmul(matmul(Q, K[:size, :].T), K[:size, :])
-        Q = orthonormal(Q.T).T
+        Q = qr(Q.T)[0].T
         K[size : size + block, :], SK[size : size + block, :] = Q, apply(Q)
         size += block
         if size >= check:
