@@ -78,7 +78,7 @@ TESTS = {
     ],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/unsupervised.py": ["estimators/test_embedding.py", "laws/test_manifold.py"],
-    "sources/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
+    "sources/stream.py": ["laws/test_streams.py", "estimators/test_streams.py"],
     "methods/laplacian_eigenmaps.py": [
         "laws/test_laplacian_eigenmaps.py",
         "estimators/test_coupling.py",

@@ -17,18 +17,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from ulmus.backends.namespace import all_finite, gathered, namespace, placed
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal
+from ulmus.backends.namespace import all_finite, eps, from_numpy, gathered, namespace, placed
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.fitting import fitted_map, layer_of, scale_moves
 from ulmus.hidden import Hidden
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept, most_refitted
-from ulmus.sources.forgetting import remaining
 from ulmus.sources.source import AtHand, Gathered, Sample, Summed, calibration_rows, refuse_sums
-from ulmus.typing import Rows
+from ulmus.typing import Array, Rows
 
 __all__ = ["Batch", "RowsSoFar"]
 
+# How many times farther off than its estimate the rounding of sums may be.
+_MARGIN = 16.0
 # X, y and the weights, None for ones.
 Batch = tuple[Rows, Any, np.ndarray | None]
 
@@ -144,7 +146,7 @@ class RowsSoFar:
                 return replace(self, known=known, kept=kept, sums=None)
         batch = self.problem(self.features, X, y, weight).moments()
         assert self.sums is not None  # where rows are gone
-        return replace(self, kept=kept, sums=remaining(self.sums, batch))
+        return replace(self, kept=kept, sums=_remaining(self.sums, batch))
 
     def faded(self, decay: float) -> "RowsSoFar":
         """With the weights of all rows so far multiplied."""
@@ -169,3 +171,61 @@ def _check_found(before: Reservoir, after: Reservoir, missing: int, count: int) 
             "less weight. Forget rows as they were fitted, with the weight that decay= has left "
             "them."
         )
+
+
+def _remaining(moments: Moments, batch: Moments) -> Moments:
+    """The sums less those of the batch, if it can have been among them.
+
+    Rows with positive weights have a positive semi-definite [H 1 y]ᵀC[H 1 y] for every column y of
+    Y, and every such matrix is that of some rows. So the weight is looked at, then [H 1] by one
+    Cholesky factorisation, and what it explains of each column beside the energy of that column, a
+    class's total among them.
+    """
+    left = moments - batch
+    if left.weight <= _rounding(left, moments) * moments.weight:
+        raise InvalidInputError(
+            f"Forgetting rows of weight {batch.weight:g} out of {moments.weight:g} leaves none to "
+            "fit. Forget fewer rows, or fit a new model."
+        )
+    if not _possible(left, moments):
+        raise InvalidInputError(
+            "These rows were not all fitted, or with other targets or weights: no rows have the "
+            "sums that would be left. Forget rows as they were fitted, with the weight that "
+            "decay= has left them."
+        )
+    return left
+
+
+def _possible(left: Moments, before: Moments) -> bool:
+    """Whether some rows have these sums, to the rounding of the sums ``before``."""
+    xp, slack = namespace(before.gram), _rounding(left, before)
+    size, outer = _size(xp.linalg.diagonal(_with_ones(before))), _size(before.energy)
+    scaled = _with_ones(left) / size / size[:, None]
+    try:
+        factor = Cholesky(add_to_diagonal(scaled, slack), overwrite=True)
+    except NotPositiveDefinite:
+        return False
+    cross = xp.concat([left.cross, left.target[None, :]]) / size[:, None] / outer
+    explained = xp.sum(factor.whiten(cross) ** 2, axis=0)
+    return bool(xp.all(left.energy / outer**2 + slack > explained))
+
+
+def _with_ones(m: Moments) -> Array:
+    """[H 1]ᵀC[H 1]."""
+    xp, s = namespace(m.gram), m.hidden[:, None]
+    weight = from_numpy(np.array([[m.weight]]), m.gram)
+    return xp.concat([xp.concat([m.gram, s], axis=1), xp.concat([s.T, weight], axis=1)])
+
+
+def _size(squares: Array) -> Array:
+    """The root of each, and one for nothing."""
+    xp = namespace(squares)
+    return xp.where(squares > 0, xp.sqrt(xp.clip(squares, min=0.0)), 0.0 * squares + 1.0)
+
+
+def _rounding(left: Moments, before: Moments) -> float:
+    """How far below zero rounding may move an eigenvalue, beside a diagonal of ones."""
+    xp = namespace(before.gram)
+    largest = float(xp.max(xp.linalg.diagonal(before.gram)))
+    sums = left.rounding / largest if largest > 0 else 0.0
+    return _MARGIN * (sums + before.gram.shape[0] * eps(before.gram.dtype))
