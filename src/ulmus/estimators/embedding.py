@@ -52,7 +52,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
+        The graph of neighbours; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
         the coupling is free. Rows are compared as the map scales them; where the coupling is
         free and the columns share a unit, as pixels do, in that unit.
     coupling : {"auto", "tight", "free"}, default="auto"
@@ -82,7 +82,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     intercept_ : ndarray of shape (n_components,)
         What is added to Hβ; zero where the coupling is tight.
     C_, loo_score_ : float
-        Where the coupling is free: how far β trusts the graph's places, and the R² of Hβ + b on
+        Where the coupling is free: C of the ridge from H to the graph's places, and its R² on
         rows left out.
 
     See Also
@@ -140,7 +140,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         y : None
             Not used; here for pipelines.
         client : distributed.Client or None, default=None
-            Who works on a Dask collection; None is whoever Dask would ask.
+            The Dask client to compute with; None is the current one, or Dask's own scheduler.
 
         Returns
         -------

@@ -37,7 +37,7 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
         How C was chosen: given, leaving out every row, or leaving out a random sample of
         10 000 rows when there are more than 20 000. "-kept" is added where
         ``class_weight="balanced"`` and the weights stayed as they were while a row was left out,
-        for the rows of its class were not all at hand.
+        for the rows of its class were not all in memory.
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from left-out rows.
 

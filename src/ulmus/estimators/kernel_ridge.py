@@ -151,7 +151,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights; a row of weight two counts as two rows.
         client : distributed.Client or None, default=None
-            Who works on Dask collections; None is whoever Dask would ask.
+            The Dask client to compute with; None is the current one, or Dask's own scheduler.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         return self._fit(*self._counted(gathered(X), y, sample_weight))
 
     def _fit(self, kept: np.ndarray, X: Rows, y: Any, count: np.ndarray | None) -> Self:
-        """Fit rows that are all at hand; ``kept`` are their numbers."""
+        """Fit rows that are all in memory; ``kept`` are their numbers."""
         grid = ridge_grid(self.C)
         targets, weight, unit = self._encode(y, count)
         self._learn_scaling(X, count)
@@ -238,7 +238,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             return dual_path(problem, grid)
         if isinstance(self.kernel, str) and not self._precomputed and is_definite(self.kernel):
             return dual(problem, grid)
-        # Nothing is known of this kernel, and its eigenvalues tell whether it is one.
+        # This kernel may be indefinite; its eigenvalues show whether it is.
         return replace(dual_path(problem, np.array([grid])), path=None)
 
     def _best_kernel(

@@ -48,7 +48,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         the map scales them, give heat weights whose width is the mean of these distances.
     form : {"positive", "bounded"}, default="positive"
         What is solved. "positive" keeps the positive part of S and adds ``ridge``; "bounded" takes
-        as much of the class means' scatter as leaves half of the system standing.
+        as much of the class means' scatter as keeps at least half of the system without it.
     ridge : float, default=1.0
         What is added to S in every direction, in units of its mean eigenvalue over all hidden
         units (of the positive part of S, or of its first term where the form is "bounded"). The

@@ -27,8 +27,8 @@ from ulmus.validation import valid_rows
 
 __all__ = ["ELMSpectralClustering"]
 
-# A free graph's first functions tell small groups from the rest as readily as clusters; the
-# clusters lie open in twice as many.
+# Columns for each cluster where the coupling is free: the first functions on a graph also separate
+# small groups from the rest, so that clusters need more columns than there are of them.
 _TIMES = 2
 
 
@@ -49,7 +49,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
+        The graph of neighbours; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
         the coupling is free.
     coupling : {"auto", "tight", "free"}, default="auto"
         Whether the embedding is that of the hidden layer, as published, or the graph's own, which
@@ -76,7 +76,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         The fitted k-means.
     features_, beta_, n_hidden_, C_ : transformer, ndarray, int, float
         Where the coupling is free: the fitted map, the output weights of the clusters (one column
-        for two of them), the number of units, and how far the clusters are trusted against ‖β‖².
+        for two of them), the number of units, and the C of their ridge.
 
     See Also
     --------
@@ -145,7 +145,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         y : None
             Not used; here for pipelines.
         client : distributed.Client or None, default=None
-            Who works on a Dask collection; None is whoever Dask would ask.
+            The Dask client to compute with; None is the current one, or Dask's own scheduler.
 
         Returns
         -------

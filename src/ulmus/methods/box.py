@@ -2,7 +2,7 @@
 
     min ½αᵀQα + pᵀα,   0 ≤ α ≤ upper,   Q positive semi-definite
 
-Coordinate descent crawls where Q has a few large eigenvalues and many small ones, which
+Coordinate descent is slow where Q has a few large eigenvalues and many small ones, which
 is what hidden layers give it. A primal-dual interior point method takes some twenty steps
 whatever Q is like, each a factorisation of the size of the smaller side of the rows. It
 need not finish: as soon as it has found which variables are at a bound, Newton steps on the
@@ -23,7 +23,7 @@ from ulmus.typing import Array
 __all__ = ["Box", "Curvature", "DenseCurvature", "RowCurvature", "interior", "polish", "pull"]
 
 _BLOCK = 2048
-# Where the gap is this small beside the objective, the active set is worth a try.
+# Where the gap is this small beside the objective, Newton steps on the free variables are tried.
 _CROSSOVER = 1e-3
 # Newton steps of one such try.
 _TRIES = 10

@@ -3,7 +3,7 @@
 S = Σ HₜᵀΛₜHₜ − (1 − λ) Σ (μₜ − μ)(μₜ − μ)ᵀ over the classes t: local scatter less between-class
 scatter. Each class mean may bring a negative eigenvalue, and with them G + S/C has no minimum to
 solve for. Q is positive definite: S without its negative part and with a little of the identity, or
-S with as much of the second term as leaves half of the system standing ("bounded").
+S with as much of the second term as keeps at least half of the system without it ("bounded").
 
 λ and C are compared on rows held out, never by leaving rows out of G and R alone: S depends on the
 class of every row that stays in it.

@@ -36,7 +36,7 @@ _PRODUCT_SPEED = 16
 # Factorisations an interior point method takes, to judge beforehand what it costs.
 _USUAL_STEPS = 25
 _FIRST_EPOCHS = 10
-# The most free rows that are worth a factorisation for more digits, and how many of them.
+# Solutions with at most so many free rows are refined by Newton steps, to this residual.
 _MOST_SHARPENED, _DIGITS = 1000, 1e-12
 
 
@@ -185,7 +185,7 @@ def _interior_cost(rows: int, h: int) -> float:
 
 
 def _settle(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
-    """Interior point steps over the rows that are undecided, until no other row objects."""
+    """Interior point steps over the undecided rows, until no other row violates the conditions."""
     chosen = np.zeros(len(column.alpha), dtype=bool)
     while column.steps < max_iter:
         gradient = column.gradient()

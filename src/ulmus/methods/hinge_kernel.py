@@ -34,7 +34,8 @@ _SMALLEST_BLOCK, _LARGEST_BLOCK = 256, 4096
 _SAMPLE = 512
 # Greedy coordinate steps per variable, before an interior point method takes over.
 _GREEDY = 5
-# What is taken for rounding of a kernel's entries, and what for nothing, beside the largest.
+# Relative to the largest entry: asymmetry and negative eigenvalues up to the first count as
+# rounding, pivots below the second as zero.
 _ROUNDING, _NEGLIGIBLE = 1e-5, 1e-12
 
 

@@ -5,8 +5,8 @@ A = I + λHᵀΛH is positive definite always, and HᵀH often is not, so the pr
 round: HᵀH v = μ A v for the largest μ = 1/γ. With A = LLᵀ that is an ordinary eigenproblem of
 L⁻¹HᵀHL⁻ᵀ, whose few largest vectors block Lanczos finds.
 
-Free: with many more rows than units Hβ cannot hold what the graph knows. So the rows are placed by
-the smoothest functions on the graph, as spectral clustering does, and β is fitted to their places.
+Free: with many more rows than units Hβ cannot follow the graph. So the rows are placed by the
+smoothest functions on the graph, as spectral clustering does, and β is fitted to their places.
 """
 
 import warnings
@@ -108,7 +108,7 @@ class Tight:
             )
         last = 1 + min(k, differing)
         values, V = values[1:last], V[:, 1:last]
-        # vᵀHᵀHv = 1 is what the constraint asks for.
+        # vᵀHᵀHv = 1 is the constraint.
         xp = namespace(V)
         V = V / xp.sqrt(xp.sum(V * matmul(B, V), axis=0))
         coef = V if span is None else matmul(span, V)
@@ -154,7 +154,7 @@ def of_unit_length(E: Array) -> Array:
 
 
 def _warn_of_parts(found: Any, n_components: int) -> None:
-    """Warn of rows and of parts that the graph tells too little about."""
+    """Warn of rows that the graph does not place, and of parts that it does not separate."""
     unreached, words = int(np.count_nonzero(~found.reached)), []
     if unreached:
         words.append(

@@ -23,7 +23,7 @@ COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#8C6D31", "#5B4FC4", "#A8174F", "#8FA600"),
 )
-# One fewer than there are colours, so that the pairs come round late.
+# One fewer than there are colours, so that a pair comes again after ninety classes.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*")
 MUTED = "#8C8C8C"
 # The height of a legend's line in points.
