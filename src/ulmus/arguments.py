@@ -42,8 +42,10 @@ def is_whole(value: object) -> bool:
 def is_number(value: object, least: float = _SMALLEST, most: float = _LARGEST) -> bool:
     """Whether an argument is a number from ``least`` to ``most``, and not a boolean."""
     real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    # Not as a float: a whole number of Python's may be larger than any.
-    return real and bool(least <= value <= most)  # type: ignore[operator]
+    # Not as a float: a whole number of Python's may be larger than any. As Python's own: the limits
+    # are beyond NumPy's float32.
+    plain: Any = value.item() if isinstance(value, np.generic) else value
+    return real and bool(least <= plain <= most)
 
 
 def check_whole(name: str, value: Any, least: int, most: int = _INTEGERS) -> None:
