@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import IO, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ulmus.backends.namespace import check_places
 
@@ -53,7 +52,7 @@ def _one_error() -> Iterator[None]:
 
 
 class ArrayArchive:
-    """An archive that is open for reading, its directory checked.
+    """An archive that is open for reading, its directory checked; ``members`` has that by name.
 
     ``belongs`` takes a member's name and says whether such an archive has it; None is any. Without
     ``packed`` members are not compressed, so that together they are no larger than the archive.
@@ -72,10 +71,10 @@ class ArrayArchive:
         with _one_error():
             self._zip = zipfile.ZipFile(stream)
             infos = self._zip.infolist()
-        self._members = {info.filename: info for info in infos}
+        self.members = {info.filename: info for info in infos}
         for info in infos:
             _check(info, belongs, packed)
-        if len(self._members) < len(infos):
+        if len(self.members) < len(infos):
             raise ValueError("it has two members of one name")
         # Members that overlap would be larger together than the archive.
         most = size if not packed else max(_FREE, _TIMES * size) if most is None else most
@@ -83,32 +82,23 @@ class ArrayArchive:
         if found > most:
             raise ValueError(f"its members have {found:,} bytes, and {most:,} are plausible")
 
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._members
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
     def size(self, name: str) -> int:
         """Bytes of a member."""
-        if name not in self._members:
+        if name not in self.members:
             raise ValueError(f"it has no {name[:80]}")
-        return self._members[name].file_size
+        return self.members[name].file_size
 
     def read(self, name: str) -> bytes:
         """The bytes of a member."""
         self.size(name)
         with _one_error():
-            return self._zip.read(self._members[name])
+            return self._zip.read(self.members[name])
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype]]:
         """An array's numbers as a stream of bytes, its shape, whether by columns, and its type."""
         size = self.size(name)
-        with _one_error(), self._zip.open(self._members[name]) as member:
+        with _one_error(), self._zip.open(self.members[name]) as member:
             yield member, *_header(member, name, size)
 
     def header(self, name: str) -> tuple[tuple[int, ...], np.dtype]:
@@ -136,10 +126,11 @@ def read_npz(
     """
     members = {f"{name}.npy" for name in names}
     archive = ArrayArchive(stream, None if others else members.__contains__, **rules)
-    return {name.removesuffix(".npy"): archive.array(name) for name in archive if name in members}
+    found = [name for name in archive.members if name in members]
+    return {name.removesuffix(".npy"): archive.array(name) for name in found}
 
 
-def sparse_matrix(cls: type, parts: Sequence[np.ndarray], shape: tuple[int, int]) -> Any:
+def sparse_matrix(cls: type[Any], parts: Sequence[np.ndarray], shape: tuple[int, int]) -> Any:
     """A CSR, CSC or COO matrix of parts that fit each other.
 
     Products trust the parts, and would read beyond the arrays where they do not fit. The parts
@@ -152,8 +143,7 @@ def sparse_matrix(cls: type, parts: Sequence[np.ndarray], shape: tuple[int, int]
         raise ValueError("a sparse matrix has parts of a type that none has")
     if any(type(n) is not int or n < 0 for n in shape):
         raise ValueError("a sparse matrix has no shape")
-    form = "coo" if issubclass(cls, sp.coo_array | sp.coo_matrix) else "csc"
-    form = "csr" if issubclass(cls, sp.csr_array | sp.csr_matrix) else form
+    form = cls.__name__[:3]
     check_places(form, places, len(data), shape)
     return cls((data, places) if form == "coo" else (data, *places), shape=shape)
 

@@ -53,7 +53,7 @@ class Archive(ArrayArchive):
 
     def document(self) -> bytes:
         """The JSON document."""
-        if _DOCUMENT not in self:
+        if _DOCUMENT not in self.members:
             raise ModelFileError(f"it has no {_DOCUMENT}")
         if (size := self.size(_DOCUMENT)) > _LONGEST_DOCUMENT:
             raise ModelFileError(
@@ -64,7 +64,7 @@ class Archive(ArrayArchive):
     def name(self, number: int) -> str:
         """The name of an array."""
         name = f"arrays/{number}.npy"
-        if type(number) is not int or name not in self:
+        if type(number) is not int or name not in self.members:
             raise ModelFileError(f"it refers to {name[:80]}, which it does not have")
         return name
 

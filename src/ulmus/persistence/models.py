@@ -54,7 +54,7 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     See Also
     --------
     load : The way back.
-    to_numpy : For a model that was fitted on a device.
+    to_host : For a model that was fitted on a device.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
     opened, budget, document = _document(stream)
     reader = Reader(opened, document["random"], budget)
     model = reader.value(document["model"])
-    if len(reader.arrays) != len(opened) - 1:
+    if len(reader.arrays) != len(opened.members) - 1:
         raise ModelFileError("it has arrays that nothing refers to")
     return model, reader.scikit_learn, str(document["scikit-learn"])
 
