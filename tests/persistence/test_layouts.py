@@ -37,6 +37,7 @@ from persistence.forging import save_forged
 from ulmus import load, save
 from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
 from ulmus.kernels import KERNELS, RBF, Pairwise, Polynomial, Precomputed
+from ulmus.kernels.pairs import Shifted
 from ulmus.persistence import classes, layouts, scikit
 from ulmus.persistence.rules import Layout
 from ulmus.tables import Table, TableEncoder, fit_table
@@ -105,6 +106,9 @@ MODELS = {
     "kernel, given": lambda: fitted(ulmus.KernelELMClassifier("precomputed", C=1.0), X @ X.T),
     "kernel, sparse rows": lambda: fitted(
         ulmus.KernelELMClassifier(C=1.0), sp.csr_array(np.where(X > 3, X, 0.0))
+    ),
+    "kernel, sparse rows as they are": lambda: fitted(
+        ulmus.KernelELMClassifier(C=1.0, scaling=None), sp.csr_array(np.where(X > 3, X, 0.0))
     ),
     "hinge": lambda: fitted(ulmus.SparseELMClassifier(**few)),
     "hinge, kernel": lambda: fitted(ulmus.SparseELMClassifier(kernel="rbf")),
@@ -268,7 +272,14 @@ CHANGES = {
         {"landmarks_": np.arange(50) + 1}, {"landmarks_": np.arange(50) - 1},
         {"landmarks_": np.ones(50)}, {"kernel_": RBF(1.0)},
     ],
-    "kernel, sparse rows": [{"landmarks_": sp.csr_array((50, 9))}, {"scaling": None}],
+    "kernel, sparse rows": [
+        {"landmarks_": sp.csr_array((50, 9))}, {"scaling": None},
+        {"landmarks_": sp.csr_array(np.eye(50, 4))},
+    ],
+    "kernel, sparse rows as they are": [
+        {"landmarks_": Shifted(sp.csr_array(np.eye(50, 4)), np.ones(4))},
+        {"scaling_": MODELS["kernel, sparse rows"]().scaling_},
+    ],
     "hinge": [*arrays("beta_", (7, 3)), {"dual_coef_": np.ones((2, 2))}, {"kernel": "rbf"}],
     "hinge, kernel": [
         {"support_vectors_": np.ones((2, 2))}, {"kernel": None}, {"scaling_": None},

@@ -8,18 +8,13 @@ from sklearn.base import is_classifier, is_regressor
 
 from ulmus.persistence.rules import Sizes, fits
 
-__all__ = ["columns", "functions", "jobs", "steps", "target", "union"]
+__all__ = ["columns", "functions", "steps", "target", "union"]
 
 # Arguments that a function of arrays may be given along with them; not ``out`` or ``where``, which
 # leave parts of the result as they were in memory.
 _HARMLESS = {"casting", "dtype", "order", "subok"}
 _TRANSFORMER = "a BaseEstimator transform | word passthrough"
-_WEIGHTS = "numbers | none"
-
-
-def jobs(made: Any) -> bool:
-    """A number of processes, or None."""
-    return fits(made.n_jobs, f"whole {-(2**62)} {2**62} | none", {}) and made.n_jobs != 0
+_WEIGHTS = "none | numbers"
 
 
 def functions(made: Any) -> bool:
@@ -46,7 +41,7 @@ def _named(parts: Any, length: int, spec: str) -> bool:
 def union(made: Any) -> bool:
     """Transformers side by side."""
     named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
-    return named and fits(made.transformer_weights, _WEIGHTS, {}) and jobs(made)
+    return named and fits(made.transformer_weights, _WEIGHTS, {}) and fits(made.n_jobs, "jobs", {})
 
 
 def steps(made: Any) -> bool:

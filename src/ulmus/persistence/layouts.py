@@ -66,7 +66,7 @@ _FITTED: dict[str, Spec] = {
     "components_": "floats k h",
 }
 _PARAMETERS: dict[str, Spec] = {
-    "dtype": "precision",
+    "dtype": "none | precision",
     "n_clusters": "size k",
     "activation": f"word {' '.join(ACTIVATIONS)} | function",
     "node": "word gaussian random_gaussian exponential robust",
@@ -136,12 +136,14 @@ def _landmarks(model: Any, sizes: Sizes) -> bool:
     own = "landmarks_" in declared(type(model))
     if given:
         return fits(model.landmarks_ if own else model.support_, "places l below d", sizes)
-    if not model._rescales and model.scaling_.shift.any():
+    scaling, rows = model.scaling_, model.landmarks_ if own else model.support_vectors_
+    scaled = bool(scaling.center.any() or (scaling.factor != 1.0).any())
+    if scaled and not model._rescales:
         return False
-    rows = model.landmarks_ if own else model.support_vectors_
-    if model._rescales and fits(rows, "a Shifted", sizes):
-        rows = rows.rows
-    return fits(rows, "floats l d | csr fd l d", sizes)
+    # Sparse rows that are scaled keep their zeros, and have their shift beside them.
+    if scaled and fits(rows, "a Shifted", sizes):
+        return fits(rows.rows, "floats l d | csr fd l d", sizes)
+    return fits(rows, "floats l d" if scaled else "floats l d | csr fd l d", sizes)
 
 
 # ---------------------------------------------------------------- parts

@@ -105,32 +105,9 @@ def _whole(value: Any, sizes: Sizes, least: str, most: str) -> bool:
     return whole and int(least) <= value <= int(most)
 
 
-def _size(value: Any, sizes: Sizes, name: str) -> bool:
-    return _whole(value, sizes, "1", str(2**62)) and _has_shape((int(value),), (name,), sizes)
-
-
-def _precision(value: Any, sizes: Sizes) -> bool:
-    known = isinstance(value, str | type | np.dtype)
-    return value is None or (known and np.dtype(value) in (np.dtype("f4"), np.dtype("f8")))
-
-
 def _a(value: Any, sizes: Sizes, name: str, *attributes: str) -> bool:
     bases = [base.__name__ for base in type(value).__mro__]
     return name in bases and all(hasattr(value, attribute) for attribute in attributes)
-
-
-def _has(value: Any, sizes: Sizes, *attributes: str) -> bool:
-    return not isinstance(value, type) and all(hasattr(value, name) for name in attributes)
-
-
-def _tuple(value: Any, sizes: Sizes, *words: str) -> bool:
-    return type(value) is tuple and all(fits(part, " ".join(words), sizes) for part in value)
-
-
-def _numbers(value: Any, sizes: Sizes) -> bool:
-    return type(value) is dict and all(
-        type(key) is str and _number(each, sizes) for key, each in value.items()
-    )
 
 
 # ---------------------------------------------------------------- arrays
@@ -145,10 +122,6 @@ def _floats(value: Any, sizes: Sizes, *dims: str, most: float = np.inf) -> bool:
     return bool((np.abs(value) <= min(most, np.finfo(value.dtype).max)).all())
 
 
-def _moderate(value: Any, sizes: Sizes, *dims: str) -> bool:
-    return _floats(value, sizes, *dims, most=_MODERATE) and value.dtype.isnative
-
-
 def _places(value: Any, sizes: Sizes, dim: str, _: str, within: str) -> bool:
     if not _array(value, sizes, "iu", dim):
         return False
@@ -159,10 +132,6 @@ def _labels(value: Any, sizes: Sizes, dim: str) -> bool:
     if not _array(value, sizes, "biufUO", dim) or len(value) == 0:
         return False
     return value.dtype.kind != "f" or bool(np.isfinite(value).all())
-
-
-def _names(value: Any, sizes: Sizes, dim: str) -> bool:
-    return _array(value, sizes, "OU", dim) and all(isinstance(x, str) for x in value.tolist())
 
 
 def _csr(value: Any, sizes: Sizes, types: str, *dims: str) -> bool:
@@ -186,20 +155,52 @@ _RULES: dict[str, Callable[..., bool]] = {
     "text": lambda value, sizes: type(value) is str,
     "word": lambda value, sizes, *words: type(value) is str and value in words,
     "function": lambda value, sizes: isinstance(value, np.ufunc | FunctionType),
-    "number": _number,  # finite, from the least to the most
+    # Finite, from the least to the most.
+    "number": _number,
     "positive": lambda value, sizes: _number(value, sizes) and bool(value > 0),
-    "whole": _whole,  # from the least to the most
-    "size": _size,  # a whole number from 1 up, by its name
-    "precision": _precision,  # a type of float32 or float64, or None for that of the rows
-    "a": _a,  # an object of the class, or one that is derived from it, with these attributes
-    "has": _has,  # an object, and not a class, with these attributes
-    "tuple": _tuple,  # of any length, its parts as the rest says
-    "numbers": _numbers,  # a dict, a number for each of some words
-    "array": _array,  # of NumPy's kinds and of this shape
-    "floats": _floats,  # finite, single or double precision
-    "moderate": _moderate,  # the same for compiled code: this machine's bytes, products finite
-    "places": _places,  # whole numbers: n of them, each from 0 up and below the size
-    "labels": _labels,  # finite numbers, text, or both as Python has them
-    "names": _names,  # text
-    "csr": _csr,  # a sparse matrix of finite numbers, NumPy's letters for their types first
+    "whole": _whole,
+    # A whole number from 1 up, by its name.
+    "size": lambda value, sizes, name: (
+        _whole(value, sizes, "1", str(2**62)) and _has_shape((int(value),), (name,), sizes)
+    ),
+    # A number of processes.
+    "jobs": lambda value, sizes: (
+        value is None or (_whole(value, sizes, str(-(2**62)), str(2**62)) and value != 0)
+    ),
+    # A type of single or double precision.
+    "precision": lambda value, sizes: (
+        isinstance(value, str | type | np.dtype)
+        and np.dtype(value) in (np.dtype("f4"), np.dtype("f8"))
+    ),
+    # An object of the class, or one that is derived from it, with these attributes.
+    "a": _a,
+    # An object, and not a class, with these attributes.
+    "has": lambda value, sizes, *names: (
+        not isinstance(value, type) and all(hasattr(value, name) for name in names)
+    ),
+    # Of any length, its parts as the rest says.
+    "tuple": lambda value, sizes, *words: (
+        type(value) is tuple and all(fits(part, " ".join(words), sizes) for part in value)
+    ),
+    # A dict of numbers by words.
+    "numbers": lambda value, sizes: all(
+        type(key) is str and _number(each, sizes) for key, each in value.items()
+    ),
+    # Of NumPy's kinds and of this shape.
+    "array": _array,
+    # Finite, in single or double precision.
+    "floats": _floats,
+    # The same for compiled code: their products are finite, and bytes in this machine's order.
+    "moderate": lambda value, sizes, *dims: (
+        _floats(value, sizes, *dims, most=_MODERATE) and value.dtype.isnative
+    ),
+    # Whole numbers, each from 0 up and below a size.
+    "places": _places,
+    # Finite numbers, text, or both as Python has them.
+    "labels": _labels,
+    "names": lambda value, sizes, dim: (
+        _array(value, sizes, "OU", dim) and all(isinstance(x, str) for x in value.tolist())
+    ),
+    # A sparse matrix of finite numbers of these types, which are NumPy's letters.
+    "csr": _csr,
 }

@@ -33,7 +33,6 @@ _FLAG, _K_BY_D, _EACH = "flag", "moderate k d", "moderate d | none"
 
 def _fitted(
     more: Callable[[Any, Sizes], bool] | None = None,
-    always: Callable[[Any], bool] | None = None,
     fresh: dict[str, Callable[[], Any]] | None = None,
     **fields: Spec,
 ) -> Layout:
@@ -46,7 +45,7 @@ def _fitted(
             more is None or more(made, sizes)
         )
 
-    return Layout({**COLUMNS, **fields}, valid, always, fresh or {})
+    return Layout({**COLUMNS, **fields}, valid, fresh=fresh or {})
 
 
 def _parameters_alone(made: Any) -> bool:
@@ -56,7 +55,7 @@ def _parameters_alone(made: Any) -> bool:
             f"a fitted {type(made).__name__} holds what compiled code searches without a check; "
             "no file does, and one that is not fitted may be a parameter"
         )
-    return compositions.jobs(made)
+    return fits(made.n_jobs, "jobs", {})
 
 
 # ---------------------------------------------------------------- numbers
@@ -219,8 +218,8 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "sklearn.kernel_approximation.Nystroem": _fitted(
         # Functions of the list take all rows at once, and this would give them two at a time.
-        always=compositions.jobs, kernel="text", kernel_params="numbers | none",
-        components_=_K_BY_D, normalization_="moderate k k",
+        n_jobs="jobs", kernel="text", kernel_params="none | numbers", components_=_K_BY_D,
+        normalization_="moderate k k",
     ),
     "sklearn.kernel_approximation.RBFSampler": _fitted(
         n_components="size k", random_weights_="moderate d k", random_offset_="moderate k"
@@ -247,7 +246,7 @@ LAYOUTS: dict[str, Layout] = {
     "sklearn.neighbors.RadiusNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.compose.make_column_selector": Layout(),
     "sklearn.compose.ColumnTransformer": _fitted(
-        compositions.columns, compositions.jobs, transformers_="a list", sparse_output_=_FLAG,
+        compositions.columns, n_jobs="jobs", transformers_="a list", sparse_output_=_FLAG,
         _transformer_to_input_indices="a dict",
     ),
     "sklearn.compose.TransformedTargetRegressor": _fitted(
