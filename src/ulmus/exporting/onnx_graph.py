@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection
 from functools import cache
-from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from scipy.special import erfcx
 
-from ulmus.exceptions import MissingExtraError
+from ulmus.backends.extras import extra
 
 __all__ = ["IR_VERSION", "OPSETS", "Graph", "Node", "Value", "onnx_module"]
 
@@ -20,15 +19,9 @@ IR_VERSION = 8
 _ERF_DEGREE, _ERF_CENTER = 16, 3.0
 
 
-def onnx_module(name: str = "onnx") -> Any:
-    """The package onnx, or a module of it; an error that says how to get it where it is missing."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            "Writing a model as ONNX needs the package onnx, which is not installed; try: "
-            "pip install 'ulmus[onnx]'"
-        ) from error
+def onnx_module(name: str) -> Any:
+    """A module of the package onnx."""
+    return extra(name, "onnx", "Writing a model as ONNX")
 
 
 class Value:

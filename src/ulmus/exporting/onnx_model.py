@@ -70,7 +70,7 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     """
     check_precision("dtype", dtype)
     dtype = np.dtype(np.float32 if dtype is None else dtype)
-    onnx_module()
+    onnx_module("onnx")
     check_is_fitted(model)
     model = to_host(model)
     x = _rows(model, encoder, dtype)
