@@ -96,16 +96,12 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     embedding_: ELMEmbedding
     kmeans_: KMeans
-    features_: Any
-    n_hidden_: int
     C_: float
     coupling_: str
     coupling_reason_: str
     selection_: str
     loo_score_: float
     labels_: OfRows[OnDevice[Array]]
-    beta_: OnDevice[Array]
-    intercept_: OnDevice[Array]
 
     def __init__(
         self,
