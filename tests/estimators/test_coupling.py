@@ -18,7 +18,7 @@ from ulmus import (
     SemiSupervisedELMRegressor,
 )
 from ulmus.exceptions import InvalidParameterError, UnreachedRowsWarning
-from ulmus.features.fitting import comparable_rows, scaled_rows
+from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.methods import coupling as shape
 from ulmus.methods.manifold import Manifold
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_host
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
-from ulmus.features.fitting import comparable_rows
+from ulmus.features.hidden_layer import comparable_rows
 from ulmus.fitted import without_rows
 from ulmus.methods import coupling as shape
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum

@@ -17,7 +17,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.fitting import (
+from ulmus.features.hidden_layer import (
     HiddenModel,
     comparable_rows,
     fitted_map,

@@ -25,7 +25,7 @@ from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_o
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.fitting import (
+from ulmus.features.hidden_layer import (
     HiddenModel,
     comparable_rows,
     fitted_map,

@@ -17,7 +17,7 @@ from ulmus.backends.namespace import take
 from ulmus.distributed.blocks import joined
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.fitting import layer_of, scaled_rows
+from ulmus.features.hidden_layer import layer_of, scaled_rows
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplacian
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.typing import DType, Rows

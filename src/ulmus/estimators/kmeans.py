@@ -24,7 +24,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
-from ulmus.features.fitting import fitted_map, layer_of
+from ulmus.features.hidden_layer import fitted_map, layer_of
 from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
 from ulmus.hidden import Hidden, most_rows
 from ulmus.progress import log_facts

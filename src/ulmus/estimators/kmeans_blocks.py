@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.fitting import layer_of, map_over_blocks
+from ulmus.features.hidden_layer import layer_of, map_over_blocks
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.typing import Rows
 

@@ -13,7 +13,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.fitting import HiddenModel, fitted_map, layer_of, scaled_rows
+from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.fitted import ForUpdate, atomic, forget_fit
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden

@@ -15,7 +15,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.kmeans import HiddenClustering
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
-from ulmus.features.fitting import dense
+from ulmus.features.hidden_layer import dense
 from ulmus.typing import Rows, Seed
 
 __all__ = ["ELMNMF"]

@@ -12,7 +12,7 @@ from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.fitting import HiddenModel
+from ulmus.features.hidden_layer import HiddenModel
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
 from ulmus.kernels.approximation import Randomized, approximation_of
 from ulmus.methods.method import Method
@@ -21,9 +21,9 @@ from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.progress import CallbackSupportMixin, as_task, log_facts, watched, with_callbacks
 from ulmus.reservoir import Reservoir
+from ulmus.sources.batch_sums import fit_batches, is_batches
 from ulmus.sources.block_sums import gathered_blocks
 from ulmus.sources.checkpoint import Checkpoint
-from ulmus.sources.reading import fit_batches, is_batches
 from ulmus.sources.source import Gathered
 from ulmus.sources.stream import RowsSoFar
 from ulmus.targets import is_balanced, weighted_rows

@@ -17,7 +17,7 @@ from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.importances import feature_importances, some_kept
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.fitting import HiddenModel, fitted_map, layer_of
+from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of
 from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.kernels.given import is_definite

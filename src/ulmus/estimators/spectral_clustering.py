@@ -16,7 +16,7 @@ from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import check_clusters
-from ulmus.features.fitting import HiddenModel, dense, layer_of
+from ulmus.features.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
 from ulmus.methods.ridge import DEFAULT_GRID, solve

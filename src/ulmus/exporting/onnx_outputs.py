@@ -27,7 +27,7 @@ from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
 from ulmus.exporting.onnx_maps import linear_outputs, transformed
 from ulmus.features.base import FeatureMap
-from ulmus.features.fitting import HiddenModel
+from ulmus.features.hidden_layer import HiddenModel
 from ulmus.features.kernel_space import kernel_graph
 
 __all__ = ["OUTPUT_NAMES", "add_outputs"]

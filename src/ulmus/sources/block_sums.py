@@ -16,7 +16,7 @@ import numpy as np
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import merged
-from ulmus.features.fitting import layer_of, map_over_blocks
+from ulmus.features.hidden_layer import layer_of, map_over_blocks
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.problem import Moments
 from ulmus.sources.source import (

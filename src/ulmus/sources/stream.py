@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal
 from ulmus.backends.namespace import all_finite, eps, from_numpy, gathered, namespace, placed
 from ulmus.exceptions import InvalidInputError
-from ulmus.features.fitting import fitted_map, layer_of, scale_moves
+from ulmus.features.hidden_layer import fitted_map, layer_of, scale_moves
 from ulmus.hidden import Hidden
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept, most_refitted

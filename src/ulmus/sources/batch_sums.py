@@ -1,4 +1,4 @@
-"""Batches that are read and let go.
+"""The sums of batches, which are read and let go.
 
 Batches that can be read twice are: first for the scale of the inputs, the classes, and a sample of
 rows that the map draws its units from; then for the sums. From an iterator, which can be read once,
@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
 from ulmus.exceptions import BatchError, InvalidInputError
-from ulmus.features.fitting import fitted_map
+from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.problem import Problem
 from ulmus.progress import watched
