@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ulmus.exceptions import MissingExtraError, TableError
+from ulmus.backends.extras import extra
+from ulmus.exceptions import TableError
 
 __all__ = [
     "arrow_batches",
@@ -209,13 +209,7 @@ def _brief(error: Exception) -> str:
     return lines[0][:200].rstrip(".")
 
 
-def _arrow(extra: str, *parts: str) -> Any:
-    """Arrow, with these parts of it loaded."""
-    try:
-        for name in ("pyarrow", *(f"pyarrow.{part}" for part in parts)):
-            import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"Tables are read by pyarrow; pip install 'ulmus[{extra}]'."
-        ) from error
-    return import_module("pyarrow")
+def _arrow(name: str, part: str) -> Any:
+    """Arrow, with this part of it loaded, by the extra ``name``."""
+    extra(f"pyarrow.{part}", name, "Reading tables")
+    return extra("pyarrow", name, "Reading tables")

@@ -8,15 +8,15 @@ from ulmus.exceptions import MissingExtraError
 
 def extra(module: str, name: str, user: str) -> Any:
     """A module of an optional package, or an error that says how ``user`` gets it."""
+    package = module.partition(".")[0]
     try:
+        import_module(package)
         return import_module(module)
     except ImportError as error:
-        raise MissingExtraError(
-            f"{user} needs {error.name or module}, which is not installed; try: "
-            f"pip install 'ulmus[{name}]'"
-        ) from error
+        raise MissingExtraError(f"{user} needs {package}; pip install 'ulmus[{name}]'.") from error
 
 
 def loops() -> Any:
-    """The module ``backends.compiled``."""
+    """The module ``backends.compiled``, for which Numba is needed."""
+    extra("numba", "sparse", "SparseELMClassifier")
     return extra("ulmus.backends.compiled", "sparse", "SparseELMClassifier")

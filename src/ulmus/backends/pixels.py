@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.exceptions import MissingExtraError, TableError
+from ulmus.backends.extras import extra
+from ulmus.exceptions import TableError
 
 __all__ = ["image_pixels", "image_shape"]
 
@@ -54,10 +55,4 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def _pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtraError(
-            "Images are read by Pillow, which is not installed; try: pip install 'ulmus[cli]'"
-        ) from error
-    return Image
+    return extra("PIL.Image", "cli", "Reading images")

@@ -15,7 +15,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from ulmus.exceptions import InvalidInputError, MissingExtraError
+from ulmus.backends.extras import extra
+from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing, write_text
 
 __all__ = [
@@ -133,12 +134,7 @@ def write_rows(
 @contextmanager
 def drawing(path: str, size: tuple[float, float], dpi: int) -> Iterator[Any]:
     """A figure of Matplotlib to draw in, which is then written to a file."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(
-            "Drawing needs matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
-        ) from error
+    Figure = extra("matplotlib.figure", "plot", "Drawing").Figure
     figure = Figure(figsize=size, layout="constrained", facecolor="white")
     yield figure
     with replacing(path) as stream:

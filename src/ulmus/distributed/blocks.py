@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from functools import reduce
 from operator import add
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.backends.extras import extra
 from ulmus.backends.namespace import is_collection, is_sparse
-from ulmus.exceptions import BatchError, InvalidInputError, MissingExtraError, RowsGoneError
+from ulmus.exceptions import BatchError, InvalidInputError, RowsGoneError
 
 __all__ = ["Blocks", "computed", "joined", "named"]
 
@@ -27,15 +27,9 @@ def _is_frame(X: Any) -> bool:
     return type(X).__module__.startswith("dask.dataframe")
 
 
-def _dask() -> ModuleType:
-    try:
-        import dask.array
-    except ImportError as error:
-        raise MissingExtraError(
-            "Dask collections need dask and distributed, which are not all installed; try: "
-            "pip install 'ulmus[dask]'"
-        ) from error
-    return dask
+def _dask() -> Any:
+    extra("dask.array", "dask", "A Dask collection")
+    return extra("dask", "dask", "A Dask collection")
 
 
 class Blocks:

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.backends.extras import extra
 from ulmus.backends.namespace import is_array_api_obj, to_numpy
 from ulmus.distributed.blocks import computed
-from ulmus.exceptions import MissingExtraError
 from ulmus.validation import plain as plain_targets
 
 __all__ = ["COLOURS", "MARKERS", "MUTED", "Display", "fitted_step", "legend_beside", "plain"]
@@ -79,13 +79,7 @@ class Display(ABC):
 
 def _new_axes() -> Any:
     """Axes of a figure that leaves room for what stands beside them."""
-    try:
-        from matplotlib.pyplot import subplots
-    except ImportError as error:
-        raise MissingExtraError(
-            "Plots need matplotlib, which is not installed; try: pip install 'ulmus[plot]'"
-        ) from error
-    return subplots(layout="constrained")[1]
+    return extra("matplotlib.pyplot", "plot", "A plot").subplots(layout="constrained")[1]
 
 
 def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[str], title: Any = None) -> Any:
