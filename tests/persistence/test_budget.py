@@ -131,6 +131,13 @@ def test_an_empty_array_with_a_long_side_is_refused(path):
     assert load(forged(path, units(n_hidden={"array": 0}), [np.empty((0, 99))])).n_hidden.size == 0
 
 
+def test_an_empty_array_with_a_long_side_is_described_by_its_shape(path):
+    """As a list it would be as many empty lists."""
+    forged(path, units(n_hidden={"array": 0}), [np.empty((10**12, 0))])
+    shown = describe(path)["params"]["n_hidden"]
+    assert shown == "float64 array of shape (1000000000000, 0)"
+
+
 def test_a_sparse_matrix_with_long_sides_is_refused(path):
     parts = {part: {"array": i} for i, part in enumerate(("data", "row", "col"))}
     nothing = [np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int32)]

@@ -251,9 +251,11 @@ def _words(data: Any, opened: Archive, budget: Budget) -> Any:
     if kind == "array":
         name = opened.name(inside)
         shape, dtype = opened.header(name)
-        few = math.prod(shape) <= _FEW and dtype.kind != "S"
+        # An array without entries can have any number of rows, which are lists of their own.
+        entries = math.prod(max(n, 1) for n in shape)
+        few = entries <= _FEW and dtype.kind != "S"
         # A file may refer to one array, and a text in it may be long, any number of times.
-        budget.spend(_HEADER + (math.prod(shape) * dtype.itemsize if few else 0))
+        budget.spend(_HEADER + (entries * dtype.itemsize if few else 0))
         return opened.array(name).tolist() if few else f"{dtype} array of shape {shape}"
     if kind == "symmetric":
         return f"array of shape {(inside[1], inside[1])}"
