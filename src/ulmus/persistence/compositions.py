@@ -53,23 +53,24 @@ def steps(made: Any) -> bool:
 # ---------------------------------------------------------------- columns of a table
 def columns(made: Any, sizes: Sizes) -> bool:
     """Parts with names and columns, whose numbers are those that a fit found."""
-    n, names = sizes["d"], list(getattr(made, "feature_names_in_", ()))
-    if len(set(names)) < len(names) or not fits(made.transformer_weights, _WEIGHTS, {}):
+    n, names = sizes["d"], getattr(made, "feature_names_in_", ())
+    places = {name: place for place, name in enumerate(names)}
+    if len(places) < len(names) or not fits(made.transformer_weights, _WEIGHTS, {}):
         return False
     inputs = made._transformer_to_input_indices
     if not all(fits(x, f"whole 0 {n - 1}", {}) for numbers in inputs.values() for x in numbers):
         return False
     return _named(made.transformers_, 3, f"{_TRANSFORMER} | word drop") and all(
-        len(found := _numbers(some, n, names)) == len(inputs[name]) and list(found) == inputs[name]
+        len(found := _numbers(some, n, places)) == len(inputs[name]) and list(found) == inputs[name]
         for name, _, some in made.transformers_
     )
 
 
-def _numbers(columns: Any, n: int, names: list[str]) -> Sequence[int]:
+def _numbers(columns: Any, n: int, places: dict[str, int]) -> Sequence[int]:
     """The numbers of columns that are given by number, by name or by a mask."""
     if isinstance(columns, slice):
         start, stop = (
-            names.index(end) if type(end) is str else end for end in (columns.start, columns.stop)
+            places[end] if type(end) is str else end for end in (columns.start, columns.stop)
         )
         stop = stop + 1 if type(columns.stop) is str else stop  # names include the last
         return range(n)[start:stop] if columns.step in (None, 1) else ()
@@ -78,7 +79,7 @@ def _numbers(columns: Any, n: int, names: list[str]) -> Sequence[int]:
         raise ValueError("a column is named twice")
     if each and all(isinstance(x, bool | np.bool_) for x in each):
         return np.arange(n)[np.array(each)].tolist() if len(each) == n else ()
-    return [names.index(x) if type(x) is str else range(n)[x] for x in each]
+    return [places[x] if type(x) is str else range(n)[x] for x in each]
 
 
 # ---------------------------------------------------------------- targets
