@@ -76,7 +76,7 @@ def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
 
 
 def _names(X: Rows) -> list[bytes]:
-    """What tells rows apart."""
+    """The bytes of each row, equal for equal rows."""
     if not sp.issparse(X):
         return [row.tobytes() for row in np.ascontiguousarray(X)]
     parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)

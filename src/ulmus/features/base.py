@@ -186,7 +186,7 @@ class FeatureMap(
 
 
 def column_statistics(X: Rows, y: Any, weight: np.ndarray | None, of: Any) -> ColumnStatistics:
-    """What a block says of the scale; ``y`` and ``of`` do not matter to it."""
+    """The statistics of a block's columns; ``y`` and ``of`` are not used."""
     return ColumnStatistics.of(X, weight)
 
 

@@ -235,24 +235,20 @@ class KernelFeatures(FeatureMap):
             K: KernelMatrix = GivenKernel(cast(X, dtype))
             rows: Any = np.arange(n)
         else:
-            # Rows that lie in blocks come home by this; an array gives a view of itself.
+            # Rows of Dask blocks are copied to memory here; an array gives a view of itself.
             X = take(X, candidates(n, dtype, seed))
             rows = self.scaling_.rows(X, dtype)
             self.kernel_ = kernel_of(
                 self.kernel, self.gamma, self.degree, self.coef0, rows, seed + 1
             )
             K = KernelMatrix(self.kernel_, rows)
-        found = self.factor(K, rng)
+        how = approximation_of(self.method, self.rank, self.tol)
+        found = factor_of(K, how, len(K), _DEFAULT_RANK, rng)
         rows = rows if found.rows is None else some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
-
-    def factor(self, K: KernelMatrix, rng: np.random.RandomState) -> Factor:
-        """K ≈ FFᵀ as the arguments ask for."""
-        how = approximation_of(self.method, self.rank, self.tol)
-        return factor_of(K, how, len(K), _DEFAULT_RANK, rng)
 
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""

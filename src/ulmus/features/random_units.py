@@ -300,7 +300,7 @@ class RandomFeatures(FeatureMap):
 
     See Also
     --------
-    RBFFeatures : Units that answer to distance from a centre.
+    RBFFeatures : Units that depend on the distance from a centre.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Hidden units that answer to the distance from a centre."""
+"""Hidden units that depend on the distance from a centre."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -116,7 +116,7 @@ class RBFLayer:
 
 
 class RBFFeatures(FeatureMap):
-    """Radial hidden units: each answers to the distance from its centre a.
+    """Radial hidden units: each depends on the distance from its centre a.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 Columns are centred and divided by their standard deviation, or by a third of
 their farthest reach where that is more: a pixel that is almost always blank has
-a tiny deviation, and dividing by it would let its few strokes drown every other
+a tiny deviation, and divided by it its few strokes would outweigh every other
 column. Then all rows are divided by their root mean square length, which is √d
 for ordinary standardised data. Together they cost n·d beside the map's n·d·h.
 """
@@ -53,7 +53,7 @@ class ColumnStatistics:
 
     @classmethod
     def of(cls, X: Rows, weight: np.ndarray | None = None) -> "ColumnStatistics":
-        """The statistics of X, block by block; a row counts as often as its weight says."""
+        """The statistics of X, block by block; a weight counts a row that many times."""
         total, on_host = None, is_numpy(X)
         size = block_rows(X.shape[1], 8, device=not on_host)
         # Few rows at a time on the host: the passes over them then stay in the cache.
@@ -162,7 +162,7 @@ class Scaling:
             "divide it by 10, or leave it out",
         )
         scale = np.maximum(columns.deviation, reach / _REACH)
-        # A constant column says nothing: a factor of zero takes it out exactly.
+        # A constant column is of no use: a factor of zero takes it out exactly.
         # Rounding of a constant's mean must not pass for variation.
         varies = (columns.greatest > columns.least) & (scale > _CONSTANT)
         lost = ~varies & (columns.greatest > columns.least)

@@ -65,7 +65,7 @@ class Kernel(ABC):
         """The block k(xᵢ, zⱼ), written into ``out`` when one is given."""
 
     def diagonal(self, X: Rows) -> Array:
-        """k(xᵢ, xᵢ); a kernel that knows them without its blocks says so in their place."""
+        """k(xᵢ, xᵢ); override it where a formula gives them without blocks."""
         some = (some_rows(X, rows) for rows in row_blocks(X.shape[0], FEW_ROWS))
         blocks = [self(part, part) for part in some]
         xp = namespace(blocks[0])
@@ -137,7 +137,7 @@ def parameter(
 
 
 def parameters_of(cls: type[Kernel]) -> dict[str, Callable[[Any], bool]]:
-    """The fields of a kernel, and what each must be; one that does not say may be anything."""
+    """The fields of a kernel, and the check of each value; without one, any value will do."""
     own: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
     return {each.name: each.metadata.get("sound", lambda value: True) for each in own}
 

@@ -174,7 +174,7 @@ def kernel_of(
 ) -> Kernel:
     """The kernel, its scale learned from (scaled) rows where ``gamma`` is not a number.
 
-    ``factor`` multiplies a learned γ; a row counts as often as its weight says.
+    ``factor`` multiplies a learned γ; a weight counts a row that many times.
     """
     if not isinstance(kernel, str):
         return kernel if isinstance(kernel, Kernel) else Pairwise(kernel)

@@ -128,9 +128,9 @@ def affine(
 def squared_distances(X: Rows, Z: Rows, factor: Any = 1.0, out: Array | None = None) -> Array:
     """factor · ‖x − z‖² for every pair; ``factor`` may be an array of one for each z, all positive.
 
-    The squares are expanded, and ‖x‖² of rows far from the origin would swallow what they differ
-    by: years in float32 would have no distances at all. So dense rows are taken about the mean of
-    Z, which changes no distance. Sparse rows stay as they are, for most of their entries are zero.
+    The squares are expanded, so distances between rows far from the origin would be lost to
+    rounding (years in float32). Dense rows are therefore taken about the mean of Z, which changes
+    no distance. Sparse rows stay as they are, for most of their entries are zero.
     """
     X, Z = _unshifted(X), _unshifted(Z)
     if not (is_sparse(X) or is_sparse(Z)):
