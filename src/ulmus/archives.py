@@ -18,8 +18,6 @@ import numpy as np
 
 from ulmus.backends.namespace import check_places
 
-__all__ = ["ARRAY_KINDS", "ArrayArchive", "Charge", "read_npz", "sparse_matrix"]
-
 # Numbers and text of fixed width; never objects, which NumPy would unpickle.
 ARRAY_KINDS = "biufcSU"
 # The numbers that SciPy multiplies sparse matrices of.

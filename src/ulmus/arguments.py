@@ -10,21 +10,6 @@ import numpy as np
 
 from ulmus.exceptions import InvalidParameterError
 
-__all__ = [
-    "check_arguments",
-    "check_known",
-    "check_number",
-    "check_precision",
-    "check_rank",
-    "check_whole",
-    "grid_of",
-    "hint",
-    "is_number",
-    "is_whole",
-    "limits",
-    "numbers_of",
-]
-
 # A message does not list more names than these.
 _MOST = 40
 # Beyond these, squares and quotients of what is computed overflow or vanish.

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Leaving", "balanced", "leavings", "rebalanced"]
-
 # A class that has less than this part of its total left is gone.
 _GONE = 1e-9
 # The relative error of interpolating between values of u, by which their number is chosen.

@@ -8,8 +8,6 @@ import re
 from inspect import signature
 from typing import TypeVar
 
-__all__ = ["documented"]
-
 Class = TypeVar("Class", bound=type)
 
 

@@ -21,8 +21,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["lock", "replacing", "write_text"]
-
 # Bytes of a name that a draft's name begins with; most systems allow 255 in all.
 _LONGEST = 200
 

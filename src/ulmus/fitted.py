@@ -24,22 +24,6 @@ from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
-__all__ = [
-    "ForUpdate",
-    "Mark",
-    "OfRows",
-    "OnDevice",
-    "atomic",
-    "check_finite",
-    "check_outputs",
-    "declared",
-    "finite_outputs",
-    "forget_fit",
-    "marked",
-    "snapshot",
-    "without_rows",
-]
-
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
 Model = TypeVar("Model")

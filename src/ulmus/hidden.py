@@ -23,20 +23,6 @@ from ulmus.backends.namespace import (
 )
 from ulmus.typing import Array, DType, Layer, Rows, Seed
 
-__all__ = [
-    "Hidden",
-    "KeptRows",
-    "ScaledColumns",
-    "Stored",
-    "block_rows",
-    "blocks_of",
-    "fits",
-    "most_rows",
-    "row_blocks",
-    "rows_at_once",
-    "sample_rows",
-]
-
 _SMALLEST_BUDGET = 32 * 2**20
 _DEVICE_STEP = 4096
 # Numbers that a step over rows and outputs works on, and how many arrays of them it may hold.

@@ -8,8 +8,6 @@ from typing import Any
 
 from joblib import cpu_count
 
-__all__ = ["machine", "peak_megabytes"]
-
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
 
 

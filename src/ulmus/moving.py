@@ -11,8 +11,6 @@ from ulmus.backends.streaming import torch_device
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Array
 
-__all__ = ["to_device", "to_host"]
-
 Move = Callable[[Array], Array]
 
 

@@ -19,8 +19,6 @@ from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, Targets, coded, wrong
 from ulmus.typing import Array, DType
 
-__all__ = ["Centred", "ErrorPath", "Moments", "Problem", "Solution", "Tally"]
-
 
 @dataclass(frozen=True)
 class Moments:

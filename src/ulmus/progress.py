@@ -16,7 +16,8 @@ from typing import Any, TextIO
 from ulmus.summary import facts
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
@@ -26,18 +27,6 @@ except ImportError:
         """The method as it is."""
         return method
 
-
-__all__ = [
-    "Bar",
-    "CallbackSupportMixin",
-    "as_task",
-    "columns",
-    "duration",
-    "log_facts",
-    "units",
-    "watched",
-    "with_callbacks",
-]
 
 _LOG = logging.getLogger(__name__)
 _WIDTH = 24

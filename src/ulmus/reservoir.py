@@ -23,8 +23,6 @@ from ulmus.fitted import OnDevice
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.typing import Rows
 
-__all__ = ["Reservoir", "most_collected", "most_kept", "most_refitted"]
-
 # Rows that are kept whatever the number of units: so many settle the inputs' scale and choose C.
 _LEAST = 1000
 # Bytes of rows that are collected where they are fitted once, at the end.

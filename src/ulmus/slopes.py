@@ -16,8 +16,6 @@ from ulmus.kernels import Kernel
 from ulmus.kernels.pairs import Shifted
 from ulmus.typing import Rows
 
-__all__ = ["Slopes", "kernel_gradients"]
-
 
 @dataclass(frozen=True)
 class Slopes:

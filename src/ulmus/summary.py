@@ -6,8 +6,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["facts", "html_of", "mimebundle_of"]
-
 _HOW = {
     "fixed": "given",
     "loo": "by leaving out each row once",

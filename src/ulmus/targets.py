@@ -21,26 +21,6 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows
 from ulmus.validation import missing, plain
 
-__all__ = [
-    "ClassTargets",
-    "Targets",
-    "ValueTargets",
-    "check_labels",
-    "check_size",
-    "chosen",
-    "class_factors",
-    "coded",
-    "codes_of",
-    "distinct",
-    "is_balanced",
-    "joined_labels",
-    "known_labels",
-    "numeric",
-    "signed",
-    "weighted_rows",
-    "wrong",
-]
-
 # Squares of this and of its reciprocal, summed over many rows, are float64 still.
 _LARGEST = 1e150
 # Labels that are looked up together: of ten million, every copy is 80 MB.

@@ -32,19 +32,6 @@ from ulmus.exceptions import EntryTypeError, InvalidInputError
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Rows
 
-__all__ = [
-    "check_place",
-    "check_square",
-    "complete",
-    "missing",
-    "narrowed",
-    "on_host_alone",
-    "plain",
-    "plain_rows",
-    "valid_rows",
-    "valid_rows_and_target",
-]
-
 # What scikit-learn is to make of rows.
 _ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
 # Bytes of a memory map that are looked at together.

@@ -10,14 +10,6 @@ import numpy as np
 from ulmus.backends.extras import extra
 from ulmus.exceptions import TableError
 
-__all__ = [
-    "arrow_batches",
-    "arrow_dataset",
-    "column_values",
-    "delimited_cells",
-    "parquet_columns",
-]
-
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
 _GROUPED = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]*)?$"

@@ -13,8 +13,6 @@ import numpy as np
 from ulmus.backends.extras import extra
 from ulmus.exceptions import TableError
 
-__all__ = ["image_pixels", "image_shape"]
-
 # What Pillow raises on bytes that are no image, or warns of.
 _DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error, Warning)
 _GREY = ("1", "L", "LA", "I", "I;16", "I;16L", "I;16B", "F")

@@ -15,8 +15,6 @@ from ulmus.cli.printing import note, table, tell, watching
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.machine import machine
 
-__all__ = ["bench"]
-
 _COLUMNS, _CLASSES = 50, 10
 _RUNS = 3
 

@@ -29,8 +29,6 @@ from ulmus.features import RBFFeatures
 from ulmus.metrics import clustering_accuracy
 from ulmus.plotting import EmbeddingDisplay, LOOPathDisplay
 
-__all__ = ["demo"]
-
 # A model's name, its accuracy, and the seconds and megabytes to fit and predict.
 Row = tuple[str, float, float, float]
 _NAMES = ("model", "accuracy", "seconds", "megabytes")

@@ -33,8 +33,6 @@ from ulmus.tables import Table, TableModel, fit_table, read_table
 from ulmus.tables.judging import judge_labels, judge_numbers
 from ulmus.tables.target_column import Target, as_text, read_target
 
-__all__ = ["evaluate", "export", "fit", "info", "load_model", "predict", "read_data"]
-
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.

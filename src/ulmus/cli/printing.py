@@ -19,23 +19,6 @@ from ulmus.backends.extras import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing, write_text
 
-__all__ = [
-    "check_free",
-    "drawing",
-    "facts",
-    "harmless",
-    "note",
-    "print_json",
-    "say",
-    "stem_of",
-    "table",
-    "tell",
-    "watching",
-    "width",
-    "wrapped",
-    "write_rows",
-]
-
 _ENDLESS = 10_000
 # What makes a cell a formula when a spreadsheet opens the file, unless it is a number.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")

@@ -33,8 +33,6 @@ from ulmus.tables.clipped_bins import ClippedBins
 from ulmus.tables.target_column import as_text
 from ulmus.typing import Rows
 
-__all__ = ["cluster", "embed"]
-
 # A graph over more rows than these takes minutes, k-means seconds.
 _SPECTRAL_ROWS = 10_000
 # Starts of k-means; of many rows fewer are needed, for they end in much the same clusters.

@@ -13,8 +13,6 @@ from ulmus.backends.extras import extra
 from ulmus.backends.namespace import is_collection, is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, RowsGoneError
 
-__all__ = ["Blocks", "computed", "joined", "named"]
-
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
 

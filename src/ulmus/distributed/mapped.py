@@ -15,8 +15,6 @@ from ulmus.distributed.blocks import Blocks, computed, named
 from ulmus.fitted import snapshot, without_rows
 from ulmus.validation import check_place, complete
 
-__all__ = ["by_blocks", "scored"]
-
 # With fewer numbers than this, times 1000 units, BLAS uses one thread in any case; holding its
 # threads would take a twentieth of such a prediction.
 _FEW = 256

@@ -14,8 +14,6 @@ from ulmus.fitted import without_rows
 from ulmus.typing import Array, DType, Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["BlockRows"]
-
 _INPUTS = ("n_features_in_", "feature_names_in_")
 
 

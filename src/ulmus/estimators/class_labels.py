@@ -26,16 +26,6 @@ from ulmus.targets import (
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-__all__ = [
-    "TEMPERATURES",
-    "ClassLabels",
-    "KnownClasses",
-    "predict_log_proba",
-    "predict_proba",
-    "probabilities",
-    "temperature",
-]
-
 # log a: from probabilities that are all but equal to ones that are all but certain.
 _BOUNDS = (-7.0, 7.0)
 # The range of every fitted a.

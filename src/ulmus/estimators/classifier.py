@@ -12,8 +12,6 @@ from ulmus.fitted import atomic
 from ulmus.kernels.approximation import Randomized
 from ulmus.typing import Rows, Seed
 
-__all__ = ["ELMClassifier"]
-
 
 @documented
 class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):

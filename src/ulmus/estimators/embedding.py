@@ -33,8 +33,6 @@ from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_u
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
-__all__ = ["ELMEmbedding"]
-
 
 @documented
 class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):

@@ -22,8 +22,6 @@ from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplaci
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.typing import DType, Rows
 
-__all__ = ["laplacian_over_blocks", "manifold_gram_over_blocks"]
-
 # A row has about ten neighbours, whose hidden rows are there with it.
 _NEIGHBORS = 10
 

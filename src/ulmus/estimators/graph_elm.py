@@ -14,8 +14,6 @@ from ulmus.methods.class_scatter import ClassScatter, Points
 from ulmus.methods.ridge import DEFAULT_GRID, ridge_grid
 from ulmus.typing import Seed
 
-__all__ = ["GraphELMClassifier"]
-
 _STRENGTHS = np.array([0.0, 0.3, 1.0, 3.0, 10.0, 30.0])
 
 

@@ -17,8 +17,6 @@ from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.reservoir import Reservoir
 from ulmus.typing import Rows
 
-__all__ = ["feature_importances", "some_kept"]
-
 # Rows that the mean is taken over.
 _ROWS = 1000
 

@@ -10,8 +10,6 @@ from ulmus.estimators.kernel_ridge import KernelELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.typing import Seed
 
-__all__ = ["KernelELMClassifier", "KernelELMRegressor"]
-
 
 @documented
 class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):

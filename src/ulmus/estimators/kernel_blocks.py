@@ -19,8 +19,6 @@ from ulmus.sources.block_sums import summed_blocks, surveyed_blocks
 from ulmus.sources.stream import RowsSoFar
 from ulmus.typing import Rows
 
-__all__ = ["fit_blocks"]
-
 
 def fit_blocks(
     estimator: Any, grid: float | np.ndarray, X: Rows, y: Any, sample_weight: Any, client: Any

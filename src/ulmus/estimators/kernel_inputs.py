@@ -17,8 +17,6 @@ from ulmus.summary import html_of, mimebundle_of
 from ulmus.targets import weighted_rows
 from ulmus.typing import Array, DType, Rows
 
-__all__ = ["KernelInputs"]
-
 
 class KernelInputs(BaseEstimator):
     """For an estimator with these parameters.

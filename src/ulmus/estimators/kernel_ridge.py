@@ -45,8 +45,6 @@ from ulmus.targets import weighted_rows
 from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["KernelELM"]
-
 _LOG = logging.getLogger(__name__)
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 _EXACT = 2000

@@ -32,8 +32,6 @@ from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
-__all__ = ["ELMKMeans", "HiddenClustering", "check_clusters"]
-
 _LOG = logging.getLogger(__name__)
 
 

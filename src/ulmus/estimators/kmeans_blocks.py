@@ -17,8 +17,6 @@ from ulmus.features.hidden_layer import layer_of, map_over_blocks
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.typing import Rows
 
-__all__ = ["fit_blocks"]
-
 # The rows that k-means starts on; a tighter start on more would be undone by the steps after it.
 _SAMPLE = 20_000
 

@@ -22,8 +22,6 @@ from ulmus.methods.discriminant import FORMS, Discriminant, Geometry, folds
 from ulmus.progress import log_facts
 from ulmus.typing import Rows, Seed
 
-__all__ = ["ManifoldELMClassifier"]
-
 _GRID = np.logspace(-6, 4, 21)
 
 

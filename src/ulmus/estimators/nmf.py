@@ -18,8 +18,6 @@ from ulmus.features import RBFFeatures
 from ulmus.features.hidden_layer import dense
 from ulmus.typing import Rows, Seed
 
-__all__ = ["ELMNMF"]
-
 
 @documented
 class ELMNMF(HiddenClustering):

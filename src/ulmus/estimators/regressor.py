@@ -11,8 +11,6 @@ from ulmus.fitted import atomic
 from ulmus.kernels.approximation import Randomized
 from ulmus.typing import Rows, Seed
 
-__all__ = ["ELMRegressor"]
-
 
 @documented
 class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):

@@ -29,8 +29,6 @@ from ulmus.sources.stream import RowsSoFar
 from ulmus.targets import is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 
-__all__ = ["RidgeELM", "record"]
-
 _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual")
 

@@ -31,8 +31,6 @@ from ulmus.targets import coded
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
 
-__all__ = ["SparseELMClassifier"]
-
 _GRID = np.logspace(-4, 4, 9)
 
 

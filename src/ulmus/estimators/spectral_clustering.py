@@ -25,8 +25,6 @@ from ulmus.targets import ClassTargets, chosen
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
-__all__ = ["ELMSpectralClustering"]
-
 # Columns for each cluster where the coupling is free: the first functions on a graph also separate
 # small groups from the rest, so that clusters need more columns than there are of them.
 _TIMES = 2

@@ -14,8 +14,6 @@ from ulmus.targets import ValueTargets, check_size, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-__all__ = ["KnownValues", "ValueLabels"]
-
 # What else can be done with rows whose value is missing.
 _INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
 

@@ -10,8 +10,6 @@ from scipy.special import erfcx
 
 from ulmus.backends.extras import extra
 
-__all__ = ["IR_VERSION", "OPSETS", "Graph", "Node", "Value", "onnx_module"]
-
 # Of onnx 1.13, so that runtimes which are not new read it too.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8

@@ -29,8 +29,6 @@ from ulmus.exporting.onnx_nmf import factor_rows
 from ulmus.kernels import KERNELS
 from ulmus.kernels.definition import parameters_of
 
-__all__ = ["linear_outputs", "transformed"]
-
 # The kernels of a Nystroem map that are here as well, under the same names.
 _SHARED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine", "linear")
 

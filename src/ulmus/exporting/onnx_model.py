@@ -17,8 +17,6 @@ from ulmus.files import replacing
 from ulmus.moving import to_host
 from ulmus.version import __version__
 
-__all__ = ["save_onnx", "to_onnx"]
-
 # Protocol buffers hold no more.
 _MOST_BYTES = 2**31 - 1
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from ulmus.exporting.onnx_graph import Value
 
-__all__ = ["factor_rows"]
-
 _EPSILON = float(np.finfo(np.float32).eps)
 # Multiplicative updates are checked once in so many steps.
 _ROUND = 10

@@ -30,8 +30,6 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
 from ulmus.features.kernel_space import kernel_graph
 
-__all__ = ["OUTPUT_NAMES", "add_outputs"]
-
 OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 
 

@@ -16,8 +16,6 @@ from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number
 from ulmus.tables.encoder import TableEncoder
 from ulmus.typing import DType
 
-__all__ = ["encoded_rows", "input_names"]
-
 
 def input_names(encoder: TableEncoder) -> dict[str, str]:
     """The graph's input for each column: its own name, marked where an output has one of them."""

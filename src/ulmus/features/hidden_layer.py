@@ -36,19 +36,6 @@ from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Array, DType, Layer, Rows, Seed
 from ulmus.validation import valid_rows
 
-__all__ = [
-    "HiddenModel",
-    "TransformerLayer",
-    "comparable_rows",
-    "dense",
-    "fitted_map",
-    "layer_of",
-    "map_over_blocks",
-    "scale_moves",
-    "scaled_rows",
-    "takes_devices",
-]
-
 # The part of the columns that must share a unit for all to be left in it.
 _ALIKE = 0.7
 # Squared distances between rows that reach farther, or not so far, are no float64.

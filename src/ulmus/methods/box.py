@@ -20,8 +20,6 @@ from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, matmul
 from ulmus.hidden import row_blocks
 from ulmus.typing import Array
 
-__all__ = ["Box", "Curvature", "DenseCurvature", "RowCurvature", "interior", "polish", "pull"]
-
 _BLOCK = 2048
 # Where the gap is this small beside the objective, Newton steps on the free variables are tried.
 _CROSSOVER = 1e-3

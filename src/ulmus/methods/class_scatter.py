@@ -31,8 +31,6 @@ from ulmus.sources.source import Source
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
-__all__ = ["ClassScatter", "Points", "ScatterPenalty"]
-
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 # Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
 _RESIDUALS = 2**18

@@ -3,8 +3,6 @@
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
 
-__all__ = ["COUPLINGS", "GRAPHS", "coupling_for"]
-
 COUPLINGS = ("auto", "tight", "free")
 # Default graphs. `python -m benchmarks hundred` measures the second, with a width for each row.
 GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}

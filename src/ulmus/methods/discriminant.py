@@ -34,8 +34,6 @@ from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
-__all__ = ["FORMS", "Discriminant", "Geometry", "folds"]
-
 FORMS = ("positive", "bounded")
 # Held-out rows whose decision values are kept at every point, to calibrate probabilities by: fewer
 # where that would be more than so many numbers, but at least so many rows.

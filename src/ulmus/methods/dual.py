@@ -28,8 +28,6 @@ from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.typing import Array
 
-__all__ = ["RowSpectrum", "dual", "dual_path"]
-
 # An eigenvalue this far below zero, beside the largest one, cannot be rounding.
 _INDEFINITE = 1e-4
 

@@ -28,8 +28,6 @@ from ulmus.methods.box import (
 )
 from ulmus.typing import Array
 
-__all__ = ["Hinge", "HingeSolution", "hinge"]
-
 # Arithmetic that a matrix product does in the time coordinate descent does one: a product
 # finds its numbers in the cache, a visit to a row fetches it from memory.
 _PRODUCT_SPEED = 16

@@ -24,8 +24,6 @@ from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
 from ulmus.methods.hinge import Hinge, HingeSolution
 from ulmus.typing import Array
 
-__all__ = ["KernelRows", "RowCache", "hinge_kernel"]
-
 KernelRows = Callable[[Array], Array]
 
 # A block starts small and grows where that does not do.

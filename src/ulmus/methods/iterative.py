@@ -19,15 +19,6 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.typing import Array
 
-__all__ = [
-    "ConjugateGradients",
-    "Iterated",
-    "conjugate_gradients",
-    "manifold_operator",
-    "nystrom_preconditioner",
-    "warn_of_steps",
-]
-
 Operator = Callable[[Array], Array]
 
 

@@ -18,8 +18,6 @@ from ulmus.backends.linalg import eigh, signs
 from ulmus.exceptions import GraphError
 from ulmus.graphs import Laplacian
 
-__all__ = ["GraphSpectrum", "graph_spectrum", "smallest_eigenpairs"]
-
 # A part with a smaller share of the rows is left out: it would take a column for few rows.
 _SHARE = 0.01
 # Up to this many rows all eigenvectors are sooner found than a few.

@@ -34,16 +34,6 @@ from ulmus.sources.source import ClassSums
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = [
-    "QuadraticPenalty",
-    "Residuals",
-    "System",
-    "add_rows",
-    "grid_parts",
-    "left_out",
-    "loo_path",
-]
-
 # An eigendecomposition of h × h costs as much as so many h³ of products.
 _EIGEN = 8.0
 # Columns of a product over outputs and C: more of them make it no faster.

@@ -14,8 +14,6 @@ from ulmus.methods.hinge_kernel import hinge_kernel
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
-__all__ = ["Margin", "held_out"]
-
 # Hidden rows that are written out, or a kernel between rows.
 Inputs = np.ndarray | KernelMatrix
 

@@ -5,8 +5,6 @@ from typing import ClassVar, Protocol, Self
 from ulmus.problem import Solution
 from ulmus.sources.source import Source
 
-__all__ = ["Method"]
-
 
 class Method(Protocol):
     """Penalty, choice of its parameters and leave-one-out together.

@@ -15,8 +15,6 @@ from ulmus.sources.source import Source
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["RandomizedRidge", "residual_coef"]
-
 
 @dataclass(frozen=True)
 class RandomizedRidge(Ridge):

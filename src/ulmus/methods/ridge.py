@@ -17,8 +17,6 @@ from ulmus.methods.ridge_eigenbasis import sound_factor, warn_of_rounding
 from ulmus.problem import Problem, Solution
 from ulmus.sources.source import AtHand, Source
 
-__all__ = ["DEFAULT_GRID", "Ridge", "ridge_grid", "solve", "solved"]
-
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
 

@@ -21,18 +21,6 @@ from ulmus.exceptions import IllConditionedWarning
 from ulmus.problem import Centred, Moments, Problem
 from ulmus.typing import Array
 
-__all__ = [
-    "Eigenbasis",
-    "Root",
-    "Spectrum",
-    "ridge_root",
-    "rounding_of",
-    "sound",
-    "sound_factor",
-    "spectrum",
-    "warn_of_rounding",
-]
-
 
 @dataclass(frozen=True)
 class Eigenbasis:

@@ -19,8 +19,6 @@ from ulmus.problem import Problem
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["RowSpace", "row_space"]
-
 _ROUNDING = float(np.finfo(float).eps)
 
 

@@ -47,16 +47,6 @@ from ulmus.problem import Problem
 from ulmus.targets import ValueTargets
 from ulmus.typing import Array
 
-__all__ = [
-    "Embedding",
-    "Free",
-    "Tight",
-    "hidden_gram",
-    "largest",
-    "of_unit_length",
-    "smoothest",
-]
-
 # Fewest vectors in a block, and the residual, relative to the eigenvalue, that is small enough.
 _SMALLEST_BLOCK, _TOLERANCE = 8, 1e-8
 # An entry of HᵀH is off by this part of its trace, times the units or this many.

@@ -17,8 +17,6 @@ import numpy as np
 from ulmus.archives import ArrayArchive
 from ulmus.exceptions import ModelFileError
 
-__all__ = ["MOST_ARRAYS", "Archive", "write"]
-
 _DOCUMENT = "model.json"
 _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
 MOST_ARRAYS = 10**6

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 
 from ulmus.exceptions import ModelFileError
 
-__all__ = ["Budget", "json_cost", "weight_of"]
-
 _TIMES = 24
 _FREE = 2**25
 # Bytes that Python needs for what each character begins or ends; lists, dicts, strings, numbers.

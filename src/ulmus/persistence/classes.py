@@ -19,8 +19,6 @@ from ulmus.kernels import KERNELS, Pairwise
 from ulmus.persistence import layouts, scikit
 from ulmus.persistence.rules import Layout
 
-__all__ = ["FUNCTIONS", "TYPES", "Known", "known", "known_as", "register"]
-
 
 @dataclass(frozen=True)
 class Known:

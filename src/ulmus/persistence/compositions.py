@@ -8,8 +8,6 @@ from sklearn.base import is_classifier, is_regressor
 
 from ulmus.persistence.rules import Sizes, fits
 
-__all__ = ["columns", "functions", "steps", "target", "union"]
-
 # Arguments that a function of arrays may be given along with them; not ``out`` or ``where``, which
 # leave parts of the result as they were in memory.
 _HARMLESS = {"casting", "dtype", "order", "subok"}

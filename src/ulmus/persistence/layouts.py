@@ -20,8 +20,6 @@ from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 from ulmus.tables.columns import DATE_LAYOUTS
 
-__all__ = ["COLUMNS", "PARTS", "layout_of"]
-
 # A graph is raised to its power by as many products.
 _MOST_PRODUCTS = 1000
 

@@ -20,8 +20,6 @@ from ulmus.persistence.reading import Reader
 from ulmus.persistence.writing import Writer, refusal
 from ulmus.version import __version__
 
-__all__ = ["describe", "load", "save"]
-
 _FORMAT = "ulmus model"
 _VERSION = 1
 # Entries of an array that `describe` shows; and what it is charged for a list and each of its

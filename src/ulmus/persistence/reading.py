@@ -27,8 +27,6 @@ from ulmus.persistence.classes import FUNCTIONS, TYPES, known
 from ulmus.persistence.symmetric import from_half, half_length
 from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS, is_plain
 
-__all__ = ["Reader"]
-
 _DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,4}")
 _MT19937_LENGTH = 624
 # Python's own type for each kind of NumPy's scalars.

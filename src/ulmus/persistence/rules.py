@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Layout", "Sizes", "Spec", "fits"]
-
 Sizes = dict[str, int]
 Spec = str | Callable[[Any, Sizes], bool]
 _ABSENT = object()

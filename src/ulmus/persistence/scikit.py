@@ -19,8 +19,6 @@ from ulmus.persistence import compositions
 from ulmus.persistence.layouts import COLUMNS
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 
-__all__ = ["LAYOUTS"]
-
 # A row may not become wider than the widest table.
 _WIDEST = 2**22
 _HIGHEST_DEGREE = 64

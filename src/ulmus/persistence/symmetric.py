@@ -6,8 +6,6 @@ longer than to fold a matrix and unfold it.
 
 import numpy as np
 
-__all__ = ["from_half", "half_length", "is_symmetric", "to_half"]
-
 _PANEL = 128
 
 

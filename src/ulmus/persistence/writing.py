@@ -20,8 +20,6 @@ from ulmus.persistence.archive import MOST_ARRAYS
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known_as
 from ulmus.persistence.symmetric import is_symmetric, to_half
 
-__all__ = ["DEEPEST", "GENERATORS", "PLAIN", "SPARSE_PARTS", "Writer", "is_plain", "refusal"]
-
 DEEPEST = 100
 PLAIN = {bool, int, float, str, type(None)}
 GENERATORS = {

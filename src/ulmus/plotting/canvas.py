@@ -17,8 +17,6 @@ from ulmus.backends.namespace import is_array_api_obj, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.validation import plain as plain_targets
 
-__all__ = ["COLOURS", "MARKERS", "MUTED", "Display", "fitted_step", "legend_beside", "plain"]
-
 COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
     *("#8C6D31", "#5B4FC4", "#A8174F", "#8FA600"),

@@ -13,8 +13,6 @@ from ulmus.plotting.canvas import Display, plain
 from ulmus.targets import distinct
 from ulmus.validation import complete
 
-__all__ = ["ClusterConfusionDisplay"]
-
 # Numbers are this part of a cell wide; where that is less than so many points they are left out.
 _FILLED, _SMALLEST = 0.6, 4.5
 # Names across are turned where they have more letters than this together.

@@ -10,8 +10,6 @@ from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError
 from ulmus.plotting.canvas import Display, fitted_step, legend_beside
 
-__all__ = ["LOOPathDisplay", "SurfaceDisplay"]
-
 # Squared errors that differ by more than this factor are drawn by their logarithm.
 _WIDE = 10.0
 _PATHS = ["loo_path_", "cv_path_", "validation_path_"]

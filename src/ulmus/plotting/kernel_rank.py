@@ -12,8 +12,6 @@ from ulmus.kernels import Precomputed
 from ulmus.kernels.approximation import DEFAULT_TOL
 from ulmus.plotting.canvas import Display, fitted_step, plain
 
-__all__ = ["KernelSpectrumDisplay"]
-
 # The eigenvalues of an exact kernel are worked out for at most this many rows.
 _MOST_ROWS = 5000
 

@@ -13,8 +13,6 @@ from ulmus.plotting.canvas import COLOURS, MARKERS, Display, plain
 from ulmus.targets import codes_of, distinct, known_labels
 from ulmus.validation import narrowed
 
-__all__ = ["EmbeddingDisplay"]
-
 # A legend of more classes than this would be larger than the map.
 _MOST_NAMED = 60
 # Up to this many rows a marker has its full area; more rows have smaller ones, to a third of it.

@@ -26,8 +26,6 @@ from ulmus.sources.source import Gathered, refuse_sums
 from ulmus.sources.stream import RowsSoFar
 from ulmus.typing import Rows
 
-__all__ = ["fit_batches", "is_batches"]
-
 
 def fit_batches(
     rows: RowsSoFar, batches: Any, checkpoint: Checkpoint, learn: Callable[[Gathered], Any]

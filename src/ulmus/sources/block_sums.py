@@ -32,8 +32,6 @@ from ulmus.sources.source import (
 from ulmus.sources.stream import Batch, RowsSoFar
 from ulmus.typing import Rows
 
-__all__ = ["gathered_blocks", "summed_blocks", "surveyed_blocks"]
-
 
 def gathered_blocks(rows: RowsSoFar, X: Rows, y: Any, weight: Any, client: Any) -> Gathered:
     """The rows of Dask collections, ready to be fitted."""

@@ -21,8 +21,6 @@ from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParamete
 from ulmus.files import replacing
 from ulmus.problem import Moments, Problem
 
-__all__ = ["Checkpoint"]
-
 _LOG = logging.getLogger(__name__)
 _VERSION = 2
 _PERIOD = 60.0

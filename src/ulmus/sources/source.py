@@ -19,20 +19,6 @@ from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir
 from ulmus.targets import Targets
 
-__all__ = [
-    "AtHand",
-    "ClassMoments",
-    "ClassSums",
-    "Gathered",
-    "OnGraph",
-    "Sample",
-    "Source",
-    "Summed",
-    "calibration_rows",
-    "left_out_rows",
-    "refuse_sums",
-]
-
 # Leaving out every row costs two Gram matrices' worth of work. Past the first
 # number of rows, a random sample of the second size tells the same curve.
 _LOO_ALL = 20_000

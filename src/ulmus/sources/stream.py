@@ -27,8 +27,6 @@ from ulmus.reservoir import Reservoir, most_kept, most_refitted
 from ulmus.sources.source import AtHand, Gathered, Sample, Summed, calibration_rows, refuse_sums
 from ulmus.typing import Array, Rows
 
-__all__ = ["Batch", "RowsSoFar"]
-
 # How many times farther off than its estimate the rounding of sums may be.
 _MARGIN = 16.0
 # X, y and the weights, None for ones.

@@ -10,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.typing import Rows
 from ulmus.validation import valid_rows
 
-__all__ = ["ClippedBins", "has_steps"]
-
 # A column of numbers is cut into so many bins of equally many rows.
 _BINS = 20
 # More columns of indicators than these would be most of the work of a fit.

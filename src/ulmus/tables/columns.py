@@ -18,21 +18,6 @@ import scipy.sparse as sp
 from ulmus.exceptions import TableError
 from ulmus.tables.table import counted, listed, quoted
 
-__all__ = [
-    "DATE_LAYOUTS",
-    "FARTHEST",
-    "LARGEST",
-    "Category",
-    "Frame",
-    "Number",
-    "column_of",
-    "read_cells",
-    "reader",
-    "unusable",
-    "usable",
-    "varied",
-]
-
 # Larger numbers count as blank: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
 # Scaled values are clipped to this distance from the centre.

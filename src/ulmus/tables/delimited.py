@@ -18,8 +18,6 @@ from ulmus.backends.arrow import column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.table import Table, counted, listed, quoted
 
-__all__ = ["MISSING", "look_at", "read_delimited"]
-
 # Cells that count as blank, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
 # A longer line is no row of a table; to read it would take its length in memory.

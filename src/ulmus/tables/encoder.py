@@ -12,8 +12,6 @@ from ulmus.tables.columns import Category, Number, column_of, unusable, usable, 
 from ulmus.tables.table import Table, counted, listed
 from ulmus.typing import Rows
 
-__all__ = ["TableEncoder"]
-
 # A matrix wider than this with fewer entries than this share is sparse.
 _WIDE, _FEW = 1000, 0.05
 # A file may hold a million arrays, and a column may need two.

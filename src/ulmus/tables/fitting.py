@@ -27,8 +27,6 @@ from ulmus.tables.target_column import Target, read_target, separated
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
-__all__ = ["Settings", "TableModel", "choose", "fit_table"]
-
 # A graph over more rows takes minutes: of the rows without a target a random part is used.
 _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4

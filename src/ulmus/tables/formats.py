@@ -16,8 +16,6 @@ from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.delimited import MISSING, look_at, read_delimited
 from ulmus.tables.table import Table
 
-__all__ = ["read_table"]
-
 _ENDINGS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),

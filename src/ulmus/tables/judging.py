@@ -8,8 +8,6 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from ulmus.exceptions import InvalidInputError
 
-__all__ = ["judge_labels", "judge_numbers"]
-
 
 def judge_labels(
     truth: Sequence[str], found: Sequence[str], classes: Sequence[str]

@@ -9,8 +9,6 @@ from ulmus.arguments import hint
 from ulmus.exceptions import TableError
 from ulmus.typing import Rows
 
-__all__ = ["Table", "counted", "listed", "quoted"]
-
 # Letters of a cell, and cells of a list, that notes and errors show.
 _LONGEST = 60
 _MOST = 5

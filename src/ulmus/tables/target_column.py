@@ -10,8 +10,6 @@ from ulmus.tables.columns import read_cells, reader, unusable, usable
 from ulmus.tables.table import Table
 from ulmus.validation import missing
 
-__all__ = ["Target", "as_text", "read_target", "separated"]
-
 # Whole numbers are labels if there are at most so many, and this many rows of each on average.
 _MOST_LABELS = 20
 _ROWS_OF_EACH = 5
