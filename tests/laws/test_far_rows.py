@@ -1,11 +1,13 @@
 """Only differences between rows count for distances: how far they are from the origin does not."""
 
+from contextlib import suppress
+
 import array_api_strict
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ulmus import ELMRegressor, KernelELMRegressor, RBFFeatures
+from ulmus import ELMRegressor, KernelELMRegressor, KernelFeatures, RBFFeatures
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF
 from ulmus.kernels.kernel_matrix import KernelMatrix
@@ -63,6 +65,31 @@ def test_a_diagonal_that_disagrees_is_named_and_not_searched_for_ever():
     K = KernelMatrix(Off(1e-3), X)
     with pytest.raises(InvalidInputError, match="diagonal is off by 1"):
         low_rank(K, "rpcholesky", 100, 0.0, np.random.RandomState(0))
+
+
+class Uneven(RBF):
+    """A kernel whose rounding depends on which rows are together, as that of a large γ does."""
+
+    def __call__(self, X, Z, out=None):
+        block = super().__call__(X, Z, out)
+        return block if len(X) == len(Z) else 0.0 * block
+
+
+@pytest.mark.parametrize("method", ["rpcholesky", "nystrom"])
+def test_pivots_that_rounding_takes_from_the_columns_are_named(method):
+    with pytest.raises(InvalidInputError, match="diagonal is off by 1"):
+        low_rank(KernelMatrix(Uneven(1e-3), X), method, 100, 0.0, np.random.RandomState(0))
+
+
+@pytest.mark.filterwarnings("ignore::ulmus.exceptions.UlmusWarning")
+@pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "eig", "randomized"])
+@pytest.mark.parametrize("kernel", ["rbf", "infinite_rbf"])
+def test_a_gamma_too_large_for_distances_gives_numbers_or_an_error_of_ours(kernel, method):
+    for seed in range(30):
+        rows = np.random.default_rng(seed).standard_normal((40, 5))
+        model = KernelFeatures(kernel, gamma=10**30, method=method, rank=8, random_state=seed)
+        with suppress(InvalidInputError):
+            assert np.isfinite(model.fit_transform(rows)).all()
 
 
 @pytest.mark.filterwarnings("ignore::ulmus.exceptions.UlmusWarning")

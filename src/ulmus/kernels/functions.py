@@ -71,8 +71,8 @@ class _OfAffine(Kernel):
 
     def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         a, b, c = self._form(X.shape[1])
-        if b:
-            return affine(X, Z, a, b, c, out)
+        if b:  # −b is at least a/2: nothing is above c, but for rounding
+            return clipped(affine(X, Z, a, b, c, out), most=c)
         P = products(X, Z, out)
         P *= a
         P += c

@@ -180,6 +180,8 @@ def _partial_cholesky(
         missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
         if missing.min() < -_INDEFINITE * whole.max():
             raise _indefinite("what is left of it after some columns has a negative diagonal")
+        # Columns may round otherwise than K among the pivots did, and must explain them as well.
+        _check_diagonal(missing[chosen[:kept]], np.zeros(kept), whole.max())
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
         pivots += chosen[:kept].tolist()
