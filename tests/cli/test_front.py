@@ -44,7 +44,7 @@ def test_warnings_are_sentences_each_told_once(flowers, capsys, monkeypatch):
         warnings.warn("not for users", DeprecationWarning, stacklevel=1)
         return 0
 
-    monkeypatch.setattr("ulmus.cli.models.info", warned)
+    monkeypatch.setattr("ulmus.cli.supervised.info", warned)
     assert main(["info", "x"]) == 0
     assert capsys.readouterr().err == "ulmus: The kernel has few directions.\n"
     assert main(["info", "x", "--quiet"]) == 0
@@ -55,7 +55,7 @@ def test_too_little_memory_is_a_sentence(refused, monkeypatch):
     def large(options):
         raise MemoryError
 
-    monkeypatch.setattr("ulmus.cli.models.info", large)
+    monkeypatch.setattr("ulmus.cli.supervised.info", large)
     assert "not enough memory" in refused("info", "x")
 
 

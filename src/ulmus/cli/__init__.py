@@ -172,17 +172,17 @@ _DATA = "data DATA, --kind, --encoding NAME, --delimiter CHAR"
 # The function that runs each command, what it does, and its options.
 _COMMANDS = {
     "fit": (
-        "ulmus.cli.models.fit",
+        "ulmus.cli.supervised.fit",
         "learn a column of a table, and write a model",
         f"{_DATA}, --target NAME, --model FILE, --task, --unlabelled-blank, --seed, --force",
     ),
     "predict": (
-        "ulmus.cli.models.predict",
+        "ulmus.cli.supervised.predict",
         "predict the rows of a table, as CSV",
         f"model MODEL, {_DATA}, --proba, --raw, --out FILE, --force",
     ),
     "evaluate": (
-        "ulmus.cli.models.evaluate",
+        "ulmus.cli.supervised.evaluate",
         "compare predictions with a table that has the target",
         f"model MODEL, {_DATA}",
     ),
@@ -199,11 +199,11 @@ _COMMANDS = {
         "--force",
     ),
     "export": (
-        "ulmus.cli.models.export",
+        "ulmus.cli.supervised.export",
         "write a model for other programs",
         "model MODEL, --onnx FILE, --force",
     ),
-    "info": ("ulmus.cli.models.info", "say what a model file holds", "model MODEL"),
+    "info": ("ulmus.cli.supervised.info", "say what a model file holds", "model MODEL"),
     "bench": (
         "ulmus.cli.bench.bench",
         "time this machine, a few seconds",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
-from ulmus.cli.models import read_data
 from ulmus.cli.printing import (
     check_free,
     drawing,
@@ -22,6 +21,7 @@ from ulmus.cli.printing import (
     width,
     write_rows,
 )
+from ulmus.cli.supervised import read_data
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering

@@ -1,4 +1,4 @@
-"""Commands of models: ``ulmus fit``, ``predict``, ``evaluate``, ``info`` and ``export``."""
+"""Commands with a target: ``ulmus fit``, ``predict``, ``evaluate``, ``info`` and ``export``."""
 
 import shlex
 import shutil
