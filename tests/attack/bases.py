@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 )
 
 from persistence.cases import CASES
-from persistence.test_layouts import HOLES, MODELS, RARE, TABLE, X
+from persistence.test_layouts import HOLES, MODELS, RARE, SPOTTED, TABLE, X
 from ulmus import ELMClassifier, ELMRegressor, save
 from ulmus.tables import Table, TableModel, fit_table
 
@@ -89,6 +89,7 @@ _MORE: dict[str, Any] = {
 _ROWS: dict[str, Any] = {
     "kernel, given": X @ X.T, "one-hot": RARE, "one-hot, rare": RARE, "ordinal": RARE,
     "imputer, indicator": HOLES, "ordinal, NaN": HOLES, "table": TABLE,
+    "ordinal, NaN and rare": SPOTTED,
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
     PolynomialFeatures,
     StandardScaler,
 )
@@ -63,6 +64,12 @@ COLUMNS = ColumnTransformer(
     ],
     remainder="passthrough",
 )
+# Sizes in words, of which some are rare, and blanks.
+SIZES = pd.DataFrame({"size": [f"{x:.0f}" if x < 6.5 else np.nan for x in X[:, 0]]}, dtype=object)
+ENCODERS = make_union(
+    OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=20, sparse_output=False),
+    OrdinalEncoder(min_frequency=20, encoded_missing_value=-1),
+)
 few = {"n_hidden": 15, "random_state": 0}
 point = {"C": 10.0, "lam": 0.1, **few}
 
@@ -96,6 +103,7 @@ CASES = {
     ),
     "pipeline": (make_pipeline(FunctionTransformer(np.log1p), ELMClassifier(**few)), X, NAMES),
     "columns": (make_pipeline(COLUMNS, ELMClassifier(**few)), FRAME, NAMES),
+    "rare and missing": (make_pipeline(ENCODERS, ELMClassifier(**few)), SIZES, NAMES),
     "regressor": (ELMRegressor(**few), X, X[:, 0]),
     "regressor, outputs": (ELMRegressor(C=1.0, fit_intercept=False, **few), X, X[:, :2]),
     "regressor, transformed": (

@@ -46,6 +46,7 @@ X, Y = load_iris(return_X_y=True)
 X, Y = X[::3], Y[::3]
 HOLES = np.round(np.where(X > 6.5, np.nan, X))
 RARE = [["a"], ["b"], ["b"], ["c"], ["c"], ["c"]]
+SPOTTED = np.array([*RARE, [np.nan]], dtype=object)
 TABLE = Table(
     ("size", "kind", "y"),
     {"size": X[:, 0], "kind": np.array(["u", "v"], dtype=object)[Y % 2], "y": X[:, 1]},
@@ -72,6 +73,7 @@ MODELS = {
     "one-hot, rare": lambda: fitted(OneHotEncoder(min_frequency=2, drop="first"), RARE),
     "ordinal": lambda: fitted(OrdinalEncoder(), RARE),
     "ordinal, NaN": lambda: fitted(OrdinalEncoder(), HOLES),
+    "ordinal, NaN and rare": lambda: fitted(OrdinalEncoder(min_frequency=2), SPOTTED),
     "powers": lambda: fitted(PolynomialFeatures(2)),
     "standard": lambda: fitted(StandardScaler()),
     "robust": lambda: fitted(RobustScaler()),
@@ -194,6 +196,12 @@ CHANGES = {
         {"_missing_indices": {float(j): i for j, i in NAN_PLACES.items()}},
         {"_missing_indices": {j: float(i) for j, i in NAN_PLACES.items()}},
         {"dtype": "int64"}, {"encoded_missing_value": HUGE},
+    ],
+    "ordinal, NaN and rare": [
+        {"_missing_indices": {}}, {"categories_": [np.array(list("abc"), dtype=object)]},
+        {"_infrequent_indices": [np.array([3])]},
+        *({"_default_to_infrequent_mappings": [np.array(places)]}
+          for places in ([0, 1], [2, 0, 3], [2, 0, 1, 2])),
     ],
     "powers": [
         {"_n_out_full": 16}, {"n_output_features_": 16}, {"_max_degree": 3}, {"degree": 3},

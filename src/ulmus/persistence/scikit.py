@@ -5,7 +5,7 @@ parameters of a fitted object are held against scikit-learn's own constraints as
 of other objects is in `compositions`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import cache
 from typing import Any
 
@@ -133,14 +133,15 @@ def _categories(value: Any, sizes: Sizes) -> bool:
     )
 
 
-def _groups(made: Any) -> list[int]:
-    """How many groups each column's categories make."""
+def _groups(made: Any, missing: Container[int] = ()) -> list[int]:
+    """How many groups each column's categories make; NaN is in none where ``missing`` has it."""
     if not made._infrequent_enabled:
         return [len(kinds) for kinds in made.categories_]
     groups = []
     rare, maps = made._infrequent_indices, made._default_to_infrequent_mappings
-    for kinds, indices, mapping in zip(made.categories_, rare, maps, strict=True):
-        sizes = {"n": len(kinds)}
+    columns = enumerate(zip(made.categories_, rare, maps, strict=True))
+    for j, (kinds, indices, mapping) in columns:
+        sizes = {"n": len(kinds) - (j in missing)}
         if indices is None and mapping is None:
             groups.append(len(kinds))
             continue
@@ -168,7 +169,6 @@ def _one_hot(made: Any, sizes: Sizes) -> bool:
 
 def _ordinal(made: Any, sizes: Sizes) -> bool:
     """Codes, and numbers for what is missing or unknown, that the type of the answer can hold."""
-    _groups(made)
     dtype, lasts = np.dtype(made.dtype), enumerate(kinds[-1] for kinds in made.categories_)
     # NaN is the last category of a column.
     columns = [j for j, x in lasts if isinstance(x, float | np.floating) and x != x]
@@ -176,6 +176,7 @@ def _ordinal(made: Any, sizes: Sizes) -> bool:
     # Compared as text, because 0 is equal to 0.0 and False, by which no column is found.
     if repr(made._missing_indices) != repr(missing) or dtype.kind not in "iuf":
         return False
+    _groups(made, missing)
     unknown = made.handle_unknown == "use_encoded_value"
     codes = [made.unknown_value] * unknown + [made.encoded_missing_value] * bool(missing)
     return all(_is_held(code, dtype) for code in codes)
