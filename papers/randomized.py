@@ -23,8 +23,7 @@ from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning
 from ulmus.features import RandomFeatures
-from ulmus.kernels.approximation import LowRank, Randomized
-from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
 from ulmus.kernels.lowrank import low_rank, most_columns
 from ulmus.methods.randomized import residual_coef
 from ulmus.methods.ridge import solve

@@ -22,8 +22,8 @@ from ulmus.features import KernelFeatures as KernelFeatures
 from ulmus.features import RandomFeatures as RandomFeatures
 from ulmus.features import RBFFeatures as RBFFeatures
 from ulmus.graphs import KNNGraph as KNNGraph
-from ulmus.kernels.approximation import LowRank as LowRank
-from ulmus.kernels.approximation import Randomized as Randomized
+from ulmus.kernels.kernel_matrix import LowRank as LowRank
+from ulmus.kernels.kernel_matrix import Randomized as Randomized
 from ulmus.methods.iterative import ConjugateGradients as ConjugateGradients
 from ulmus.moving import to_device as to_device
 from ulmus.moving import to_host as to_host

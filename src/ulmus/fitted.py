@@ -19,8 +19,8 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 import numpy as np
 
 from ulmus.arguments import check_arguments
+from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import all_finite, is_array_api_obj, namespace
-from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import VALID_METRICS
 
 from ulmus.arguments import check_arguments, check_known, check_number, check_whole
-from ulmus.backends.linalg import sparse_operator
+from ulmus.backends.linalg import held_threads, sparse_operator
 from ulmus.backends.neighbors import (
     approximate_neighbors,
     exact_neighbors,
@@ -23,7 +23,6 @@ from ulmus.backends.neighbors import (
     paired_neighbors,
     searched_neighbors,
 )
-from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed
 from ulmus.validation import check_square, plain_rows, sound

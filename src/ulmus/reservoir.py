@@ -25,6 +25,8 @@ from ulmus.typing import Rows
 
 # Rows that are kept whatever the number of units: so many settle the inputs' scale and choose C.
 _LEAST = 1000
+# Rows over which gradients are averaged.
+SOME_ROWS = 1000
 # Bytes of rows that are collected where they are fitted once, at the end.
 _BYTES = 32 * 2**20
 # Rows that a stream fits anew as it grows: as many as a fit leaves out one at a time.
@@ -256,6 +258,11 @@ class Reservoir:
     def refitted(self) -> "Reservoir":
         """The same rows, that have just been fitted together, and by which C was chosen."""
         return replace(self, fresh=0.0, settled=self.seen)
+
+
+def some_kept(X: Rows, weight: np.ndarray | None = None) -> Reservoir:
+    """Enough of the rows to average gradients over, for an estimator that keeps none otherwise."""
+    return Reservoir(0, SOME_ROWS).add(X, np.zeros(X.shape[0], np.int8), weight)
 
 
 def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:

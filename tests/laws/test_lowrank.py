@@ -11,7 +11,7 @@ import oracles
 from laws.problems import make_rows
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Linear
-from ulmus.kernels.approximation import NAMES as METHODS
+from ulmus.kernels.kernel_matrix import NAMES as METHODS
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
 from ulmus.kernels.lowrank import _by_residual, _thinned_cholesky, low_rank
 

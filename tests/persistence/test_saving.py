@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from persistence.sameness import assert_same
 from ulmus import ELMClassifier, KernelELMClassifier, KNNGraph, RandomFeatures, archives, load, save
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
-from ulmus.persistence import archive, classes, describe, register, symmetric
+from ulmus.persistence import archive, classes, describe, register
 
 X, Y = load_iris(return_X_y=True)
 
@@ -228,17 +228,17 @@ def test_half_of_a_symmetric_matrix(tmp_path):
         A[3, 5] = A[5, 3] = np.nan
         for order in "CF":
             B = np.asarray(A, order=order)
-            assert symmetric.is_symmetric(B)
-            C = symmetric.from_half(symmetric.to_half(B), n, order)
+            assert archive.is_symmetric(B)
+            C = archive.from_half(archive.to_half(B), n, order)
             assert C.tobytes() == B.tobytes()
             assert C.flags.f_contiguous == (order == "F")
     for almost in (A[:100, :100], A[:, :-1], A[::2, ::2], np.arange(90000).reshape(300, 300)):
-        assert not symmetric.is_symmetric(almost)
+        assert not archive.is_symmetric(almost)
     A[0, 600] = np.nextafter(A[0, 600], np.inf)
-    assert not symmetric.is_symmetric(A)
+    assert not archive.is_symmetric(A)
     A[0, 600] = A[600, 0] = 0.0
     A[600, 0] = -0.0
-    assert not symmetric.is_symmetric(A)
+    assert not archive.is_symmetric(A)
 
 
 def test_describing_reads_no_large_array(tmp_path, monkeypatch):

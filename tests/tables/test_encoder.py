@@ -1,4 +1,4 @@
-"""Tables into matrices: the same for every later table, and what is changed is told."""
+"""Tables into matrices and targets: the same for later tables, and what is changed is told."""
 
 import dataclasses
 import json
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from toy_tables import table_of
 from ulmus import ELMClassifier
-from ulmus.exceptions import TableError
+from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables import Table, TableEncoder, encoder, read_table
+from ulmus.tables.encoder import read_target
 
 WORDS = st.sampled_from(["red", "green", "blue", "a very long word", "3x", "é"])
 DATES = st.dates().map(lambda day: day.isoformat())
@@ -275,3 +276,30 @@ def test_rows_that_are_no_table_are_refused_by_name():
     encoder = TableEncoder().fit(Table(("a",), {"a": np.array([1.0, 2.0])}))
     with pytest.raises(TableError, match="takes a Table, not a ndarray"):
         encoder.transform(np.ones((2, 1)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "task"),
+    [
+        (np.array(["a", "b"] * 10, dtype=object), "classification"),
+        (np.array(["yes", "no"] * 10, dtype=object), "classification"),
+        (np.arange(60.0) % 3, "classification"),
+        (np.arange(60.0) % 3 + 0.5, "regression"),
+        (np.arange(60.0), "regression"),
+        (np.arange(60.0) % 20, "regression"),
+        (np.array([0.0, 1.0, 1.0, 0.0]), "classification"),
+    ],
+)
+def test_the_task_follows_from_the_cells(cells, task):
+    assert read_target(cells, "y").task == task
+
+
+def test_labels_are_words_or_whole_numbers():
+    assert read_target(np.array([1.0, 2.0, np.nan] * 5), "y").values.dtype == np.int64
+    half = read_target(np.array([0.5, 1.5] * 5), "y", "classification")
+    assert half.values.tolist() == ["0.5", "1.5"] * 5
+
+
+def test_an_unknown_task():
+    with pytest.raises(InvalidParameterError, match="task='guess' is unknown"):
+        read_target(np.arange(9.0), "y", "guess")

@@ -8,7 +8,7 @@ import it through ``backends.extras``.
 import numpy as np
 from numba import get_num_threads, njit
 
-from ulmus.backends.threads import cpus
+from ulmus.backends.linalg import cpus
 
 # Sums may be taken in any order, which lets them use the processor's wide registers.
 _FAST = {"reassoc", "contract", "nsz"}

@@ -10,8 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.extras import extra
-from ulmus.backends.linalg import column_major, eigh, matmul
-from ulmus.backends.threads import held_numba
+from ulmus.backends.linalg import column_major, eigh, held_numba, matmul
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, Rows, Seed
 

@@ -30,8 +30,8 @@ from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
 from ulmus.persistence import describe, load, save
 from ulmus.tables import Table, TableModel, fit_table, read_table
+from ulmus.tables.encoder import Target, as_text, read_target
 from ulmus.tables.judging import judge_labels, judge_numbers
-from ulmus.tables.target_column import Target, as_text, read_target
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12

@@ -30,7 +30,7 @@ from ulmus.metrics import clustering_accuracy
 from ulmus.plotting import EmbeddingDisplay
 from ulmus.tables import TableEncoder
 from ulmus.tables.clipped_bins import ClippedBins
-from ulmus.tables.target_column import as_text
+from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
 
 # A graph over more rows than these takes minutes, k-means seconds.

@@ -9,7 +9,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.fitted import atomic
-from ulmus.kernels.approximation import Randomized
+from ulmus.kernels.kernel_matrix import Randomized
 from ulmus.typing import Rows, Seed
 
 

@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import on_host, take
-from ulmus.backends.threads import held_threads
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import snapshot
 from ulmus.hidden import block_rows, blocks_of, sample_rows
-from ulmus.reservoir import Reservoir
+from ulmus.reservoir import SOME_ROWS
 from ulmus.typing import Rows
-
-# Rows that the mean is taken over.
-_ROWS = 1000
 
 
 def feature_importances(model: Any) -> np.ndarray:
@@ -51,17 +48,12 @@ def _fitted_rows(model: Any) -> tuple[Rows, np.ndarray | None]:
     return kept.sample()
 
 
-def some_kept(X: Rows, weight: np.ndarray | None = None) -> Reservoir:
-    """Enough of the rows to take the mean over, for an estimator that needs no row otherwise."""
-    return Reservoir(0, _ROWS).add(X, np.zeros(X.shape[0], np.int8), weight)
-
-
 def _sampled(X: Rows, weight: np.ndarray | None) -> tuple[Rows, np.ndarray]:
     """At most 1000 of these rows, on the host, and weights that sum to one."""
     n = X.shape[0]
     weight = np.ones(n) if weight is None else weight
-    if n > _ROWS:
-        rows = np.sort(sample_rows(0, _ROWS, n))
+    if n > SOME_ROWS:
+        rows = np.sort(sample_rows(0, SOME_ROWS, n))
         X, weight = take(X, rows), weight[rows]
     return on_host(X), weight / weight.sum()
 

@@ -10,7 +10,7 @@ from ulmus.backends.namespace import cast, floating, is_numpy, namespace, take
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.hidden import block_rows, blocks_of
 from ulmus.kernels import Kernel
-from ulmus.kernels.given import check_kernel, check_precomputed, kernel_of, scales_inputs
+from ulmus.kernels.definition import check_kernel, check_precomputed, kernel_of, scales_inputs
 from ulmus.kernels.pairs import landmarks_like
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of

@@ -22,7 +22,7 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
-from ulmus.estimators.importances import feature_importances, some_kept
+from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.ridge_elm import record
@@ -31,15 +31,22 @@ from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
 from ulmus.hidden import sample_rows
 from ulmus.kernels import Kernel
-from ulmus.kernels.approximation import NAMES, LowRank, Randomized, approximation_of
-from ulmus.kernels.given import check_method, has_gamma, is_definite
-from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
+from ulmus.kernels.definition import check_method, has_gamma, is_definite
+from ulmus.kernels.kernel_matrix import (
+    NAMES,
+    GivenKernel,
+    KernelMatrix,
+    LowRank,
+    Randomized,
+    approximation_of,
+)
 from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem, Solution
 from ulmus.progress import columns, watched
+from ulmus.reservoir import some_kept
 from ulmus.slopes import Slopes
 from ulmus.targets import weighted_rows
 from ulmus.typing import Array, Rows

@@ -11,7 +11,7 @@ from ulmus.arguments import check_known, check_number, check_whole, limits, numb
 from ulmus.backends.namespace import gathered, placed
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
-from ulmus.estimators.importances import feature_importances, some_kept
+from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.fitted import ForUpdate, atomic, forget_fit
@@ -20,6 +20,7 @@ from ulmus.hidden import Hidden
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Discriminant, Geometry, folds
 from ulmus.progress import log_facts
+from ulmus.reservoir import some_kept
 from ulmus.typing import Rows, Seed
 
 _GRID = np.logspace(-6, 4, 21)

@@ -8,7 +8,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.fitted import atomic
-from ulmus.kernels.approximation import Randomized
+from ulmus.kernels.kernel_matrix import Randomized
 from ulmus.typing import Rows, Seed
 
 

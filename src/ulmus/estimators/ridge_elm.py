@@ -14,7 +14,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
-from ulmus.kernels.approximation import Randomized, approximation_of
+from ulmus.kernels.kernel_matrix import Randomized, approximation_of
 from ulmus.methods.method import Method
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid

@@ -28,8 +28,7 @@ from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.fitted import OnDevice
 from ulmus.hidden import fits, sample_rows
 from ulmus.kernels import Kernel, Precomputed
-from ulmus.kernels.approximation import DEFAULT_TOL, LowRank, Randomized, approximation_of
-from ulmus.kernels.given import (
+from ulmus.kernels.definition import (
     KernelName,
     check_kernel,
     check_method,
@@ -37,7 +36,14 @@ from ulmus.kernels.given import (
     kernel_of,
     scales_inputs,
 )
-from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
+from ulmus.kernels.kernel_matrix import (
+    DEFAULT_TOL,
+    GivenKernel,
+    KernelMatrix,
+    LowRank,
+    Randomized,
+    approximation_of,
+)
 from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
 from ulmus.kernels.pairs import into, landmarks_like, some_rows
 from ulmus.slopes import Slopes, kernel_gradients

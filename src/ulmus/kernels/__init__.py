@@ -6,7 +6,7 @@ a block is one matrix product and one elementwise function in place. A kernel is
 from `Kernel`; all that is known of it is found by its name in ``KERNELS``.
 """
 
-from ulmus.kernels.definition import KERNELS, Kernel, parameter
+from ulmus.kernels.definition import KERNELS, Kernel, Pairwise, Precomputed, parameter
 from ulmus.kernels.functions import (
     RBF,
     Arcsine,
@@ -17,7 +17,6 @@ from ulmus.kernels.functions import (
     Polynomial,
     Sigmoid,
 )
-from ulmus.kernels.given import Pairwise, Precomputed
 
 __all__ = [
     "KERNELS",

@@ -1,22 +1,31 @@
-"""What a kernel is, and the names that kernels are known by."""
+"""What a kernel is, its names, and the kernel that an estimator's arguments give."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import Field, field, fields, is_dataclass
-from typing import Any, ClassVar
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from types import FunctionType
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ulmus.arguments import is_number, is_whole
-from ulmus.backends.namespace import namespace
-from ulmus.exceptions import ExportError, InvalidParameterError
-from ulmus.hidden import row_blocks
-from ulmus.kernels.pairs import FEW_ROWS, mean_distance, some_rows
+from ulmus.arguments import check_number, check_whole, is_number, is_whole
+from ulmus.backends.namespace import eps, floating, is_numpy, is_sparse, namespace, take
+from ulmus.exceptions import ExportError, InvalidInputError, InvalidParameterError
+from ulmus.hidden import row_blocks, sample_rows
+from ulmus.kernels.pairs import FEW_ROWS, into, mean_distance, some_rows
 from ulmus.typing import Array, Rows
 
 # Every kernel with a name, by its names.
 KERNELS: dict[str, type["Kernel"]] = {}
 _LARGEST = float(np.finfo(float).max)
+KernelName: TypeAlias = "str | Kernel | Callable[..., Any]"
+# The mean distance is taken over at most this many rows: its error is then far below what any
+# width is sensitive to.
+_WIDTH_ROWS = 2000
+# Powers of a polynomial past this are zero or overflow.
+_HIGHEST = 100
+# How far a precomputed kernel may be from its transpose, in units of its largest entry's rounding.
+_ASYMMETRY = 1e5
 
 
 class Kernel(ABC):
@@ -144,3 +153,167 @@ def parameters_of(cls: type[Kernel]) -> dict[str, Callable[[Any], bool]]:
 
 def _place(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, np.ufunc | FunctionType)
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """Any function of two sets of rows that gives the block between them.
+
+    Parameters
+    ----------
+    function : callable
+        Of two arrays of rows; it gives one number for each pair.
+
+    Examples
+    --------
+    >>> from sklearn.metrics.pairwise import cosine_similarity
+    >>> from ulmus.kernels import Pairwise
+    >>> Pairwise(cosine_similarity)(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]])).round(3)
+    array([[0.707]])
+    """
+
+    function: Callable[..., Any] = field(metadata={"sound": _is_function})
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        name = getattr(self.function, "__name__", repr(self.function))
+        try:
+            block = self.function(X, Z)
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(
+                f"kernel={name} failed on {X.shape[0]} and {Z.shape[0]} rows, with "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        block = block.toarray() if is_sparse(block) else block
+        if is_numpy(X):
+            block = np.asarray(block)
+        shape, found = (X.shape[0], Z.shape[0]), getattr(block, "shape", None)
+        if found != shape:
+            raise InvalidInputError(
+                f"The kernel {name} gave an array of shape {found} for {shape[0]} and "
+                f"{shape[1]} rows; it must give one number for each pair, {shape}."
+            )
+        xp = namespace(block)
+        if not bool(xp.all(xp.isfinite(block))):
+            raise InvalidInputError(f"The kernel {name} gave values that are not finite.")
+        return into(out, block)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel, name="precomputed"):
+    """Rows of a kernel matrix in place of rows; the other set is named by its columns.
+
+    Examples
+    --------
+    >>> from ulmus.kernels import Precomputed
+    >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> Precomputed()(K, np.array([1]))
+    array([[1.],
+           [3.]])
+    """
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        if is_sparse(X):
+            raise InvalidInputError("A precomputed kernel must be dense; use X.toarray().")
+        return into(out, take(X, Z, axis=1))
+
+    def diagonal(self, X: Rows) -> Array:
+        return namespace(X).linalg.diagonal(X)
+
+
+def scales_inputs(kernel: KernelName, scaling: str | None) -> bool:
+    """Whether the inputs are scaled: only for kernels known by name, which act on columns."""
+    return scaling == "auto" and isinstance(kernel, str) and kernel != "precomputed"
+
+
+def has_gamma(kernel: KernelName) -> bool:
+    """Whether the kernel is given by name and has a γ."""
+    return isinstance(kernel, str) and "gamma" in parameters_of(KERNELS[kernel])
+
+
+def is_definite(kernel: KernelName) -> bool:
+    """Whether the kernel is an inner product; of a function that is assumed, and checked later."""
+    return getattr(KERNELS[kernel] if isinstance(kernel, str) else kernel, "definite", True)
+
+
+def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Refuse arguments that give no kernel."""
+    if kernel not in KERNELS if isinstance(kernel, str) else not callable(kernel):
+        known = ", ".join(map(repr, KERNELS))
+        raise InvalidParameterError(
+            f"kernel={kernel!r} is unknown; use one of {known}, or a function of two sets of rows."
+        )
+    if not (isinstance(gamma, str) and gamma in ("mean", "loo")):
+        words = "'mean' (from the mean distance between rows) or a positive number"
+        check_number("gamma", gamma, words)
+    if not isinstance(gamma, str) and not has_gamma(kernel):
+        raise InvalidParameterError(
+            f"gamma={gamma!r} belongs to a kernel that is given by name and has one; kernel="
+            f"{kernel!r} has not."
+        )
+    check_whole("degree", degree, least=1, most=_HIGHEST)
+    if is_definite(kernel):
+        words = "zero or more, or the kernel would not be positive definite"
+        check_number("coef0", coef0, words, zero=True)
+    elif not is_number(coef0, -np.inf):
+        raise InvalidParameterError(f"coef0={coef0!r} must be a number.")
+
+
+def check_method(kernel: KernelName, method: str) -> None:
+    """Refuse a method that takes pivots, which all must be positive, for a kernel without them."""
+    if method in ("rpcholesky", "nystrom") and not is_definite(kernel):
+        raise InvalidParameterError(
+            f"method={method!r} needs a positive semi-definite kernel, and kernel={kernel!r} "
+            "is not; use method='eig' or 'randomized', which leave its negative eigenvalues out."
+        )
+
+
+def check_precomputed(K: Array) -> None:
+    """Refuse a matrix that is no kernel between rows of one set."""
+    if is_sparse(K):
+        raise InvalidInputError(
+            "kernel='precomputed' needs a dense matrix, and X is sparse; use X.toarray()."
+        )
+    if K.shape[0] != K.shape[1]:
+        raise InvalidInputError(
+            f"kernel='precomputed' needs the square matrix of the kernel between all training "
+            f"rows, and X has shape {tuple(K.shape)}."
+        )
+    xp = namespace(K)
+    apart, largest = float(xp.max(xp.abs(K - K.T))), float(xp.max(xp.abs(K)))
+    if apart > _ASYMMETRY * eps(floating(K)) * largest:
+        raise InvalidInputError(
+            f"The precomputed kernel is not symmetric: K and its transpose differ by {apart:.2g}. "
+            "If that is rounding, use (K + K.T) / 2."
+        )
+
+
+def kernel_of(
+    kernel: KernelName,
+    gamma: str | float,
+    degree: int,
+    coef0: float,
+    rows: Rows,
+    seed: int,
+    factor: float = 1.0,
+    weight: np.ndarray | None = None,
+) -> Kernel:
+    """The kernel, its scale learned from (scaled) rows where ``gamma`` is not a number.
+
+    ``factor`` multiplies a learned γ; a weight counts a row that many times.
+    """
+    if not isinstance(kernel, str):
+        return kernel if isinstance(kernel, Kernel) else Pairwise(kernel)
+    cls, n = KERNELS[kernel], rows.shape[0]
+    own = parameters_of(cls)
+    if own and n > _WIDTH_ROWS:
+        sample = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
+        rows, weight = some_rows(rows, sample), None if weight is None else weight[sample]
+    values: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
+    if "gamma" in own:
+        learned = factor * cls.typical_gamma(rows, weight) if isinstance(gamma, str) else gamma
+        values["gamma"] = float(learned)
+    return cls(**cls.learned(rows, weight), **{key: values[key] for key in values if key in own})

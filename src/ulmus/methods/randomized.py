@@ -6,8 +6,7 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
-from ulmus.kernels.approximation import Randomized
-from ulmus.kernels.kernel_matrix import HiddenKernel
+from ulmus.kernels.kernel_matrix import HiddenKernel, Randomized
 from ulmus.kernels.lowrank import low_rank, most_columns
 from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Problem, Solution

@@ -21,10 +21,9 @@ import scipy.sparse as sp
 
 from ulmus.archives import sparse_matrix
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence.archive import Archive
+from ulmus.persistence.archive import Archive, from_half, half_length
 from ulmus.persistence.budget import Budget, weight_of
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
-from ulmus.persistence.symmetric import from_half, half_length
 from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS, is_plain
 
 _DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,4}")

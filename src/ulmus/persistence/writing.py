@@ -16,9 +16,8 @@ from array_api_compat import is_array_api_obj
 from ulmus.archives import ARRAY_KINDS
 from ulmus.exceptions import UnsupportedModelError
 from ulmus.fitted import Mark, marked
-from ulmus.persistence.archive import MOST_ARRAYS
+from ulmus.persistence.archive import MOST_ARRAYS, is_symmetric, to_half
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known_as
-from ulmus.persistence.symmetric import is_symmetric, to_half
 
 DEEPEST = 100
 PLAIN = {bool, int, float, str, type(None)}

@@ -9,7 +9,7 @@ from scipy.linalg import eigvalsh
 from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import Precomputed
-from ulmus.kernels.approximation import DEFAULT_TOL
+from ulmus.kernels.kernel_matrix import DEFAULT_TOL
 from ulmus.plotting.canvas import Display, fitted_step, plain
 
 # The eigenvalues of an exact kernel are worked out for at most this many rows.

@@ -21,9 +21,8 @@ from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.clipped_bins import ClippedBins, has_steps
-from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
 from ulmus.tables.table import Table
-from ulmus.tables.target_column import Target, read_target, separated
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
