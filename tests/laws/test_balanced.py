@@ -21,7 +21,7 @@ from ulmus import (
 from ulmus.balance import leavings
 from ulmus.hidden import Stored
 from ulmus.kernels.kernel_matrix import GivenKernel
-from ulmus.methods import leave_one_out as path_module
+from ulmus.methods import ridge as ridge_module
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import Geometry
 from ulmus.methods.dual import dual, dual_path
@@ -136,7 +136,7 @@ def test_the_error_of_every_C_is_that_of_refits(seed, n, h, classes, kind, lonel
 @pytest.mark.parametrize("kind", COUNTS)
 @pytest.mark.parametrize("few", [True, False])
 def test_classes_with_few_rows_and_with_many_are_left_out_alike(monkeypatch, kind, few):
-    monkeypatch.setattr(path_module, "_EIGEN", 1e9 if few else 0.0)
+    monkeypatch.setattr(ridge_module, "_EIGEN", 1e9 if few else 0.0)
     p, count = make_balanced(5, 60, 12, 3, kind)
     rows = np.arange(0, 60, 7)
     solution = primal(p, GRID, rows, rows)

@@ -22,9 +22,15 @@ import numpy as np
 from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
 from ulmus.hidden import rows_at_once
-from ulmus.methods.leave_one_out import QuadraticPenalty, Residuals, add_rows
-from ulmus.methods.ridge import solved
-from ulmus.methods.ridge_eigenbasis import Eigenbasis, Root, rounding_of, sound
+from ulmus.methods.quadratic_penalty import (
+    Eigenbasis,
+    QuadraticPenalty,
+    Residuals,
+    Root,
+    rounding_of,
+    sound,
+)
+from ulmus.methods.ridge import add_rows, solved
 from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import Source

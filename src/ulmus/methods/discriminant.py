@@ -29,7 +29,7 @@ from ulmus.graphs import laplacian
 from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
-from ulmus.methods.ridge_eigenbasis import Eigenbasis, rounding_of
+from ulmus.methods.quadratic_penalty import Eigenbasis, rounding_of
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array

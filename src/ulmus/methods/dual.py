@@ -22,8 +22,13 @@ from ulmus.backends.linalg import Cholesky, add_to_diagonal, eigh, matmul
 from ulmus.backends.namespace import from_numpy, namespace, put_rows, take, to_numpy, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks, rows_at_once
-from ulmus.methods.leave_one_out import grid_parts
-from ulmus.methods.ridge_eigenbasis import Eigenbasis, sound, sound_factor, warn_of_rounding
+from ulmus.methods.quadratic_penalty import (
+    Eigenbasis,
+    grid_parts,
+    sound,
+    sound_factor,
+    warn_of_rounding,
+)
 from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.typing import Array

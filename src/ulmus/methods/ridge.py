@@ -2,23 +2,47 @@
 
 From sums it takes an h × h matrix: a Cholesky factor for one C, one eigenbasis for all of them.
 From rows that are fewer than units it takes an n × n one (see `dual`).
+
+From sums, rows are left out one at a time of (G + Q) β = R for any quadratic penalty Q, hidden rows
+being taken to the eigenbasis block by block. Where weights balance the classes (see ``balance``) a
+class has a matrix of its own for each node of its weights, and the residuals of its rows are sums
+over those.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from array_api_compat import device as device_of
 
 from ulmus.arguments import limits, numbers_of
+from ulmus.backends.gram import self_product
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
+from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, put_rows, take, zeros
+from ulmus.balance import Leaving
 from ulmus.exceptions import InvalidParameterError
+from ulmus.hidden import row_blocks
 from ulmus.methods.dual import dual, dual_path
-from ulmus.methods.leave_one_out import QuadraticPenalty, left_out, loo_path
-from ulmus.methods.ridge_eigenbasis import sound_factor, warn_of_rounding
-from ulmus.problem import Problem, Solution
-from ulmus.sources.source import AtHand, Source
+from ulmus.methods.quadratic_penalty import (
+    QuadraticPenalty,
+    Residuals,
+    Root,
+    Spectrum,
+    System,
+    remainder,
+    sound_factor,
+    warn_of_rounding,
+)
+from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
+from ulmus.sources.source import AtHand, ClassSums, Source
+from ulmus.targets import coded
+from ulmus.typing import Array
 
 # Half a decade apart: the error is flat around its best C over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
+# An eigendecomposition of h × h costs as much as so many h³ of products.
+_EIGEN = 8.0
 
 
 @dataclass(frozen=True)
@@ -66,6 +90,19 @@ class Ridge:
         return source.at_hand and len(source.rows().H) < source.rows().H.width
 
 
+def ridge_grid(C: Any, word: str = "loo", default: np.ndarray = DEFAULT_GRID) -> float | np.ndarray:
+    """C as a number, or as the array of values to choose from; the word means the default ones."""
+    if isinstance(C, str) and word == C:
+        return default
+    values = numbers_of(C)
+    if values is None:
+        raise InvalidParameterError(
+            f"C={C!r} must be {word!r}, a positive number, or a non-empty list of positive "
+            f"numbers{limits(C)}."
+        )
+    return float(values[0]) if np.ndim(C) == 0 else values
+
+
 def solve(problem: Problem, C: float | np.ndarray, seed: int = 0, solver: str = "auto") -> Solution:
     """Ridge on rows that are all at hand."""
     return Ridge(C, solver).fit(AtHand(problem, seed))
@@ -97,14 +134,191 @@ def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool
     return Solution(coef, intercept, C, how, rows, loo, path, sums, lam)
 
 
-def ridge_grid(C: Any, word: str = "loo", default: np.ndarray = DEFAULT_GRID) -> float | np.ndarray:
-    """C as a number, or as the array of values to choose from; the word means the default ones."""
-    if isinstance(C, str) and word == C:
-        return default
-    values = numbers_of(C)
-    if values is None:
-        raise InvalidParameterError(
-            f"C={C!r} must be {word!r}, a positive number, or a non-empty list of positive "
-            f"numbers{limits(C)}."
+def left_out(
+    problem: Problem,
+    moments: Moments,
+    C: float,
+    rows: np.ndarray,
+    penalty: QuadraticPenalty,
+    root: Root,
+    sums: ClassSums | None = None,
+) -> Array:
+    """Decision values of ``rows``, in ascending order, each left out at one C.
+
+    ``root`` is A^(−½) with all rows, ``sums`` those of the classes if they are known.
+    """
+    if problem.reweighs:
+        sums = ClassSums(problem) if sums is None else sums
+        residual = _reweighted(problem, moments, C, rows, penalty, sums)
+    else:
+        residual = penalty.residuals(moments, problem, rows, root, 1.0)
+    return coded(problem.targets, rows, residual.dtype) - residual
+
+
+def _reweighted(
+    problem: Problem,
+    moments: Moments,
+    C: float,
+    rows: np.ndarray,
+    penalty: QuadraticPenalty,
+    sums: ClassSums,
+) -> Array:
+    """Residuals where a row that leaves changes the weights of its class."""
+    residual = zeros((len(rows), problem.targets.outputs), moments.gram)
+    cross = problem.frame(moments).cross
+    roots: dict[float, tuple[Root, Array]] = {}
+    for leaving in problem.leavings(rows):
+        own = sums.rows(leaving.code) if penalty.fixed else None
+        if own is not None and 2 * len(own) < problem.H.width:
+            # Those of the class before are kept where they serve again.
+            roots = {a: roots[a] for a, _ in leaving.nodes if a in roots}
+            for a, _ in leaving.nodes:
+                if a not in roots:
+                    found = penalty.root(moments, problem, a * C)
+                    roots[a] = found, found.whiten(cross)
+            few = FewRows(problem, leaving, own)
+            white = [(roots[a][0].whiten(few.B.T), roots[a][1]) for a, _ in leaving.nodes]
+            total = few.residuals([(W, matmul(W.T, right)) for W, right in white])
+        else:
+            total = 0.0
+            for a, b, share in leaving.each():
+                heavier = sums.heavier(moments, leaving.code, b)
+                root = penalty.root(heavier, problem, a * C)
+                part = penalty.residuals(heavier, problem, leaving.rows, root, b)
+                total = total + from_numpy(share[:, None], part) * part
+        put_rows(residual, np.searchsorted(rows, leaving.rows), total)
+    return residual
+
+
+def loo_path(
+    penalty: QuadraticPenalty,
+    basis: Any,
+    moments: Moments,
+    problem: Problem,
+    rows: np.ndarray | None,
+    sums: ClassSums | None = None,
+) -> ErrorPath:
+    """The exact leave-one-out error of every point on ``rows`` (None: all)."""
+    tally = penalty.tally(problem)
+    if not problem.reweighs:
+        _add_blocks(tally, penalty, problem, rows, [penalty.system(basis, problem)])
+        return tally.path()
+    sums = ClassSums(problem) if sums is None else sums
+    for leaving in problem.leavings(rows):
+        own = sums.rows(leaving.code) if penalty.fixed else None
+        if own is not None and _are_few(len(own), problem.H.width, len(penalty.C)):
+            found = residuals_of_few(basis, problem, leaving, own, penalty.C)
+            for k, residual in enumerate(found):
+                tally.add(leaving.rows, slice(k, k + 1), residual[:, None, :])
+            continue
+        systems = []
+        for a, b, share in leaving.each():
+            heavier = sums.heavier(moments, leaving.code, b)
+            node = basis if heavier is moments else penalty.eigenbasis(heavier, problem)
+            systems.append(penalty.system(node, problem, a, b, share))
+        _add_blocks(tally, penalty, problem, leaving.rows, systems)
+    return tally.path()
+
+
+def _are_few(rows: int, units: int, grid: int) -> bool:
+    """Whether matrices of the class's rows, one for each C, cost less than one of the units."""
+    part = rows / units
+    return grid * (part**2 + part**3) < _EIGEN
+
+
+def _add_blocks(
+    tally: Tally,
+    penalty: QuadraticPenalty,
+    problem: Problem,
+    rows: np.ndarray | None,
+    systems: list[System],
+) -> None:
+    """Count rows (None: all) block by block."""
+    H = problem.H if rows is None else problem.H.take(rows)
+    xp, like = namespace(systems[0].basis), systems[0].basis
+    shape = (min(H.size, len(H)), like.shape[0])
+    narrow = [
+        (
+            cast(system.basis, H.dtype),
+            cast((H.offset - system.center) @ system.basis, H.dtype),
+            xp.empty(shape, dtype=H.dtype, device=device_of(like)),
         )
-    return float(values[0]) if np.ndim(C) == 0 else values
+        for system in systems
+    ]
+    for block, h in H.blocks():
+        numbers = np.arange(block.start, block.stop) if rows is None else rows[block]
+        seen = []
+        for system, (V, shift, room) in zip(systems, narrow, strict=True):
+            p = matmul(h, V, room[: h.shape[0], :])
+            p += shift
+            seen.append(system.rows(p, numbers, block))
+        add_rows(tally, penalty, problem, numbers, seen)
+
+
+def add_rows(
+    tally: Tally,
+    penalty: QuadraticPenalty,
+    problem: Problem,
+    numbers: Any,
+    seen: list[Callable[[Any], Residuals]],
+) -> None:
+    """Count a block of rows at every point; their residuals are sums over the systems."""
+    for where, size in penalty.parts(problem):
+        at = [rows(where) for rows in seen]
+        for part in row_blocks(len(numbers), size):
+            here = numbers[part]
+            residual, *others = (one(part, here) for one in at)
+            for other in others:
+                residual += other
+            tally.add(here, where, residual)
+
+
+class FewRows:
+    """A class with few rows, of which ``leaving`` are left out.
+
+    A class that weighs b times as much adds (b − 1)Gₜ to A, a matrix of low rank. With B = √cH of
+    the class and K = BA⁻¹Bᵀ, the new fitted values √cF are (I + (b − 1)K)⁻¹ of the old ones and the
+    leverages the diagonal of K(I + (b − 1)K)⁻¹.
+    """
+
+    def __init__(self, problem: Problem, leaving: Leaving, rows: np.ndarray) -> None:
+        part = problem.take(rows)
+        every = slice(0, len(rows))
+        H = doubles(part.H.all())
+        self.root = namespace(H).sqrt(part.weight)[:, None]
+        self.T, self.B = coded(part.targets, every, H.dtype), H * self.root
+        self.unit = part.unit_weight(every) / part.weight
+        self._at = np.searchsorted(rows, leaving.rows)
+        self._leaving = leaving
+
+    def residuals(self, systems: list[tuple[Array, Array]]) -> Array:
+        """Residuals of the rows left out; a system is A^(−½)Bᵀ and BA⁻¹R at the node's a."""
+        total: Any = 0.0
+        for (W, F), (_, b, share) in zip(systems, self._leaving.each(), strict=True):
+            F, leverage = self._heavier(W, F, b)
+            rest = remainder(b * self.unit, leverage)
+            residual = take((self.T - F / self.root) / rest[:, None], self._at)
+            total = total + from_numpy(share[:, None], residual) * residual
+        return total
+
+    def _heavier(self, W: Array, F: Array, b: float) -> tuple[Array, Array]:
+        """√cF and the leverages c hᵀA⁻¹h of the class once it weighs b times as much."""
+        K = self_product(W.T)
+        diagonal = namespace(W).linalg.diagonal(K)
+        if b == 1.0:
+            return F, diagonal
+        factor = Cholesky(add_to_diagonal((b - 1.0) * K, 1.0), overwrite=True)
+        F = factor.solve(F + (b - 1.0) * matmul(K, self.root * self.T))
+        return F, diagonal - (b - 1.0) * factor.leverage(K)
+
+
+def residuals_of_few(
+    basis: Spectrum, problem: Problem, leaving: Leaving, rows: np.ndarray, grid: np.ndarray
+) -> Iterator[Array]:
+    """Residuals of a class with few rows, for one C after the other."""
+    few, xp = FewRows(problem, leaving, rows), namespace(basis.basis)
+    P = matmul(basis.basis.T, few.B.T)
+    for C in grid.tolist():
+        inverses = [basis.inverse(a * C)[:, None] for a, _ in leaving.nodes]
+        systems = [(xp.sqrt(w) * P, matmul((w * P).T, basis.cross)) for w in inverses]
+        yield few.residuals(systems)

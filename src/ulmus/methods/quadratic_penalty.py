@@ -1,0 +1,291 @@
+"""A quadratic penalty Q: a root of A = G + Q at one point, an eigenbasis of G for a grid of points.
+
+With G = V diag(w) Vᵀ and Z = VᵀR, a ridge 1/C costs one division for every C:
+β(C) = V (w + 1/C)⁻¹ Z. With ℓ = hᵀA⁻¹h and u the weight that a row loses when it is left out, its
+residual without it is (t − f)/(1 − uℓ).
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+
+from ulmus.backends.linalg import (
+    Cholesky,
+    NotPositiveDefinite,
+    add_to_diagonal,
+    column_major,
+    eigh,
+    matmul,
+)
+from ulmus.backends.namespace import cast, doubles, eps, from_numpy, namespace
+from ulmus.exceptions import IllConditionedWarning
+from ulmus.hidden import row_blocks, rows_at_once
+from ulmus.problem import Centred, Moments, Problem, Tally
+from ulmus.targets import coded
+from ulmus.typing import Array
+
+# Columns of a product over outputs and C: more of them make it no faster.
+_COLUMNS = 4096
+
+# Residuals (rows × points × m) of a part of a block; its rows' numbers in the problem come second.
+Residuals = Callable[[slice, Any], Array]
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    """w ascending, V, and ``rounding``: how far each of w may be off."""
+
+    values: Array
+    basis: Array
+    rounding: float | Array
+
+    def ridge(self, C: float) -> Any:
+        """1/C, or the rounding in w where that is more; one number if the rounding is one."""
+        least = max(1.0 / C, float(np.finfo(float).eps) * float(self.values[-1]))
+        if isinstance(self.rounding, float):
+            return max(least, self.rounding)
+        return namespace(self.rounding).clip(self.rounding, min=least)
+
+    def inverse(self, C: float) -> Array:
+        """1/(w + 1/C) for every eigenvalue."""
+        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + self.ridge(C))
+
+    def inverses(self, grid: np.ndarray) -> Array:
+        """The same for every C, one a column."""
+        ridges, xp = [self.ridge(C) for C in grid.tolist()], namespace(self.values)
+        one = isinstance(self.rounding, float)
+        added = from_numpy(np.array(ridges), self.values) if one else xp.stack(ridges, axis=1)
+        return 1.0 / (xp.clip(self.values, min=0.0)[:, None] + added)
+
+    def root(self, C: float) -> "SpectralRoot":
+        """(G + I/C)^(−½)."""
+        return SpectralRoot(self.basis, self.inverse(C)[:, None])
+
+
+@dataclass(frozen=True)
+class Spectrum(Eigenbasis):
+    """The eigenbasis of G, the targets in it (h × m), and the frame they were found in."""
+
+    cross: Array
+    frame: Centred
+
+
+@dataclass(frozen=True)
+class SpectralRoot:
+    """A⁻¹ = V diag(inverse) Vᵀ, whose root stands for a Cholesky factor's inverse."""
+
+    basis: Array
+    inverse: Array
+
+    def whiten(self, B: Array) -> Array:
+        """A^(−½)B."""
+        return namespace(B).sqrt(self.inverse) * matmul(self.basis.T, B)
+
+    def solve(self, B: Array) -> Array:
+        """A⁻¹B."""
+        return matmul(self.basis, self.inverse * matmul(self.basis.T, B))
+
+
+# Some A^(−½): ‖whiten(b)‖² = bᵀA⁻¹b.
+Root = Cholesky | SpectralRoot
+
+
+def spectrum(moments: Moments, problem: Problem) -> Spectrum:
+    """The eigenbasis of G and the targets in it."""
+    frame = problem.frame(moments)
+    w, V = eigh(frame.gram)
+    return Spectrum(w, V, rounding_of(moments, V), matmul(V.T, frame.cross), frame)
+
+
+def rounding_of(moments: Moments, V: Array) -> Array:
+    """How far the eigenvalue of each column of V may be off.
+
+    An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
+    later ones of a low-rank factor, is off by little.
+    """
+    xp = namespace(V)
+    size = xp.linalg.diagonal(moments.gram)
+    share = size / max(float(xp.max(size)), float(np.finfo(float).tiny))
+    return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
+
+
+def ridge_root(moments: Moments, problem: Problem, C: float) -> Root:
+    """(G + I/C)^(−½), by the eigenbasis where rounding is as large as 1/C."""
+    factor = sound_factor(problem.frame(moments).gram, C)
+    return spectrum(moments, problem).root(C) if factor is None else factor
+
+
+def sound_factor(gram: Array, C: float) -> Cholesky | None:
+    """The factor of G + I/C, or None where rounding in G is as large as 1/C.
+
+    G is positive semi-definite but for its rounding, so no eigenvalue of G + I/C is below 1/C.
+    One below half of that is rounding, and a solution would magnify it, however smoothly the
+    factorisation went.
+    """
+    try:
+        factor = Cholesky(add_to_diagonal(gram, 1.0 / C), overwrite=True)
+    except NotPositiveDefinite:
+        return None
+    return factor if factor.least_eigenvalue() >= 0.5 / C else None
+
+
+def sound(w: Array, least: Any) -> Array:
+    """1 for every eigenvalue of BBᵀ that is more than rounding once the ridge is added, else 0.
+
+    Where w is zero Bᵀu is too; only its rounding, divided by the ridge, would reach β. A ridge
+    above the rounding keeps that small, and then small w count: they stand for √w in B.
+    """
+    xp, n = namespace(w), w.shape[0]
+    return xp.astype(w + least > float(np.finfo(float).eps) * n * w[-1], w.dtype)
+
+
+def warn_of_rounding(C: float) -> None:
+    """Say that the ridge is not 1/C but the rounding in the eigenvalues."""
+    warnings.warn(
+        f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
+        "raised to their rounding. A smaller C, or float64 input, avoids this.",
+        IllConditionedWarning,
+        stacklevel=3,
+    )
+
+
+class System(Protocol):
+    """An eigenbasis at many points, from which rows are left out."""
+
+    @property
+    def basis(self) -> Array:
+        """V."""
+
+    @property
+    def center(self) -> Array:
+        """What is taken off a hidden row before it is taken to the eigenbasis."""
+
+    def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
+        """From points to residuals, for rows that are p in the eigenbasis."""
+
+
+@dataclass(frozen=True)
+class QuadraticPenalty:
+    """‖β‖²/2C for every C of a grid.
+
+    Another penalty has another root or eigenbasis. One of which rows take a part along, so that
+    it is not ``fixed``, has residuals of its own.
+    """
+
+    C: np.ndarray
+    fixed: ClassVar[bool] = True
+
+    def point(self, k: int) -> tuple[float, float | None]:
+        """C and λ of one point; None where there is no λ."""
+        return float(self.C[k]), None
+
+    def strength(self, k: int) -> float:
+        """One over the ridge at one point."""
+        return float(self.C[k])
+
+    def only(self, k: int) -> Self:
+        """At one point alone."""
+        return replace(self, C=self.C[[k]])
+
+    def coef(self, moments: Moments, problem: Problem, root: Root) -> tuple[Array, Array]:
+        """β and b at the only point, from A^(−½)."""
+        frame = problem.frame(moments)
+        coef = root.solve(frame.cross)
+        return coef, frame.intercept(coef)
+
+    def root(self, moments: Moments, problem: Problem, C: float) -> Root:
+        """A^(−½) at one C."""
+        return ridge_root(moments, problem, C)
+
+    def residuals(
+        self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
+    ) -> Array:
+        """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
+        frame = problem.frame(moments)
+        H = doubles(problem.H.take(rows).all()) - frame.center
+        W = root.whiten(column_major(H.T))
+        F = frame.level + matmul(W.T, root.whiten(frame.cross))
+        leverage = frame.share + namespace(W).sum(W**2, axis=0)
+        T = coded(problem.targets, rows, F.dtype)
+        return (T - F) / remainder(b * problem.unit_weight(rows), leverage)[:, None]
+
+    def tally(self, problem: Problem) -> Tally:
+        """To count the errors of every point."""
+        return Tally(problem, self.C)
+
+    def eigenbasis(self, moments: Moments, problem: Problem) -> Any:
+        """That of G, for all points."""
+        return spectrum(moments, problem)
+
+    def system(
+        self,
+        basis: Any,
+        problem: Problem,
+        a: float = 1.0,
+        b: float = 1.0,
+        share: np.ndarray | None = None,
+    ) -> System:
+        """C is a times as large, rows lose b times their unit, and ``share`` counts of each."""
+        shrink, cross, level = (
+            cast(each, problem.H.dtype)
+            for each in (basis.inverses(a * self.C), basis.cross, basis.frame.level)
+        )
+        return _RidgeSystem(basis, problem, shrink, cross, level, b, share)
+
+    def parts(self, problem: Problem) -> Iterator[tuple[Any, int]]:
+        """Points that are gone through together, and for how many rows at once."""
+        m = problem.targets.outputs
+        for where in grid_parts(self.C, problem.H.width, m):
+            yield where, rows_at_once(m * (where.stop - where.start))
+
+
+@dataclass(frozen=True)
+class _RidgeSystem:
+    spectrum: Spectrum
+    problem: Problem
+    shrink: Array
+    cross: Array
+    level: Array
+    b: float
+    share: np.ndarray | None
+
+    @property
+    def basis(self) -> Array:
+        return self.spectrum.basis
+
+    @property
+    def center(self) -> Array:
+        return self.spectrum.frame.center
+
+    def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
+        unit = cast(self.problem.unit_weight(numbers), p.dtype)[:, None]
+        leverage = self.spectrum.frame.share + matmul(p**2, self.shrink)
+        factor = 1.0 / remainder(self.b * unit, leverage)
+        if self.share is not None:
+            factor *= cast(from_numpy(self.share[block], factor), factor.dtype)[:, None]
+        return lambda where: self._at(p, factor, where)
+
+    def _at(self, p: Array, factor: Array, where: slice) -> Residuals:
+        xp, (h, m) = namespace(p), self.cross.shape
+        weights = xp.reshape(self.shrink[:, where, None] * self.cross[:, None, :], (h, -1))
+
+        def residuals(part: slice, numbers: Any) -> Array:
+            T = coded(self.problem.targets, numbers, p.dtype)
+            F = xp.reshape(matmul(p[part, :], weights), (T.shape[0], -1, m))
+            return ((T - self.level)[:, None, :] - F) * factor[part, where, None]
+
+        return residuals
+
+
+def grid_parts(grid: np.ndarray, height: int, outputs: int) -> Iterator[slice]:
+    """Numbers of the C whose β, each height × outputs, are gone through together."""
+    most = min(_COLUMNS // outputs, rows_at_once(height * outputs))
+    return row_blocks(len(grid), max(1, most))
+
+
+def remainder(unit: Array, leverage: Array) -> Array:
+    """1 − uℓ, which is not below rounding: a row that no other resembles has nothing left."""
+    return namespace(leverage).clip(1.0 - unit * leverage, min=eps(leverage.dtype))
