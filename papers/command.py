@@ -10,9 +10,9 @@ from papers.protocol import load, names, pick
 from papers.runner import kept, run
 from papers.store import locked, write_whole
 from papers.summary import results
+from papers.wording import hours
 from ulmus.cli.printing import note, print_json, say
 from ulmus.machine import machine
-from ulmus.progress import duration
 
 __all__ = ["reproduce"]
 
@@ -83,4 +83,4 @@ def _print(found, outcome, folder, as_json):
         say(f"paper {number} ({paper['authors']}): {share} cells match or better{missing}")
     if outcome.broken:
         say(f"{len(outcome.broken)} cells failed; the report has the reasons.")
-    say(f"{outcome.done} runs in {duration(outcome.seconds)}: {folder / 'report.html'}")
+    say(f"{outcome.done} runs in {hours(outcome.seconds)}: {folder / 'report.html'}")

@@ -17,9 +17,10 @@ from papers.datasets import benchmark_rows
 from papers.errors import DatasetError
 from papers.protocol import Case, Protocol, cases
 from papers.store import Store
+from papers.wording import hours
 from papers.workers import outcomes
 from ulmus.machine import machine
-from ulmus.progress import Bar, duration
+from ulmus.progress import Bar
 from ulmus.version import __version__
 
 __all__ = ["Outcome", "kept", "run"]
@@ -186,4 +187,4 @@ class _Clock:
             count * (sum(self.seen[cell]) / len(self.seen[cell]) if self.seen.get(cell) else usual)
             for cell, count in self.left.items()
         )
-        return f"{done:.0f} of {total:.0f}, about {duration(rest / self.jobs)} left"
+        return f"{done:.0f} of {total:.0f}, about {hours(rest / self.jobs)} left"

@@ -102,13 +102,6 @@ def line(title: str, done: float, total: float | None, words: str) -> str:
     return f"{title}  {'█' * filled}{'░' * (_WIDTH - filled)} {part:4.0%}  {words}"
 
 
-def duration(seconds: float) -> str:
-    """Seconds as a person says them."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 @contextmanager
 def as_task(estimator: Any) -> Iterator[None]:
     """A fit, within a method that has `with_callbacks`."""
