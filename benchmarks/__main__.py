@@ -24,6 +24,7 @@ from benchmarks import (
     kernel,
     kernel_readings,
     known,
+    labels,
     latency,
     manifold,
     mnist,
@@ -440,6 +441,38 @@ def run_mnist(folder, rounds):
     return best, {}, table("MNIST, C by leave-one-out, float32", columns, rows)
 
 
+def run_labels(folder, rounds):
+    """Few labels on ten data sets, beside the kinds alone and the peers."""
+    found = labels.measure()
+    return found, *labels_page(found)
+
+
+def labels_page(found):
+    """Ratios and the table of errors."""
+    peers = ["Ulmus", *labels.peers()]
+    means = {
+        case: {name: float(np.mean(errors)) for name, errors in row.items()}
+        for case, row in found.items()
+    }
+    ranks = {name: [] for name in peers}
+    behind = {}
+    for case, row in means.items():
+        order = sorted((name for name in peers if name in row), key=row.get)
+        for place, name in enumerate(order, 1):
+            ranks[name].append(place)
+        gap = row["Ulmus"] - min(row[kind] for kind in labels.KINDS)
+        behind.setdefault(case.split(", ")[1], []).append(gap)
+    ratios = {f"mean rank of {name}": float(np.mean(places)) for name, places in ranks.items()}
+    ratios |= {f"most points behind a kind, {count}": max(gaps) for count, gaps in behind.items()}
+    columns = [*peers[:1], *labels.KINDS, *peers[1:]]
+    rows = [
+        [case, *(f"{row[name]:.1f}" if name in row else "" for name in columns)]
+        for case, row in means.items()
+    ]
+    title = "Few labels: error (%) on rows without one, up to 2000 rows, means of ten draws"
+    return ratios, table(title, ["data, labels", *columns], rows)
+
+
 def run_hundred(folder, rounds):
     """A hundred labels among sixty thousand images; minutes each, so once."""
     hundred.prepare(folder)
@@ -620,6 +653,7 @@ RUNS = {
     "scale": run_scale,
     "mnist": run_mnist,
     "hundred": run_hundred,
+    "labels": run_labels,
     "onnx": run_onnx,
     "streams": run_streams,
     "ridges": run_ridges,

@@ -93,7 +93,8 @@ def test_a_text_display_stays_text():
 
 def test_looking_at_a_semi_supervised_model_predicts_nothing(monkeypatch):
     few = np.where(np.arange(60) < 20, y, -1)
-    model = SemiSupervisedELMClassifier(n_hidden=20, random_state=0).fit(X, few)
+    model = SemiSupervisedELMClassifier(n_hidden=20, coupling="tight", random_state=0)
+    model.fit(X, few)
     monkeypatch.setattr(model, "_map", lambda X: pytest.fail("every row was predicted"))
     shown = dict(facts(model))
     at = (
@@ -109,7 +110,7 @@ def test_numbers_have_their_own_scores():
     assert dict(facts(model))["score"] == f"R² = {model.loo_score_:.4f} on left-out rows"
     some = np.where(np.arange(60) < 30, X[:, 0], np.nan)
     model = SemiSupervisedELMRegressor(n_hidden=20, random_state=0).fit(X, some)
-    assert dict(facts(model))["score"].startswith("squared error ")
+    assert dict(facts(model))["score"].startswith("R² = ")
 
 
 def test_a_choice_and_its_reason():

@@ -99,7 +99,10 @@ TESTS = {
     "methods/quadratic_penalty.py": [*SOLVE, "laws/test_precision.py"],
     "methods/manifold_path.py": SMOOTH,
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
-    "methods/coupling.py": ["estimators/test_coupling.py"],
+    "methods/coupling.py": ["estimators/test_embedding.py"],
+    "methods/candidates.py": ["methods/test_pool.py", "estimators/test_pool.py"],
+    "methods/own_classes.py": ["methods/test_pool.py"],
+    "methods/pool.py": ["methods/test_pool.py", "estimators/test_pool.py"],
 }
 
 

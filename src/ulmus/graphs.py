@@ -39,8 +39,7 @@ _PRODUCT_ROWS = 100_000
 _LOCAL = 0.25
 # Powers past this tell neighbours apart no more, and each is a product.
 _HIGHEST = 100
-# Rows of a group whose distances are all written out.
-_DENSE_ROWS = 500
+_DENSE_ROWS = 500  # of a group, whose distances are all written out
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ class KNNGraph(BaseEstimator):
         X = plain_rows(X)
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
-        distances = self._distances(X) if groups is None else self._within(X, groups)
+        distances = self.distances(X) if groups is None else self._within(X, groups)
         return affinity_of(distances, self.weights, self.width)
 
     def laplacian(self, X: Rows) -> Laplacian:
@@ -218,7 +217,8 @@ class KNNGraph(BaseEstimator):
         dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
         return dense and self.metric == "euclidean" and X.shape[0] > _EXACT_ROWS
 
-    def _distances(self, X: Rows) -> Any:
+    def distances(self, X: Rows) -> Any:
+        """Those to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
         if self.search(X) == "exact":
             if self._by_products(X):
@@ -243,7 +243,7 @@ class KNNGraph(BaseEstimator):
         return sp.coo_array(entries, shape=(X.shape[0], X.shape[0]))
 
     def _listed(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        D = sp.coo_array(self._distances(X))
+        D = sp.coo_array(self.distances(X))
         return D.row, D.col, D.data
 
     def _nearest(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ _HOW = {
     "loo-sample-kept": "by leaving out each row of a sample once, class weights kept as they are",
     "cv": "by cross-validation",
     "validation": "by rows held out",
+    "prior": "as usual, for there are too few labels to leave one out",
 }
 # So many names of classes are written out, and so much of each.
 _NAMES, _LETTERS = 6, 30

@@ -26,6 +26,7 @@ LAYERS = [
     [
         "batches",
         "targets",
+        "calibration",
         "graphs",
         "metrics",
     ],
@@ -44,6 +45,7 @@ BESIDE = {
     ("problem", "hidden"),
     ("reservoir", "hidden"),
     ("slopes", "hidden"),
+    ("calibration", "targets"),
     ("progress", "summary"),
     ("kernels", "hidden"),
     ("slopes", "kernels"),

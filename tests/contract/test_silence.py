@@ -60,7 +60,7 @@ def test_a_fit_is_silent_by_default(name, capfd):
         ("GraphELMClassifier", "lam: "),
         ("KernelELMClassifier", "rank: 60, the whole kernel"),
         ("ManifoldELMClassifier", "by cross-validation"),
-        ("SemiSupervisedELMClassifier", "serves every C and lam"),
+        ("SemiSupervisedELMClassifier", "what the candidates give every row"),
         ("SparseELMClassifier", "C: 10, given"),
         ("ELMKMeans", "clusters: 2"),
     ],

@@ -62,7 +62,8 @@ def test_every_solver_gives_the_same(h):
 
 
 def test_auto_says_what_it_does_and_why():
-    assert small().fit(X, FEW).solver_ == "spectral"
+    assert small().fit(X, FEW).solver_ == "pool"
+    assert small(coupling="tight").fit(X, FEW).solver_ == "spectral"
     one = small(C=1.0, lam=1.0).fit(X, FEW)
     assert (one.solver_, one.selection_) == ("direct", "fixed")
     assert "one Cholesky" in one.solver_reason_
@@ -93,12 +94,12 @@ def test_a_validation_set_is_used():
 
 
 def test_relabelling_is_a_fit_with_other_labels():
-    model = small().fit(X, FEW)
+    model = small(coupling="tight").fit(X, FEW)
     before = model.beta_.copy()
     other = np.full(200, -1)
     other[50:70] = y[50:70]
     again = model.relabel(other)
-    fresh = small().fit(X, other)
+    fresh = small(coupling="tight").fit(X, other)
     assert_allclose(again.beta_, fresh.beta_, rtol=1e-6, atol=1e-8)
     assert_array_equal(again.transduction_, fresh.transduction_)
     assert_array_equal(model.beta_, before)
@@ -114,7 +115,7 @@ def test_relabelling_is_a_fit_with_other_labels():
 def test_given_labels_stay_and_distributions_agree():
     wrong = FEW.copy()
     wrong[0] = 1 - wrong[0]
-    model = small().fit(X, wrong)
+    model = small(coupling="tight").fit(X, wrong)
     assert_array_equal(model.transduction_[wrong >= 0], wrong[wrong >= 0])
     P = model.label_distributions_
     assert P.shape == (200, 2)
@@ -194,7 +195,7 @@ def test_numbers_on_a_spiral():
     shifted = SemiSupervisedELMRegressor(n_hidden=500, random_state=0).fit(rows, values + 1e4)
     assert_allclose(shifted.predict(rows) - 1e4, model.predict(rows), atol=1e-3)
     again = model.relabel(np.where(np.isnan(values), np.nan, -values))
-    assert_allclose(again.predict(rows), -model.predict(rows), atol=1e-5)
+    assert_allclose(again.predict(rows), -model.predict(rows), atol=1e-3)
     held = (rows[5::20], t[5::20])
     assert (
         SemiSupervisedELMRegressor(n_hidden=500).fit(rows, values, validation=held).selection_

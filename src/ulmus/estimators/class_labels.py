@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
-from ulmus.backends.namespace import eps, from_numpy, is_numpy, namespace, on_host, take, to_numpy
+from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
+from ulmus.calibration import probabilities, temperature
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem
@@ -26,10 +25,6 @@ from ulmus.targets import (
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-# log a: from probabilities that are all but equal to ones that are all but certain.
-_BOUNDS = (-7.0, 7.0)
-# The range of every fitted a.
-TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
 # What else can be done with rows whose label is missing.
 _INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
 
@@ -299,49 +294,3 @@ def predict_log_proba(self: Any, X: Rows) -> Array:
     P = self.predict_proba(X)
     with np.errstate(divide="ignore"):
         return namespace(P).log(P)
-
-
-def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """The a > 0 under which softmax(a F), or expit(a F), makes the codes likeliest.
-
-    F are leave-one-out decision values, which are as unbiased as a validation set's. One positive
-    number leaves every order as it was: the likeliest class is always the predicted one.
-    Each row is taken to be right with probability (N + 1)/(N + 2), as Platt does:
-    a few rows that are all right are no proof of certainty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> F = np.tile([[-1.0], [1.0], [1.0], [1.0]], (1000, 1))
-    >>> a = temperature(F, np.tile([0, 1, 1, 0], 1000))  # three of four are right
-    >>> bool(abs(a - np.log(3)) < 0.01)
-    True
-    """
-    c = np.ones(len(F)) if weight is None else weight
-    doubt = 1.0 / (c.sum() + 2.0)
-    logits = np.column_stack([-F / 2, F / 2]) if F.shape[1] == 1 else F
-    own = logits[np.arange(len(F)), codes]
-    others = (logits.sum(axis=1) - own) / (logits.shape[1] - 1)
-    expected = (1.0 - doubt) * own + doubt * others
-
-    def loss(log_a: float) -> float:
-        a = np.exp(log_a)
-        return float(c @ (logsumexp(a * logits, axis=1) - a * expected))
-
-    return float(np.exp(minimize_scalar(loss, bounds=_BOUNDS, method="bounded").x))
-
-
-def probabilities(F: Array, a: float) -> Array:
-    """One row of class probabilities for each row of decision values."""
-    xp = namespace(F)
-    logits = xp.concat([0.0 * F, F], axis=1) if F.shape[1] == 1 else F
-    P = xp.exp(a * (logits - xp.max(logits, axis=1, keepdims=True)))
-    P /= xp.sum(P, axis=1, keepdims=True)
-    # Decision values too close for the exponential to tell apart tie; the choice stands.
-    picked = chosen(F)
-    tied = picked != xp.argmax(P, axis=1)
-    if bool(xp.any(tied)):
-        own = picked[:, None] == from_numpy(np.arange(P.shape[1]), picked, picked.dtype)
-        above = xp.max(P, axis=1, keepdims=True) * (1.0 + 2.0 * eps(P.dtype))
-        P = xp.where(own & tied[:, None], above, P)
-    return P

@@ -2,9 +2,12 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, check_whole, grid_of
@@ -13,14 +16,16 @@ from ulmus.backends.namespace import (
     beside,
     gathered,
     is_collection,
+    is_numpy,
+    is_sparse,
     on_host,
     placed,
     same_place,
     take,
     to_numpy,
 )
+from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.class_labels import probabilities
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -33,24 +38,29 @@ from ulmus.features.hidden_layer import (
     map_over_blocks,
     scaled_rows,
 )
+from ulmus.features.random_units import RandomFeatures
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
 from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
+from ulmus.methods.candidates import nested_laplacians
+from ulmus.methods.coupling import COUPLINGS, GRAPHS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
+from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
-from ulmus.methods.spreading import Followed, FreeUnlessWorse, Spreading, labels_alone
+from ulmus.methods.spreading import Followed, Spreading
 from ulmus.progress import log_facts, units, watched
 from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets, Targets
+from ulmus.targets import ClassTargets, Targets, signed
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 __all__ = ["SemiSupervisedELM"]
 
 _GRID = np.logspace(-6, 6, 13)
+# Columns from which on rows are words, where this part of the entries at most is not zero.
+_WORDS, _FILLED = 200, 0.05
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 
 
@@ -63,21 +73,25 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     coupling_reason_: str
     surface_: dict[str, np.ndarray]
     spread_path_: dict[str, np.ndarray]
+    candidates_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float | None
     solver_: str
     solver_reason_: str
     n_iter_: int
-    _at_scale: bool
     _rows: ForUpdate[OnDevice[Rows]]
     _y: ForUpdate[OnDevice[Array]]
-    _laplacian: ForUpdate[Laplacian]
-    _reused: ForUpdate[ManifoldBasis | Followed | None]
+    _graphs: ForUpdate[tuple[Laplacian, ...]]
+    _reused: ForUpdate[ManifoldBasis | Followed | Pooled | None]
     feature_importances_ = property(feature_importances)
 
     @abstractmethod
-    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
         """Which rows have a label, their targets, and what each of them weighs at C = 1."""
+
+    def _weightings(self) -> list[Any]:
+        """The class weights that are tried."""
+        return [None]
 
     @abstractmethod
     def _check_target(self, X: Any, y: Any) -> np.ndarray:
@@ -87,8 +101,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _validation_targets(self, y: np.ndarray) -> Targets:
         """Targets of validation rows, in the terms of the fitted ones."""
 
-    def _calibrate(self, targets: Any, loo: Array, rows: Any, weight: np.ndarray) -> None:
-        """Learn from left-out decision values; nothing by default."""
+    def _learn_temperature(self, source: OnGraph, solution: GraphSolution) -> None:
+        """Fit a temperature to left-out decision values, where there are classes."""
 
     @atomic
     def fit(self, X: Any, y: Any, *, validation: Any = None, client: Any = None) -> Self:
@@ -153,35 +167,45 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         before = snapshot(self)
         model = copy(before)
         y = model._check_target(model._rows, on_host(y))
-        source = model._source(y)
-        if model.coupling_ == "none":
-            solution = labels_alone(source, ridge_grid(model.C))
+        sources = model._sources(y)
+        if isinstance(model._reused, Pooled):
+            pool = replace(model._pool(), last_C=model._reused.C)
+            solution = pool.fit(sources, model._graphs, model._reused.bases)
         elif isinstance(model._reused, Followed):
-            solution = model._spreading().refit(source, model._reused)
+            solution = model._spreading().refit(sources[0], model._reused)
         else:
-            solution = model._tight(solver="spectral").fit(source)
+            solution = model._tight(solver="spectral").fit(sources[0])
             # The eigenvectors serve all labels, this model's too.
             before._reused = solution.reused
-        return model._accept(y, source, solution)
+        return model._accept(y, sources[0], solution)
 
     def _fit(self, X: Any, y: Any, validation: Any) -> Self:
         """Fit rows that are in memory."""
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
-        self.features_ = fitted_map(self, X, default_width=2000)
-        self._rows, self._reused, self._at_scale = X, None, False
-        self._labels(y)  # a wrong y, or a wrong grid, should not wait for the graph
-        self.coupling_, self.coupling_reason_ = self._coupling(self._hidden(X), validation)
-        tight, method = self.coupling_ == "tight", self._method()
-        self._at_scale = not tight
-        compared = (scaled_rows if tight else comparable_rows)(self.features_, X)
-        graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
-        self._laplacian = as_laplacian(graph, compared)
+        words = _are_words(X)
+        self.features_ = fitted_map(
+            self, X, None, None, 2000, _map_of_words if words else RandomFeatures
+        )
+        self._rows, self._reused = X, None
+        self.coupling_, self.coupling_reason_ = self._coupling(validation)
+        for weighting in self._weightings():
+            self._labels(y, weighting)  # a wrong y should not wait for the graph
+        if words:
+            compared = normalize(X)
+        elif self.coupling_ == "tight":
+            compared = scaled_rows(self.features_, X)
+        else:
+            compared = comparable_rows(self.features_, X)
+        self._graphs = tuple(_laplacians(self.graph, self.coupling_, compared))
         with watched(self, "Graph", units) as update:
-            source = self._source(y, self._held_out(validation), update)
-            solution = method.fit(source)
-        return self._accept(y, source, solution)
+            sources = self._sources(y, self._held_out(validation), update)
+            if self.coupling_ == "pool":
+                solution = self._pool().fit(sources, self._graphs)
+            else:
+                solution = self._method().fit(sources[0])
+        return self._accept(y, sources[0], solution)
 
     def _fit_blocks(self, X: Any, y: Any, validation: Any, client: Any) -> Self:
         """Fit the rows of Dask collections; y and the labelled rows come home, and M does."""
@@ -198,14 +222,14 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         rows = BlockRows(self, X, y, client=client)
         columns, targets = zip(*rows.survey(_look), strict=True)
         y = self._check_target(rows, np.concatenate(targets))
-        self._at_scale = False
-        self._labels(y)  # a wrong y should not wait for the graph
+        for weighting in self._weightings():
+            self._labels(y, weighting)  # a wrong y should not wait for the graph
         self.features_ = map_over_blocks(self, rows, merged(columns), default_width=2000)
-        self._laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
-        M = manifold_gram_over_blocks(self.features_, rows, self._laplacian, self.dtype)
+        self._graphs = (laplacian_over_blocks(self.graph, self.features_, rows),)
+        M = manifold_gram_over_blocks(self.features_, rows, self._graphs[0], self.dtype)
         self._rows, self._reused = rows, basis_of(M)
-        source = self._source(y, self._held_out(validation))
-        return self._accept(y, source, self._method().fit(source))
+        sources = self._sources(y, self._held_out(validation))
+        return self._accept(y, sources[0], self._method().fit(sources[0]))
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
@@ -214,8 +238,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         check_consistent_length(X, y)
         return X, y, None
 
-    def _coupling(self, H: Hidden, validation: Any) -> tuple[str, str]:
-        """Which coupling was asked for, or serves the shape, and why."""
+    def _coupling(self, validation: Any) -> tuple[str, str]:
+        """Which coupling was asked for, or is meant by what else is given, and why."""
         if self.coupling == "free" and validation is not None:
             raise InvalidParameterError(
                 "validation chooses C and lam of coupling='tight'; leave it out with "
@@ -225,14 +249,15 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             return self.coupling, "asked for"
         if not isinstance(self.lam, str) or self.solver != "auto" or validation is not None:
             return "tight", "lam, solver or validation was given"
-        return coupling_for(H)
+        return "pool", ""
 
-    def _method(self) -> Manifold | Spreading | FreeUnlessWorse:
-        """What finds the output weights."""
-        if self.coupling_ == "tight":
-            return self._tight()
-        free = self._spreading()
-        return free if self.coupling == "free" else FreeUnlessWorse(free, self._tight())
+    def _method(self) -> Manifold | Spreading:
+        """What finds the output weights of the one coupling."""
+        return self._tight() if self.coupling_ == "tight" else self._spreading()
+
+    def _pool(self) -> Pool:
+        C = None if isinstance(self.C, str) else grid_of("C", self.C, _GRID)
+        return Pool(C, ridge_grid(self.C), self._stop)
 
     def _spreading(self) -> Spreading:
         lam = None if isinstance(self.lam, str) else grid_of("lam", self.lam, _GRID)
@@ -251,17 +276,22 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _hidden(self, X: Rows) -> Hidden:
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
-    def _source(self, y: np.ndarray, held: Any = None, watch: Any = None) -> OnGraph:
-        """The rows on their graph, with these labels."""
-        known, targets, weight = self._labels(y)
-        numbers = np.flatnonzero(known)
-        if isinstance(self._rows, BlockRows):
-            every, some = None, self._hidden(take(self._rows, numbers))
-        else:
-            every = self._hidden(self._rows)
-            some = every.take(numbers)
+    def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
+        """The rows on their first graph, with these labels, for all class weights."""
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
-        return OnGraph(some, known, targets, weight, self._laplacian, every, basis, held, watch)
+        found = []
+        for weighting in self._weightings():
+            known, targets, weight = self._labels(y, weighting)
+            numbers = np.flatnonzero(known)
+            if isinstance(self._rows, BlockRows):
+                every, some = None, self._hidden(take(self._rows, numbers))
+            else:
+                every = self._hidden(self._rows)
+                some = every.take(numbers)
+            found.append(
+                OnGraph(some, known, targets, weight, self._graphs[0], every, basis, held, watch)
+            )
+        return found
 
     def _held_out(self, validation: Any) -> tuple[Hidden, Targets] | None:
         """Hidden validation rows and their targets."""
@@ -284,19 +314,29 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self.beta_, self.n_iter_ = solution.coef, solution.steps
         self.n_hidden_ = solution.coef.shape[0]
         self.intercept_ = placed(self._level(source.targets), solution.coef)
-        found: dict[str, Any] = {"surface_": solution.surface, "spread_path_": solution.spread_path}
+        found: dict[str, Any] = {
+            "surface_": solution.surface,
+            "spread_path_": solution.spread_path,
+            "candidates_": solution.candidates,
+        }
         if solution.selection == "loo" and solution.error is not None:
             found["loo_score_"] = _score_of(solution.error, source.targets, source.weight)
-        for name in ("surface_", "spread_path_", "loo_score_"):
+        for name in ("surface_", "spread_path_", "candidates_", "loo_score_"):
             self.__dict__.pop(name, None)
         self.__dict__ |= {name: value for name, value in found.items() if value is not None}
         self._y, self._reused = beside(y, solution.coef), solution.reused
-        self._calibrate(source.targets, solution.loo, solution.loo_rows, source.weight)
+        self._learn_temperature(source, solution)
         log_facts(self)
         return self
 
     def _transduced(self) -> Array:
-        """Outputs of all rows: the graph's where the coupling is free, and else Hβ."""
+        """Outputs of all rows: those that β was fitted to, and Hβ where the coupling is tight."""
+        if isinstance(self._reused, Pooled):
+            F = to_numpy(self._reused.outputs)
+            return placed(
+                signed(F) if hasattr(self, "classes_") else F + to_numpy(self.intercept_),
+                self._rows,
+            )
         if not isinstance(self._reused, Followed):
             return self._map(self._rows)
         labels = self._reused.labels
@@ -316,6 +356,35 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _level(self, targets: Targets) -> np.ndarray:
         """What the targets were short of."""
         return np.zeros(targets.outputs)
+
+
+def _laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
+    """The graphs of the rows: given ones, or those that are tried."""
+    if graph is None and coupling == "pool":
+        return nested_laplacians(X)
+    given = graph if isinstance(graph, list | tuple) else [graph]
+    if not given:
+        raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
+    if len(given) != 1 and coupling != "pool":
+        raise InvalidParameterError(
+            f"coupling={coupling!r} takes one graph, and {len(given)} are given; use "
+            "coupling='auto', which weighs them, or one of them."
+        )
+    return [as_laplacian(GRAPHS[coupling] if each is None else each, X) for each in given]
+
+
+def _are_words(X: Rows) -> bool:
+    """Whether columns are many and nearly all entries zero, as in counts of words."""
+    if not (is_numpy(X) or is_sparse(X)) or X.shape[1] < _WORDS:
+        return False
+    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
+    return bool(entries < _FILLED * X.shape[0] * X.shape[1])
+
+
+def _map_of_words(width: int, dtype: Any, random_state: Any) -> Any:
+    """Random units of rows of unit length: which words occur says more than how many."""
+    units = RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
+    return make_pipeline(Normalizer(), units)
 
 
 def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any]:

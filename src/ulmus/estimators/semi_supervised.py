@@ -8,17 +8,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
-from ulmus.estimators.class_labels import (
-    ClassLabels,
-    predict_log_proba,
-    predict_proba,
-    probabilities,
-    temperature,
-)
+from ulmus.calibration import probabilities, temperature, temperature_for
+from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
+from ulmus.methods.manifold import GraphSolution
+from ulmus.methods.pool import Pooled
+from ulmus.sources.source import OnGraph
 from ulmus.targets import (
     ClassTargets,
     check_labels,
@@ -48,28 +46,29 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
-    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
-        the coupling is free. A sparse matrix is an affinity, or distances in scikit-learn's
-        format. Rows are compared as the map scales them; where the coupling is free and the
-        columns share a unit, as pixels do, in that unit.
+    graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer, list or None, default=None
+        Who is whose neighbour. None tries ten and twenty neighbours with ``width="local"``; a list
+        is tried instead. Where the coupling is tight None is ``KNNGraph(5)``. A sparse matrix is an
+        affinity, or distances in scikit-learn's format. Rows are compared in their columns' unit
+        where these share one, as pixels do, and else, or where the coupling is tight, as the map
+        scales them. Rows of words (many columns, nearly all zero) are scaled to unit length.
     coupling : {"auto", "tight", "free"}, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
-        come of it, which serves where rows are many more than units. "auto" is tight below 10 000
-        rows or five rows a unit. Past that it is free, unless leaving out labelled rows goes
-        better without the graph; then it is tight, or ``coupling_`` is "none" and β is fitted to
-        the labelled rows alone, whichever goes better.
+        come of it. "auto" averages both, the labelled rows alone and ridge on self-given
+        classes, with many λ and C and several graphs, by how well each says labels that are left
+        out (``candidates_``), and fits β to the classes of the average. It is tight where lam,
+        solver or validation is given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the labels more closely.
     lam : "loo", float or array-like, default="loo"
         Strength of the graph's regularisation; larger values make outputs of neighbours more alike.
-        "loo" tries 13 values of each from 10⁻⁶ to 10⁶,
-        by leaving out each labelled row once.
+        Where the coupling is tight "loo" tries 13 values of each from 10⁻⁶ to 10⁶, by leaving out
+        each labelled row once.
     class_weight : "auto", dict, "balanced" or None, default="auto"
         A factor for the labelled rows of each class. "auto" balances them, as the paper does,
-        and counts every label once where "auto" or "free" coupling finds rows that are many more
-        than units.
+        where the coupling is tight, counts every label once where it is free, and tries both where
+        candidates are averaged.
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
         Cholesky for one C and lam, "cg" never forms an h × h matrix; `ConjugateGradients` says when
@@ -93,16 +92,23 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why.
+        The coupling in use, and why; "pool" is an average of candidates, and the reason its two
+        heaviest kinds.
+    candidates_ : dict of ndarrays
+        Where candidates were averaged, a row for each, the heaviest first: "kind" ("alone",
+        "tight", "free", "clusters"), "graph" (its number, −1 for none), "lam", "C", "weighting" (of
+        the class weights, 0 counts every label once), "weight", and where a label could be left
+        out "temperature", "error" and "log_likelihood".
     C_, lam_ : float
         The values in use.
     spread_path_ : dict of ndarrays
-        "lam" and "error" on left-out labelled rows, where the coupling is not tight.
+        "lam" and "error" on left-out labelled rows, where the coupling is free.
     surface_ : dict of ndarrays
         "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where
         they were chosen. Among the least error rates the smoothest solution wins.
-    selection_ : {"fixed", "loo", "validation"}
-        How C and lam were chosen.
+    selection_ : {"fixed", "loo", "validation", "prior"}
+        How C and lam were chosen; "prior" where each class has one label, so that none can be left
+        out.
     loo_score_ : float
         The part of left-out labelled rows that is right, where they chose.
     solver_, solver_reason_ : str
@@ -187,18 +193,18 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         """Probabilities for every row."""
         model = snapshot(self)
         F = model._transduced()
-        if model.coupling_ != "free":
+        if model.coupling_ == "tight":
             return probabilities(F, model.temperature_)
         # What the graph says are means of labels, ±1.
         P = (1.0 + F) / 2.0
         return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P
 
-    @property
-    def _class_weight(self) -> Any:
-        """The published weights are balanced; on a free graph labels count as they are spread."""
+    def _weightings(self) -> list[Any]:
+        """The class weights that are tried: the published ones are balanced."""
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
-            return None if getattr(self, "_at_scale", False) else "balanced"
-        return self.class_weight
+            tried: dict[str, list[Any]] = {"tight": ["balanced"], "free": [None]}
+            return tried.get(self.coupling_, [None, "balanced"])
+        return [self.class_weight]
 
     def _check_target(self, X: Any, y: Any) -> np.ndarray:
         y = plain(y)
@@ -214,7 +220,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
             check_classification_targets(labels)
         return y
 
-    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
         known = known_labels(y)
         if not known.any():
             raise InvalidInputError(
@@ -230,9 +236,9 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
             )
         codes = codes_of(y[known], self.classes_)
         totals = np.bincount(codes, minlength=len(self.classes_)).astype(float)
-        factors = class_factors(self._class_weight, self.classes_, totals)
+        factors = class_factors(weighting, self.classes_, totals)
         weight = np.ones(len(codes)) if factors is None else factors[codes]
-        counted = totals if is_balanced(self._class_weight) else None
+        counted = totals if is_balanced(weighting) else None
         return known, ClassTargets(codes, len(self.classes_), counted), weight
 
     def _validation_targets(self, y: np.ndarray) -> Any:
@@ -244,5 +250,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
             )
         return ClassTargets(codes, len(self.classes_))
 
-    def _calibrate(self, targets: Any, loo: Any, rows: Any, weight: Any) -> None:
-        self.temperature_ = temperature(to_numpy(loo), targets.codes[rows], weight[rows])
+    def _learn_temperature(self, source: OnGraph, solution: GraphSolution) -> None:
+        F, rows = to_numpy(solution.loo), solution.loo_rows
+        if isinstance(solution.reused, Pooled):
+            self.temperature_ = temperature_for(F, solution.reused.outputs[rows])
+        else:
+            targets: Any = source.targets
+            self.temperature_ = temperature(F, targets.codes[rows], source.weight[rows])

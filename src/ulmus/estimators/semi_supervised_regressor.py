@@ -34,7 +34,8 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
     coupling : {"auto", "tight", "free"}, default="auto"
-        Whether outputs are Hβ, or free to follow the graph, as in `SemiSupervisedELMClassifier`.
+        Whether outputs are Hβ, free to follow the graph, or averaged over candidates, as in
+        `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the known values more closely.
     lam : "loo", float or array-like, default="loo"
@@ -59,10 +60,12 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         The mean that was taken out.
     coupling_, coupling_reason_ : str
         The coupling in use, and why.
+    candidates_ : dict of ndarrays
+        The candidates and their weights, as in `SemiSupervisedELMClassifier`.
     C_, lam_ : float
         The values in use.
     spread_path_ : dict of ndarrays
-        "lam" and "error" on left-out labelled rows, where the coupling is not tight.
+        "lam" and "error" on left-out labelled rows, where the coupling is free.
     surface_ : dict of ndarrays
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
     selection_ : {"fixed", "loo", "validation"}
@@ -96,7 +99,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     >>> y = np.full(300, np.nan)
     >>> y[::20] = t[::20]  # fifteen values are known
     >>> model = SemiSupervisedELMRegressor(random_state=0).fit(X, y)
-    >>> bool(np.abs(model.transduction_ - t).mean() < 0.1)
+    >>> bool(np.abs(model.transduction_ - t).mean() < 0.2)
     True
     """
 
@@ -150,7 +153,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         self._flat = y.ndim == 1
         return y.reshape(len(y), -1)
 
-    def _labels(self, y: np.ndarray) -> tuple[np.ndarray, Any, np.ndarray]:
+    def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
         unknown = missing(y)
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             raise InvalidInputError(

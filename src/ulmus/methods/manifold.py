@@ -39,9 +39,8 @@ class GraphSolution(Solution):
     """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
 
     ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
-    ``surface`` and ``spread_path`` are those of all that were tried, and ``reused`` is what other
-    labels on the same rows can start from. ``why`` is the reason for another coupling than was
-    tried first.
+    ``surface``, ``spread_path`` and ``candidates`` are those of all that were tried, and ``reused``
+    is what other labels on the same rows can start from. ``why`` is the reason for the coupling.
     """
 
     lam: float = 0.0
@@ -50,6 +49,7 @@ class GraphSolution(Solution):
     error: float | None = None
     surface: dict[str, np.ndarray] | None = None
     spread_path: dict[str, np.ndarray] | None = None
+    candidates: dict[str, np.ndarray] | None = None
     steps: int = 1
     reused: Any = None
     coupling: str = "tight"

@@ -13,7 +13,7 @@ from ulmus.backends.linalg import column_products
 from ulmus.graphs import Laplacian
 from ulmus.methods.iterative import Iterated, conjugate_gradients, warn_of_steps
 
-__all__ = ["kernel_blocks", "spread"]
+__all__ = ["kernel_blocks", "spread", "spread_by_all"]
 
 
 def spread(
@@ -42,23 +42,36 @@ def kernel_blocks(
     tol: float = 1e-3,
     max_iter: int = 1000,
 ) -> np.ndarray:
-    """(I + λΛ)⁻¹ between some rows and columns, for every λ: len(lams) × rows × columns.
+    """(I + λΛ)⁻¹ between some rows and columns, for every λ: len(lams) × rows × columns."""
+    Y = np.zeros((len(laplacian), len(columns)), dtype=laplacian.matrix.dtype)
+    Y[columns, np.arange(len(columns))] = 1.0
+    return spread_by_all(laplacian, Y, lams, rows, tol, max_iter)
+
+
+def spread_by_all(
+    laplacian: Laplacian,
+    Y: np.ndarray,
+    lams: np.ndarray,
+    rows: np.ndarray | slice = slice(None),
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+) -> np.ndarray:
+    """(I + λΛ)⁻¹Y at some rows, for every λ: len(lams) × rows × columns of Y.
 
     The iterates of all but the largest λ are needed at these rows alone, so that all of them cost
     what the largest does.
     """
     lams = np.asarray(lams, dtype=float)
-    n, l = len(laplacian), len(columns)
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()
     above = (1.0 / lams - least)[:, None]
-    residual = np.zeros((n, l), dtype=laplacian.matrix.dtype)
-    residual[columns, np.arange(l)] = 1.0
-    direction, energy = residual.copy(), np.ones(l)
-    found = np.zeros((len(lams), len(rows), l))
+    residual = Y.copy()
+    direction, energy = residual.copy(), _products(residual, residual)
+    size = np.where(energy > 0, energy, 1.0)
     searched = np.repeat(residual[rows].astype(float)[None], len(lams), axis=0)
-    scale = before = np.ones((len(lams), l))
-    last_step, last_turn = np.ones(l), np.zeros(l)
+    found = np.zeros_like(searched)
+    scale = before = np.ones((len(lams), Y.shape[1]))
+    last_step, last_turn = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
     steps, worst = 0, 1.0
     while steps < max_iter and worst > tol:
         moved = laplacian @ direction
@@ -80,7 +93,7 @@ def kernel_blocks(
         direction += residual
         before, scale, last_step, last_turn, energy = scale, after, step, turn, fresh
         steps += 1
-        worst = float(np.sqrt(energy.max()))
+        worst = float(np.sqrt((energy / size).max()))
     if worst > tol:
         warn_of_steps(steps, worst, tol)
     return found / lams[:, None, None]

@@ -19,14 +19,14 @@ from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.manifold import GraphSolution, Manifold
+from ulmus.methods.manifold import GraphSolution
 from ulmus.methods.propagation import kernel_blocks, spread
 from ulmus.methods.ridge import Ridge, solve
 from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import OnGraph, Sample, Summed
 from ulmus.targets import ClassTargets, Targets, ValueTargets, chosen, coded
 
-__all__ = ["Followed", "FreeUnlessWorse", "GraphLabels", "Spreading", "labels_alone"]
+__all__ = ["Followed", "GraphLabels", "Spreading", "label_mass", "means", "reached_rows"]
 
 _LAMS = np.array([1.0, 3.0, 9.0, 24.0, 49.0, 99.0, 199.0])
 # λ = 99 is label spreading's usual α = λ / (1 + λ) = 0.99. It wins among equals.
@@ -65,7 +65,7 @@ class GraphLabels:
     @property
     def outputs(self) -> np.ndarray:
         """F: for classes between −1 and 1; of rows that no label leads to, zero."""
-        return _means(self.mass, self.targets)
+        return means(self.mass, self.targets)
 
     def pseudo_targets(self, known: np.ndarray) -> ClassTargets | ValueTargets:
         """Hard classes of F, or its values; given ones where they are ``known``."""
@@ -122,8 +122,8 @@ class Spreading:
         narrow = source.laplacian
         narrow = Laplacian(narrow.matrix.astype(np.float32), narrow.power)
         rows, tol = np.flatnonzero(source.known), min(self.stop.tol, _FINE)
-        sources = _sources(source.targets, source.weight)
-        reached = _reached(source.laplacian, rows)
+        sources = label_mass(source.targets, source.weight)
+        reached = reached_rows(source.laplacian, rows)
         start, path, error = None, None, None
         lams = _LAMS if self.lam is None else self.lam
         if before is not None:
@@ -152,39 +152,6 @@ class Spreading:
         part = H if len(rows) == len(H) else H.take(rows)
         solution = solve(Problem(part, pseudo.take(rows).placed(H.X)), self.C)
         return _solution(source, labels, pseudo, solution)
-
-
-@dataclass(frozen=True)
-class FreeUnlessWorse:
-    """Spread labels, unless leaving out labelled rows goes better without the graph.
-
-    Then the tight form is tried, whose λ may be small, and else the labelled rows serve alone.
-    """
-
-    free: Spreading
-    tight: Manifold
-
-    def fit(self, source: OnGraph) -> GraphSolution:
-        """The free form, the tight one, or neither."""
-        labels = self.free.spread(source)
-        if labels.error is None:
-            return self.free.follow(source, labels)
-        alone = labels_alone(source, self.free.C)
-        if alone.error is None or labels.error <= alone.error:
-            return self.free.follow(source, labels)
-        why = f"left-out labelled rows: error {alone.error:.3g} without the graph"
-        why = f"{why}, {labels.error:.3g} by the graph alone"
-        tight = self.tight.fit(source)
-        if tight.error is not None and tight.error < alone.error:
-            return replace(tight, why=why, spread_path=labels.path)
-        why = f"{why}, {tight.error:.3g} with a little of it"
-        return replace(alone, why=why, spread_path=labels.path)
-
-
-def labels_alone(source: OnGraph, C: float | np.ndarray) -> GraphSolution:
-    """The supervised fit to the labelled rows."""
-    found = replace(solve(source.labelled(), C), lam=0.0)
-    return GraphSolution.of(found, "the labelled rows are solved for alone", coupling="none")
 
 
 def _solution(
@@ -232,7 +199,7 @@ def _warn_of_unreached(reached: np.ndarray) -> None:
         )
 
 
-def _sources(targets: Targets, weight: np.ndarray) -> np.ndarray:
+def label_mass(targets: Targets, weight: np.ndarray) -> np.ndarray:
     """C[Y, 1] of the labelled rows."""
     every = slice(0, len(targets))
     Y = np.column_stack([targets.block(every, np.dtype(np.float64)), np.ones(len(targets))])
@@ -240,7 +207,7 @@ def _sources(targets: Targets, weight: np.ndarray) -> np.ndarray:
     return sources
 
 
-def _means(mass: np.ndarray, targets: Targets) -> np.ndarray:
+def means(mass: np.ndarray, targets: Targets) -> np.ndarray:
     """F = KCT / KC1."""
     total = mass[..., -1:]
     Y = np.divide(mass[..., :-1], total, out=np.zeros_like(mass[..., :-1]), where=total > 0)
@@ -248,7 +215,7 @@ def _means(mass: np.ndarray, targets: Targets) -> np.ndarray:
     return np.where(total > 0, F, 0.0)
 
 
-def _reached(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
+def reached_rows(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
     """The rows in a component of the graph that has a labelled row."""
     _, component = connected_components(laplacian.matrix, directed=False)
     return np.isin(component, component[rows])
@@ -283,14 +250,14 @@ def _left_out(
     if n * l <= _ENTRIES:
         K = kernel_blocks(laplacian, rows, rows, lams, tol, max_iter)
         K[:, np.arange(l), np.arange(l)] = 0.0
-        mass = _reweighted(K @ _sources(targets, weight).astype(float), targets, weight)
+        mass = _reweighted(K @ label_mass(targets, weight).astype(float), targets, weight)
         return _errors(mass, targets, np.arange(l), weight)
     held = np.sort(sample_rows(0, int(_HELD_SHARE * l), l))
     others = np.setdiff1d(np.arange(l), held)
     Y = np.zeros((n, targets.width + 1), dtype=np.float32)
     rest = Problem(None, targets, weight).among(others)
     assert rest.weight is not None
-    Y[rows[others]] = _sources(rest.targets, rest.weight)
+    Y[rows[others]] = label_mass(rest.targets, rest.weight)
     start, found = None, []
     for lam in lams.tolist():
         start = spread(laplacian, Y, lam, start, tol, max_iter).values
@@ -313,7 +280,7 @@ def _errors(
     mass: np.ndarray, targets: Targets, rows: np.ndarray, weight: np.ndarray
 ) -> np.ndarray | None:
     """The error of the means on those of the labelled ``rows`` that can be judged, for every λ."""
-    F, T = _means(mass, targets), coded(targets, rows, np.dtype(np.float64))
+    F, T = means(mass, targets), coded(targets, rows, np.dtype(np.float64))
     share = np.where(mass[0, :, -1] > 0, weight[rows], 0.0)
     if isinstance(targets, ClassTargets):
         # The only row of its class has no others to name it.

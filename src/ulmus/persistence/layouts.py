@@ -12,7 +12,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ulmus.estimators.class_labels import TEMPERATURES
+from ulmus.calibration import TEMPERATURES
 from ulmus.features.random_units import ACTIVATIONS
 from ulmus.fitted import declared
 from ulmus.kernels import Kernel
@@ -226,6 +226,9 @@ PARTS: dict[str, Layout] = {
     "ulmus.methods.spreading.GraphLabels": _part(
         targets=_TARGETS, mass="floats n b", reached="array b n", lam="number",
         error="number | none",
+    ),
+    "ulmus.methods.pool.Pooled": _part(
+        outputs="floats n k", bases="tuple a ManifoldBasis", C="positive"
     ),
     "ulmus.targets.ClassTargets": _part(n_classes="size k", codes="places n below k"),
     "ulmus.targets.ValueTargets": _part(values="floats n m"),

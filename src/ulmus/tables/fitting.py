@@ -284,8 +284,10 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
     estimator.fit(view.transform(X), given)
-    # Where the graph does not help, supervised candidates are compared.
-    return (view, estimator) if estimator.coupling_ != "none" else choose(*labelled, seen=X)
+    candidates = estimator.candidates_
+    alone = float(candidates["weight"][candidates["kind"] == "alone"].sum())
+    # Where rows without a target do not help, supervised candidates are compared.
+    return (view, estimator) if alone < 0.5 else choose(*labelled, seen=X)
 
 
 def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None) -> Choice:

@@ -1,0 +1,140 @@
+"""Few labels on ten data sets: the default SS-ELM, its kinds alone, and its peers.
+
+Run by ``python -m benchmarks labels``. Up to 2000 rows of each set are given, and labels are drawn
+from a seed. For the peers columns are scaled to unit variance, except pixels, which share a unit,
+and words, whose rows are scaled to unit length. Nothing is tuned but what a model tunes itself.
+"""
+
+import os
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+
+SETS = (
+    "uspst_mr", "coil20", "g50c", "optdigits", "usps", "letter", "clouds", "moons", "tdt2", "mnist",
+)  # fmt: skip
+LABELS = ("2 a class", "10 a class", "100")
+DRAWS = 10
+KINDS = ("alone", "tight", "free", "clusters")
+_PIXELS = {"uspst_mr", "coil20", "optdigits", "usps", "mnist"}
+_ROWS = 2000
+
+
+def data(name, seed):
+    """At most 2000 rows and their classes."""
+    from papers.datasets import load
+
+    rng = np.random.default_rng(seed)
+    if name == "moons":
+        from sklearn.datasets import make_moons
+
+        return make_moons(_ROWS, noise=0.1, random_state=seed)
+    if name == "clouds":
+        y = rng.integers(4, size=_ROWS)
+        centers = rng.standard_normal((4, 200))
+        centers *= 3.5 / np.linalg.norm(centers, axis=1)[:, None]
+        return rng.standard_normal((_ROWS, 200)) + centers[y], y
+    found = load(name, download=False)
+    rows = rng.permutation(len(found.target))[:_ROWS]
+    X = found.data[rows]
+    X = sp.csr_array(X, dtype=float) if sp.issparse(X) else np.asarray(X, dtype=float)
+    return X, np.unique(found.target[rows], return_inverse=True)[1]
+
+
+def known_rows(y, count, seed):
+    """Rows whose labels are given; every class has two of them."""
+    rng = np.random.default_rng(1000 + seed)
+    each = 2 if count == "100" else int(count.split()[0])
+    rows = [rng.permutation(np.flatnonzero(y == c))[:each] for c in np.unique(y)]
+    known = np.zeros(len(y), dtype=bool)
+    known[np.concatenate(rows)] = True
+    if count == "100":
+        rest = rng.permutation(np.flatnonzero(~known))
+        known[rest[: max(0, 100 - known.sum())]] = True
+    return known
+
+
+def _kinds(X, few, unknown, truth):
+    """The errors of the pool, and of the same with all its mass on one kind."""
+    from ulmus import SemiSupervisedELMClassifier
+    from ulmus.methods import pool
+
+    average, found = pool._average, {}
+
+    def each_kind(setting, weighed, stop):
+        for kind in KINDS:
+            # One candidate of another kind stands by for rows that no label leads to.
+            spare = [(c, 1e-12) for c, _ in weighed if c.kind == "alone"][:1]
+            part = [(c, w) for c, w in weighed if c.kind == kind]
+            classes = average(setting, part + (spare if kind == "free" else []), stop)
+            found[kind] = np.mean(classes.argmax(axis=1)[unknown] != truth)
+        return average(setting, weighed, stop)
+
+    pool._average = each_kind
+    try:
+        model = SemiSupervisedELMClassifier(random_state=0).fit(X, few)
+    finally:
+        pool._average = average
+    return {"Ulmus": np.mean(model.transduction_[unknown] != truth)} | found
+
+
+def peers():
+    """The peers by name, made anew."""
+    from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+    from sklearn.svm import SVC
+
+    from ulmus import ELMClassifier, KernelELMClassifier
+
+    return {
+        "LabelSpreading, knn": LabelSpreading("knn", max_iter=300),
+        "LabelSpreading, rbf": LabelSpreading("rbf", max_iter=300),
+        "SelfTraining, SVC": SelfTrainingClassifier(SVC(probability=True, random_state=0)),
+        "SVC": SVC(),
+        "ELM": ELMClassifier(random_state=0),
+        "kernel ELM": KernelELMClassifier(),
+    }
+
+
+def _scaled(name, X):
+    from sklearn.preprocessing import normalize, scale
+
+    if sp.issparse(X):
+        return normalize(X).toarray()
+    return X / X.max() if name in _PIXELS else scale(X)
+
+
+def one(name, count, seed):
+    """The error (%) on rows without a label, of every contender."""
+    X, y = data(name, seed)
+    known = known_rows(y, count, seed)
+    few = np.where(known, y, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = _kinds(X, few, ~known, y[~known])
+        Z = _scaled(name, X)
+        for peer, model in peers().items():
+            semi = peer.startswith(("Label", "Self"))
+            rows = slice(None) if semi else known
+            try:
+                classes = model.fit(Z[rows], few[rows]).predict(Z[~known])
+            except ValueError:  # calibration by folds needs more labels than there are
+                continue
+            found[peer] = np.mean(classes != y[~known])
+    return name, count, seed, {each: 100.0 * float(error) for each, error in found.items()}
+
+
+def measure(draws=DRAWS, sets=SETS):
+    """Errors by set, labels and contender, a number for each draw."""
+    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
+        delayed(one)(name, count, seed)
+        for name in sets
+        for count in LABELS
+        for seed in range(draws)
+    )
+    found = {}
+    for name, count, _, errors in jobs:
+        for contender, error in errors.items():
+            found.setdefault(f"{name}, {count}", {}).setdefault(contender, []).append(error)
+    return found

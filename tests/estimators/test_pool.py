@@ -1,0 +1,164 @@
+"""The default of the semi-supervised estimators: candidates of several kinds, averaged."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits, make_blobs, make_moons
+
+from ulmus import ELMClassifier, KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.methods import candidates
+
+MOONS, SIDE = make_moons(400, noise=0.08, random_state=0)
+DIGITS, DIGIT = (part[:600] for part in load_digits(return_X_y=True))
+
+
+def few(y, count, seed=0, unknown=-1):
+    known = np.random.default_rng(seed).choice(len(y), count, replace=False)
+    found = np.full(len(y), unknown, dtype=y.dtype)
+    found[known] = y[known]
+    return found
+
+
+def model(**parameters):
+    return SemiSupervisedELMClassifier(**{"n_hidden": 200, "random_state": 0} | parameters)
+
+
+def test_every_kind_is_weighed_and_the_weights_sum_to_one():
+    fitted = model().fit(DIGITS, few(DIGIT, 60))
+    table = fitted.candidates_
+    assert set(table["kind"]) == {"alone", "tight", "free", "clusters"}
+    assert table["weight"].sum() == pytest.approx(1.0)
+    assert_array_equal(np.sort(table["weight"])[::-1], table["weight"])
+    assert set(table["graph"][table["kind"] == "free"]) == {0, 1}
+    assert set(table["graph"][table["kind"] == "alone"]) == {-1}
+    assert fitted.coupling_ == "pool"
+    assert table["kind"][0] in fitted.coupling_reason_
+    assert 0.0 <= fitted.loo_score_ <= 1.0
+    assert np.mean(fitted.transduction_ == DIGIT) > 0.85
+
+
+def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
+    fitted = model(C=3.0).fit(DIGITS, few(DIGIT, 60))
+    alone = ELMClassifier(n_hidden=200, C=3.0, random_state=0).fit(DIGITS, fitted.transduction_)
+    assert_allclose(fitted.beta_, alone.beta_, rtol=1e-6, atol=1e-9)
+
+
+def test_the_transduction_is_what_the_distributions_say():
+    labels = few(DIGIT, 60)
+    fitted = model().fit(DIGITS, labels)
+    P = fitted.label_distributions_
+    assert_allclose(P.sum(axis=1), 1.0, rtol=1e-5)
+    assert P.min() >= 0.0
+    unknown = labels < 0
+    assert_array_equal(P.argmax(axis=1)[unknown], fitted.transduction_[unknown])
+    assert_array_equal(fitted.transduction_[~unknown], labels[~unknown])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_relabelling_is_a_fit_with_other_labels(classes):
+    X, y = make_blobs(150, centers=classes, cluster_std=3.0, random_state=0)
+    fitted = model(C=1.0).fit(X, few(y, 30))
+    other = few(y, 25, seed=1)
+    again, fresh = fitted.relabel(other), model(C=1.0).fit(X, other)
+    assert_allclose(again.label_distributions_, fresh.label_distributions_, atol=1e-6)
+    assert_allclose(again.beta_, fresh.beta_, rtol=1e-6, atol=1e-8)
+    assert_allclose(again.candidates_["weight"], fresh.candidates_["weight"], rtol=1e-6)
+
+
+def test_a_graph_of_noise_does_no_harm():
+    X, y = make_blobs(600, centers=4, n_features=10, cluster_std=4.0, random_state=0)
+    ends = np.random.default_rng(0).integers(600, size=(2, 3000))
+    W = sp.coo_array((np.ones(3000), ends), shape=(600, 600)).tocsr()
+    labels = few(y, 100)
+    fitted = model(graph=W.maximum(W.T)).fit(X, labels)
+    known = labels >= 0
+    alone = ELMClassifier(n_hidden=200, random_state=0).fit(X[known], y[known])
+    right = np.mean(fitted.transduction_[~known] == y[~known])
+    assert right >= alone.score(X[~known], y[~known]) - 0.005
+
+
+def test_clouds_without_a_manifold_are_found_by_their_gaps():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=600)
+    X = rng.standard_normal((600, 100)) + (2 * y[:, None] - 1) * rng.standard_normal(100) / 4.0
+    labels = few(y, 20)
+    fitted = model().fit(X, labels)
+    known = labels >= 0
+    alone = ELMClassifier(n_hidden=200, random_state=0).fit(X[known], y[known])
+    right = np.mean(fitted.transduction_[~known] == y[~known])
+    assert right > alone.score(X[~known], y[~known]) + 0.03
+
+
+def test_one_label_a_class_leaves_the_choice_to_the_prior():
+    labels = np.full(400, -1)
+    for side in (0, 1):
+        labels[np.flatnonzero(side == SIDE)[0]] = side
+    fitted = model().fit(MOONS, labels)
+    assert fitted.selection_ == "prior"
+    assert not hasattr(fitted, "loo_score_")
+    assert "error" not in fitted.candidates_
+    by_kind = {
+        kind: fitted.candidates_["weight"][fitted.candidates_["kind"] == kind].sum()
+        for kind in ("alone", "tight", "free", "clusters")
+    }
+    assert by_kind == pytest.approx(
+        {"alone": 1 / 13, "tight": 2 / 13, "free": 8 / 13, "clusters": 2 / 13}
+    )
+
+
+def test_rows_that_no_label_leads_to_are_named_by_the_others():
+    far = MOONS[:50] + np.array([100.0, 0.0])
+    X, labels = np.vstack([MOONS, far]), np.concatenate([few(SIDE, 20), np.full(50, -1)])
+    fitted = model(graph=KNNGraph(5)).fit(X, labels)
+    assert np.isfinite(fitted.label_distributions_).all()
+    assert_allclose(fitted.label_distributions_.sum(axis=1), 1.0, rtol=1e-5)
+
+
+def test_a_list_of_graphs_is_weighed():
+    graphs = [KNNGraph(3), KNNGraph(8, weights="binary"), KNNGraph(15, width="local")]
+    fitted = model(graph=graphs).fit(MOONS, few(SIDE, 20))
+    assert set(fitted.candidates_["graph"]) == {-1, 0, 1, 2}
+    with pytest.raises(InvalidParameterError, match="takes one graph, and 3 are given"):
+        model(graph=graphs, coupling="tight").fit(MOONS, few(SIDE, 20))
+    with pytest.raises(InvalidInputError, match="The graph has 3 rows"):
+        model(graph=[KNNGraph(3), sp.csr_array(np.ones((3, 3)))]).fit(MOONS, few(SIDE, 20))
+    with pytest.raises(InvalidParameterError, match="graph=\\[\\] is empty"):
+        model(graph=[]).fit(MOONS, few(SIDE, 20))
+
+
+def test_labels_of_copies_that_disagree():
+    X = np.repeat(MOONS[:100], 3, axis=0)
+    labels = np.full(300, -1)
+    labels[:30] = np.tile([0, 1, 1], 10)
+    fitted = model().fit(X, labels)
+    assert_array_equal(fitted.transduction_[:30], labels[:30])
+    assert np.isfinite(fitted.label_distributions_).all()
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0}])
+def test_class_weights_that_are_given_are_the_only_ones(class_weight):
+    fitted = model(class_weight=class_weight).fit(MOONS, few(SIDE, 20))
+    assert set(fitted.candidates_["weighting"]) == {0}
+
+
+def test_many_labels_are_compared_by_some_of_them(monkeypatch):
+    monkeypatch.setattr(candidates, "_ENTRIES", 600 * 40)
+    monkeypatch.setattr(candidates, "_LEAST_JUDGED", 40)
+    fitted = model().fit(DIGITS, few(DIGIT, 300))
+    assert np.mean(fitted.transduction_ == DIGIT) > 0.9
+
+
+def test_numbers_are_averaged_too():
+    t = np.linspace(3, 14, 500)
+    X = np.column_stack([t * np.cos(t), t * np.sin(t)])
+    y = few(t, 40, unknown=np.nan)
+    fitted = SemiSupervisedELMRegressor(random_state=0).fit(X, y)
+    assert fitted.coupling_ == "pool"
+    assert set(fitted.candidates_["kind"]) == {"alone", "tight", "free"}
+    assert np.abs(fitted.transduction_ - t).mean() < 0.2
+    assert_array_equal(fitted.transduction_[~np.isnan(y)], y[~np.isnan(y)])
+    other = y.copy()
+    other[7] = t[7]
+    assert np.abs(fitted.relabel(other).transduction_ - t).mean() < 0.2

@@ -1,0 +1,144 @@
+"""Candidates for few labels: what is said of a row without its label, and how they are weighed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ulmus.graphs import KNNGraph, laplacian
+from ulmus.hidden import Hidden, KeptRows
+from ulmus.methods import candidates, pool
+from ulmus.methods import own_classes as own
+from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
+from ulmus.methods.own_classes import own_classes
+from ulmus.methods.propagation import spread_by_all
+from ulmus.targets import ClassTargets, ValueTargets, signed
+
+CODES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+
+
+def labels_of(codes, balanced, n_classes=3):
+    counts = np.bincount(codes, minlength=n_classes)
+    weight = len(codes) / (n_classes * counts[codes]) if balanced else np.ones(len(codes))
+    return FewLabels(ClassTargets(codes, n_classes), weight, counts, balanced)
+
+
+def rows(count, width, seed=0):
+    return np.random.default_rng(seed).standard_normal((count, width))
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["plain", "balanced"])
+def test_a_row_left_out_of_the_ridge_is_a_fit_without_it(balanced):
+    H, labels = rows(9, 5), labels_of(CODES, balanced)
+    for C, found in zip(
+        (0.3, 20.0), ridge_left_out(H @ H.T, labels, np.array([0.3, 20.0])), strict=True
+    ):
+        for i in range(9):
+            rest = np.delete(np.arange(9), i)
+            without = labels_of(CODES[rest], balanced)
+            K = H[rest] @ H[rest].T + np.diag(1 / (C * without.weight))
+            alone = H[i] @ H[rest].T @ np.linalg.solve(K, without.coded)
+            assert_allclose(found[i], alone, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("balanced", [False, True], ids=["plain", "balanced"])
+def test_a_row_left_out_of_the_spread_labels_is_a_mean_without_it(balanced):
+    A = rows(9, 9)
+    K, labels = np.exp(A + A.T)[None], labels_of(CODES, balanced)
+    found = candidates._spread_left_out(K, labels)[0]
+    for i in range(9):
+        rest = np.delete(np.arange(9), i)
+        without = labels_of(CODES[rest], balanced)
+        share = K[0, i, rest] * without.weight
+        assert_allclose(found[i], share @ without.coded / share.sum(), rtol=1e-6)
+
+
+def test_numbers_are_left_out_alike():
+    H, values = rows(8, 3), rows(8, 2, seed=1)
+    labels = FewLabels(ValueTargets(values), np.ones(8), None, False)
+    (found,) = ridge_left_out(H @ H.T, labels, np.array([2.0]))
+    rest = np.arange(1, 8)
+    beta = np.linalg.solve(H[rest].T @ H[rest] + np.eye(3) / 2.0, H[rest].T @ values[rest])
+    assert_allclose(found[0], H[0] @ beta, rtol=1e-8)
+
+
+def test_labels_spread_at_once_for_every_lambda():
+    L = laplacian(KNNGraph(4).affinity(rows(40, 2)))
+    Y = rows(40, 3, seed=1)
+    lams = np.array([0.5, 4.0, 60.0])
+    found = spread_by_all(L, Y, lams, tol=1e-10)
+    for lam, part in zip(lams, found, strict=True):
+        exact = np.linalg.solve(np.eye(40) + lam * L.matrix.toarray(), Y)
+        assert_allclose(part, exact, rtol=1e-6, atol=1e-8)
+
+
+def test_graphs_of_one_search_are_those_of_their_own():
+    X = rows(60, 3)
+    found = nested_laplacians(X, (5, 12))
+    for k, L in zip((5, 12), found, strict=True):
+        own_search = KNNGraph(k, width="local").laplacian(X)
+        assert_allclose(L.matrix.toarray(), own_search.matrix.toarray(), atol=1e-12)
+
+
+def test_there_are_no_more_neighbours_than_rows():
+    assert len(nested_laplacians(rows(4, 2), (10, 20))) == 1
+
+
+def clouds(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(3, size=n)
+    return codes, rng.standard_normal((n, 8)) + 4.0 * np.eye(3, 8)[codes]
+
+
+def hidden(H):
+    return Hidden(KeptRows(H.shape[1], H.dtype, 0.0), H)
+
+
+def test_own_classes_find_clusters_from_two_labels_each():
+    codes, H = clouds()
+    known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
+    found = own_classes(hidden(H), known, labels_of(codes[known], True), 10.0)
+    F = H @ found.coef[:-1] + found.coef[-1]
+    assert np.mean(F.argmax(axis=1) == codes) > 0.97
+
+
+def test_own_classes_leave_a_part_of_the_labels_out(monkeypatch):
+    monkeypatch.setattr(own, "_PARTS", 6)
+    codes, H = clouds(seed=3)
+    known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
+    whole = labels_of(codes[known], False)
+    found = own_classes(hidden(H), known, whole, 1.0).left_out
+    without = own_classes(hidden(H), known[1:], labels_of(codes[known[1:]], False), 1.0)
+    assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-8)
+
+
+def test_the_last_step_has_classes_that_it_gives_itself():
+    codes, H = clouds()
+    known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
+    beta = own_classes(hidden(H), known, labels_of(codes[known], True), 10.0).coef[:-1]
+    F = H @ beta
+    classes = (F - F.mean(axis=0)).argmax(axis=1)
+    classes[known] = codes[known]
+    A = H.T @ H + np.eye(8) / 10.0
+    assert_allclose(beta, np.linalg.solve(A, H.T @ signed(np.eye(3)[classes])), rtol=1e-7)
+
+
+def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():
+    kinds = ["alone", "alone", "tight", "free"]
+    given = [-3.0, -5.0, -1.0, -8.0]
+    given_ones = [
+        candidates.Candidate(kind, np.zeros((1, 1)), log_likelihood=value)
+        for kind, value in zip(kinds, given, strict=True)
+    ]
+    found = pool._weighed(given_ones, np.array([0.5, 0.5, 2.0, 3.0]))
+    assert sum(weight for _, weight in found) == pytest.approx(1.0)
+    assert [each.kind for each, _ in found] == ["tight", "alone", "free", "alone"]
+    heaviest, second = found[0][1], found[1][1]
+    assert heaviest / second == pytest.approx(2.0 * np.exp(-0.5) / (0.5 * np.exp(-1.5)))
+
+
+def test_copies_in_the_graph_do_no_harm():
+    X = np.repeat(rows(4, 2), 30, axis=0)
+    for L in nested_laplacians(X, (10, 20)):
+        assert sp.issparse(L.matrix)
+        assert_array_equal(np.isfinite(L.matrix.data), True)
