@@ -11,6 +11,7 @@ import pytest
 import ulmus.plotting
 from ulmus.exceptions import MissingExtraError
 from ulmus.plotting import (
+    CandidatesDisplay,
     ClusterConfusionDisplay,
     EmbeddingDisplay,
     KernelSpectrumDisplay,
@@ -24,6 +25,7 @@ DISPLAYS = [
     EmbeddingDisplay(np.eye(2), [0, 1], certainty=[0.2, 0.9]),
     KernelSpectrumDisplay([0.5, 0.1], rank=2, tol=0.1),
     ClusterConfusionDisplay(np.eye(2, dtype=int)),
+    CandidatesDisplay(["alone", "free"], [0.2, 0.1], [0.3, 0.7]),
 ]
 
 
