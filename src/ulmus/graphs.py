@@ -189,7 +189,7 @@ class KNNGraph(BaseEstimator):
         X = plain_rows(X)
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
-        distances = self.distances(X) if groups is None else self._within(X, groups)
+        distances = self._distances(X) if groups is None else self._within(X, groups)
         return affinity_of(distances, self.weights, self.width)
 
     def laplacian(self, X: Rows) -> Laplacian:
@@ -217,7 +217,7 @@ class KNNGraph(BaseEstimator):
         dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
         return dense and self.metric == "euclidean" and X.shape[0] > _EXACT_ROWS
 
-    def distances(self, X: Rows) -> Any:
+    def _distances(self, X: Rows) -> Any:
         """Those to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
         if self.search(X) == "exact":
@@ -243,7 +243,7 @@ class KNNGraph(BaseEstimator):
         return sp.coo_array(entries, shape=(X.shape[0], X.shape[0]))
 
     def _listed(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        D = sp.coo_array(self.distances(X))
+        D = sp.coo_array(self._distances(X))
         return D.row, D.col, D.data
 
     def _nearest(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -164,7 +164,7 @@ def nested_laplacians(X: Rows, sizes: tuple[int, ...] = _NEIGHBORS) -> list[Lapl
     sizes = tuple(sorted({min(k, max(X.shape[0] - 1, 1)) for k in sizes}))
     if X.shape[0] < 2:
         return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
-    D = sp.csr_array(KNNGraph(sizes[-1]).distances(X))
+    D = sp.csr_array(KNNGraph(sizes[-1])._distances(X))
     row = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
     order = np.lexsort((D.data, row))
     nearer = np.empty_like(order)
