@@ -7,7 +7,7 @@ from hypothesis.strategies import booleans, integers, sampled_from
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax, softmax
 
-from ulmus.calibration import probabilities, temperature
+from ulmus.calibration import probabilities, temperature, temperature_for
 from ulmus.targets import chosen
 
 
@@ -74,3 +74,9 @@ def test_the_likeliest_class_is_the_chosen_one_even_where_probabilities_tie(dtyp
         assert P.dtype == dtype
         assert_array_equal(P.argmax(axis=1), chosen(F))
         assert_allclose(P.sum(axis=1), 1.0, rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_a_temperature_is_found_again_from_the_probabilities_it_gave(outputs):
+    F = np.random.default_rng(0).standard_normal((50, outputs))
+    assert temperature_for(F, probabilities(F, 2.5)) == pytest.approx(2.5, rel=1e-4)

@@ -94,10 +94,15 @@ def hidden(H):
     return Hidden(KeptRows(H.shape[1], H.dtype, 0.0), H)
 
 
+def fitted(H, known, labels, C):
+    (found,) = own_classes(hidden(H), known, labels, np.array([C]))
+    return found
+
+
 def test_own_classes_find_clusters_from_two_labels_each():
     codes, H = clouds()
     known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
-    found = own_classes(hidden(H), known, labels_of(codes[known], True), 10.0)
+    found = fitted(H, known, labels_of(codes[known], True), 10.0)
     F = H @ found.coef[:-1] + found.coef[-1]
     assert np.mean(F.argmax(axis=1) == codes) > 0.97
 
@@ -107,15 +112,15 @@ def test_own_classes_leave_a_part_of_the_labels_out(monkeypatch):
     codes, H = clouds(seed=3)
     known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
     whole = labels_of(codes[known], False)
-    found = own_classes(hidden(H), known, whole, 1.0).left_out
-    without = own_classes(hidden(H), known[1:], labels_of(codes[known[1:]], False), 1.0)
+    found = fitted(H, known, whole, 1.0).left_out
+    without = fitted(H, known[1:], labels_of(codes[known[1:]], False), 1.0)
     assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-8)
 
 
 def test_the_last_step_has_classes_that_it_gives_itself():
     codes, H = clouds()
     known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
-    beta = own_classes(hidden(H), known, labels_of(codes[known], True), 10.0).coef[:-1]
+    beta = fitted(H, known, labels_of(codes[known], True), 10.0).coef[:-1]
     F = H @ beta
     classes = (F - F.mean(axis=0)).argmax(axis=1)
     classes[known] = codes[known]
@@ -142,3 +147,11 @@ def test_copies_in_the_graph_do_no_harm():
     for L in nested_laplacians(X, (10, 20)):
         assert sp.issparse(L.matrix)
         assert_array_equal(np.isfinite(L.matrix.data), True)
+
+
+def test_outputs_are_carried_on_edge_by_edge_and_not_to_other_parts():
+    W = sp.csr_array(np.diag([1.0, 1.0, 0.0, 1.0], 1) + np.diag([1.0, 1.0, 0.0, 1.0], -1))
+    F, near = np.array([[1.0], [0.0], [0.0], [0.0], [0.0]]), np.array([True] + 4 * [False])
+    found, known = pool._carried_on(F, near, laplacian(W))
+    assert_array_equal(known, [True, True, True, False, False])
+    assert_allclose(found[:3], 1.0)

@@ -258,6 +258,6 @@ def _spread_left_out(K: np.ndarray, labels: FewLabels) -> np.ndarray:
 def _own_classes(setting: Setting) -> Iterator[Candidate]:
     labels = setting.labels(len(setting.sources) - 1)
     numbers = np.flatnonzero(setting.sources[0].known)[setting.compared]
-    for C in setting.grid(_CLUSTERS).tolist():
-        found = own_classes(setting.every, numbers, labels, C)
-        yield Candidate("clusters", found.left_out, C=C, coef=found.coef)
+    Cs = setting.grid(_CLUSTERS)
+    for C, found in zip(Cs, own_classes(setting.every, numbers, labels, Cs), strict=True):
+        yield Candidate("clusters", found.left_out, C=float(C), coef=found.coef)

@@ -8,6 +8,7 @@ clusters, without a manifold between them, are found from a label or two.
 Labelled rows are left out a part at a time, each part with a run of its own.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,18 +35,27 @@ class OwnClasses:
     left_out: np.ndarray
 
 
-def own_classes(every: Hidden, known: np.ndarray, labels: Any, C: float) -> OwnClasses:
-    """``known`` are the numbers of the rows that have these labels."""
-    codes, n_classes = labels.targets.codes, labels.targets.n_classes
+def own_classes(
+    every: Hidden, known: np.ndarray, labels: Any, Cs: np.ndarray
+) -> Iterator[OwnClasses]:
+    """The fit at every C; ``known`` are the numbers of the rows that have these labels."""
     rest = np.setdiff1d(np.arange(len(every)), known)
     if len(rest) > _ROWS:
         rest = rest[np.sort(sample_rows(1, _ROWS, len(rest)))]
     rows = np.concatenate([known, rest])
     H = to_numpy(doubles(every.take(rows).all()))
-    l, parts = len(known), _parts(codes)
+    gram = H.T @ H
+    for C in Cs.tolist():
+        yield _settled(H, gram, labels, C)
+
+
+def _settled(H: np.ndarray, gram: np.ndarray, labels: Any, C: float) -> OwnClasses:
+    """The fit at one C; the first rows are those with a label."""
+    codes, n_classes = labels.targets.codes, labels.targets.n_classes
+    l, parts = len(codes), _parts(codes)
     # The first run has all labels; every other one is without a part of them.
     kept = np.array([np.full(l, True), *(parts != k for k in range(parts.max() + 1))])
-    factor = cho_factor(H.T @ H + np.eye(H.shape[1]) / C)
+    factor = cho_factor(gram + np.eye(len(gram)) / C)
     F = np.stack([_start(H, H[:l], labels, some, C) for some in kept], axis=1)
     classes = None
     for _ in range(_STEPS):

@@ -19,7 +19,7 @@ from ulmus.backends.namespace import doubles, from_numpy, to_numpy
 from ulmus.calibration import probabilities, temperature
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.methods.candidates import Candidate, Setting, all_candidates
+from ulmus.methods.candidates import Candidate, FewLabels, Setting, all_candidates
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
 from ulmus.methods.manifold_basis import ManifoldBasis
@@ -93,19 +93,19 @@ class Pool:
         some = every.take(np.flatnonzero(sources[0].known))
         sources = [replace(each, every=every, some=some) for each in sources]
         setting = Setting.of(sources, laplacians, bases, self.C)
-        judged = [_judged(setting, each) for each in all_candidates(setting)]
+        labels = setting.labels(0)
+        judged = [_judged(labels, each) for each in all_candidates(setting)]
         candidates = _weighed(judged, _priors(setting, judged))
         outputs = _average(setting, candidates, self.stop)
         return _solution(setting, candidates, outputs, self.last_C)
 
 
-def _judged(setting: Setting, candidate: Candidate) -> Candidate:
+def _judged(labels: FewLabels, candidate: Candidate) -> Candidate:
     """The same with its temperature and the log-likelihood of left-out labels."""
-    labels = setting.labels(0)
     judged, F = labels.judged, candidate.left_out
     if not judged.any():
         return replace(candidate, temperature=_PLAIN)
-    if not setting.classes:
+    if labels.counts is None:
         squares = (labels.coded - F)[judged] ** 2
         floor = np.finfo(float).tiny
         likelihood = -0.5 * len(squares) * float(np.log(squares.mean(axis=0) + floor).sum())
