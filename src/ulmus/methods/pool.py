@@ -39,22 +39,24 @@ Weighed = tuple[Candidate, float]
 # Prior mass of the kinds of classifiers: it decides where labels are too few to. Eleven data sets
 # settled it, twelve others confirmed it (docs/guide/hundred_labels). For numbers it is equal.
 _PRIOR = {"alone": 1.0, "tight": 2.0, "free": 8.0, "clusters": 2.0}
-# λ of spread labels below so many square roots of the rows for each label has so much less prior.
+# With r rows for each label, λ of spread labels below _FAR·√r has _NEAR times the usual prior: such
+# labels stay close to where they were given.
 _FAR, _NEAR = 0.5, 0.01
-# Rows for each label that double the prior of spread labels: with one label a class they are 30 to
-# 750 on small sets, where the kinds are close, and 6000 on MNIST, where the graph is far ahead.
+# Rows for each label at which the prior of spread labels is doubled. With one label a class there
+# are 30 to 750 on sets of 1500 rows, and 6000 on MNIST, where an even prior cost six points.
 _MANY = 200.0
-# What the log-likelihood counts: left-out rows share all other labels, so that it is worth less
-# than that of as many new rows.
+# Factor of the log-likelihood. Left-out rows share all other labels, so that it is less certain
+# than that of as many new rows; 0.5 did better than 1 and 2 with 30 and with 100 labels.
 _POWER = 0.5
-# The part of every probability that is uniform, so that one surprise is not the end of a candidate.
+# Share of the uniform distribution in every probability: one label that a candidate thinks
+# impossible would else rule it out.
 _UNIFORM = 0.02
 # Candidates whose weight is a smaller part of the largest are left out of the average.
 _LEAST = 1e-3
 # The temperature where no row can be left out.
 _PLAIN = 4.0
-# Relative residual of labels that are spread, and how much of them reaches a row at least. They
-# fade with every edge, at small λ the sooner, and float32 ends there.
+# Relative residual of the spread labels, and the least total weight of labels at a row. The weight
+# falls with every edge from a label, faster for small λ, until float32 has no digits for it.
 _TOL, _REACH = 1e-5, 1e-30
 # Steps of conjugate gradients that spread labels.
 _STEPS = 1000
