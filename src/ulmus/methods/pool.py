@@ -43,7 +43,7 @@ _PRIOR = {"alone": 1.0, "tight": 2.0, "free": 8.0, "clusters": 2.0}
 # labels stay close to where they were given.
 _FAR, _NEAR = 0.5, 0.01
 # Rows for each label at which the prior of spread labels is doubled. With one label a class there
-# are 30 to 750 on sets of 1500 rows, and 6000 on MNIST, where an even prior cost six points.
+# are 30 to 750 on sets of 1500 rows, and 6000 on MNIST, where a fixed prior cost three points.
 _MANY = 200.0
 # Factor of the log-likelihood. Left-out rows share all other labels, so that it is less certain
 # than that of as many new rows; 0.5 did better than 1 and 2 with 30 and with 100 labels.
