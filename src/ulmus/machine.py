@@ -1,4 +1,4 @@
-"""What the figures were measured on."""
+"""The machine: what figures were measured on, and how much memory is left."""
 
 import os
 import platform
@@ -8,6 +8,8 @@ from typing import Any
 
 from joblib import cpu_count
 
+# A container's limits, as systems since 2021 show them.
+_GROUP = "/sys/fs/cgroup"
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch")
 
 
@@ -29,6 +31,35 @@ def peak_megabytes() -> float:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) / 1024
     return 0.0
+
+
+def available_memory() -> float:
+    """Bytes that this process can still take without swapping; infinity where nobody says.
+
+    A container may have less than the system: what its limit leaves, files that are only cached
+    not counted.
+    """
+    stated = [_number("/proc/meminfo", "MemAvailable:") * 1024]
+    most = _lines(f"{_GROUP}/memory.max")
+    if most and most[0].isdigit():
+        used = _lines(f"{_GROUP}/memory.current")
+        cached = _number(f"{_GROUP}/memory.stat", "inactive_file")
+        stated.append(max(int(most[0]) - int(used[0]) + cached, 1.0))
+    return min((each for each in stated if each), default=_memory() or float("inf"))
+
+
+def in_words(size: float) -> str:
+    """Bytes in the largest unit that they are one of."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size:.0f} bytes"
+
+
+def _number(path: str, name: str) -> float:
+    """The number behind a name in one of the system's files; 0 where there is none."""
+    found = [line.split()[1] for line in _lines(path) if line.split()[:1] == [name]]
+    return float(found[0]) if found else 0.0
 
 
 def _processor() -> str:

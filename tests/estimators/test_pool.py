@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMClassifier, KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor
+from ulmus.estimators import row_graphs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.methods import candidates
 
@@ -161,3 +162,76 @@ def test_numbers_are_averaged_too():
     other = y.copy()
     other[7] = t[7]
     assert np.abs(fitted.relabel(other).transduction_ - t).mean() < 0.2
+
+
+COUPLINGS = pytest.mark.parametrize("coupling", ["auto", "tight", "free"])
+
+
+def test_graphs_that_do_not_fit_in_memory_are_refused_before_they_are_built(monkeypatch):
+    monkeypatch.setattr(row_graphs, "available_memory", lambda: 500_000.0)
+    monkeypatch.setattr(KNNGraph, "_distances", None)  # it would fail
+    labels = few(SIDE, 20)
+    # 400 rows × 2 × 40 neighbours × 16 bytes: once for each graph, and thrice to build one.
+    words = r"3 graphs of 400 rows need about 3\.07 MB .*500 kB .*n_neighbors"
+    with pytest.raises(InvalidParameterError, match=words):
+        model(graph=[KNNGraph(40)] * 3).fit(MOONS, labels)
+    with pytest.raises(InvalidParameterError, match="1 graph of 400 rows needs about 2"):
+        model(graph=KNNGraph(40), coupling="tight").fit(MOONS, labels)
+    with pytest.raises(InvalidParameterError, match="2 graphs of 400 rows need about 1"):
+        model().fit(MOONS, labels)
+
+
+def test_graphs_that_are_given_as_matrices_count_too(monkeypatch):
+    monkeypatch.setattr(row_graphs, "available_memory", lambda: 1e6)
+    W = KNNGraph(10).affinity(MOONS)
+    assert model(graph=W).fit(MOONS, few(SIDE, 20)).coupling_ == "pool"
+    with pytest.raises(InvalidParameterError, match="200 graphs of 400 rows need about"):
+        model(graph=[W] * 200).fit(MOONS, few(SIDE, 20))
+
+
+@COUPLINGS
+@pytest.mark.filterwarnings("ignore::ulmus.exceptions.UnreachedRowsWarning")
+def test_rows_without_neighbours_have_what_the_hidden_layer_says(coupling):
+    labels, joined = few(SIDE, 20), np.arange(400) >= 100
+    W = KNNGraph(5).affinity(MOONS).multiply(joined).multiply(joined[:, None]).tocsr()
+    fitted = model(graph=W, coupling=coupling).fit(MOONS, labels)
+    assert_allclose(fitted.label_distributions_.sum(axis=1), 1.0, rtol=1e-5)
+    assert np.mean(fitted.transduction_[:100] == SIDE[:100]) > 0.75
+    assert np.mean(fitted.transduction_[100:] == SIDE[100:]) > 0.9
+
+
+@COUPLINGS
+@pytest.mark.filterwarnings("ignore::ulmus.exceptions.UnreachedRowsWarning")
+def test_a_graph_without_edges_leaves_the_labels_alone(coupling):
+    labels = few(SIDE, 60)
+    fitted = model(graph=sp.csr_array((400, 400)), coupling=coupling).fit(MOONS, labels)
+    known = labels >= 0
+    alone = ELMClassifier(n_hidden=200, random_state=0).fit(MOONS[known], SIDE[known])
+    right = np.mean(fitted.transduction_[~known] == SIDE[~known])
+    assert right >= alone.score(MOONS[~known], SIDE[~known]) - 0.05
+
+
+@COUPLINGS
+def test_a_copy_of_rows_whose_labels_disagree_is_undecided(coupling):
+    X = np.repeat(MOONS[:80], 5, axis=0)
+    labels = np.full(400, -1)
+    labels[:200] = np.tile([0, 1, 0, 1, -1], 40)
+    fitted = model(coupling=coupling).fit(X, labels)
+    assert_allclose(fitted.label_distributions_[4:200:5], 0.5, atol=0.05)
+
+
+@COUPLINGS
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [(np.full(400, -1), "No row has a label"), (few(0 * SIDE + 3, 9), "Only one class is left, 3")],
+)
+def test_too_few_labels_are_said_before_the_graph_is_built(coupling, labels, words, monkeypatch):
+    monkeypatch.setattr(KNNGraph, "_distances", None)  # it would fail
+    with pytest.raises(InvalidInputError, match=words):
+        model(coupling=coupling).fit(MOONS, labels)
+
+
+@COUPLINGS
+def test_a_graph_of_other_rows_is_refused(coupling):
+    with pytest.raises(InvalidInputError, match="The graph has 3 rows, and X has 400"):
+        model(graph=sp.csr_array(np.ones((3, 3))), coupling=coupling).fit(MOONS, few(SIDE, 20))

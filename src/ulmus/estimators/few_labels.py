@@ -28,6 +28,7 @@ from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.importances import feature_importances
+from ulmus.estimators.row_graphs import laplacians
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -40,10 +41,9 @@ from ulmus.features.hidden_layer import (
 )
 from ulmus.features.random_units import RandomFeatures
 from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
-from ulmus.graphs import Laplacian, as_laplacian
+from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.candidates import nested_laplacians
-from ulmus.methods.coupling import COUPLINGS, GRAPHS
+from ulmus.methods.coupling import COUPLINGS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
@@ -198,7 +198,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             compared = scaled_rows(self.features_, X)
         else:
             compared = comparable_rows(self.features_, X)
-        self._graphs = tuple(_laplacians(self.graph, self.coupling_, compared))
+        self._graphs = tuple(laplacians(self.graph, self.coupling_, compared))
         with watched(self, "Graph", units) as update:
             sources = self._sources(y, self._held_out(validation), update)
             if self.coupling_ == "pool":
@@ -356,21 +356,6 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _level(self, targets: Targets) -> np.ndarray:
         """What the targets were short of."""
         return np.zeros(targets.outputs)
-
-
-def _laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
-    """The graphs of the rows: given ones, or those that are tried."""
-    if graph is None and coupling == "pool":
-        return nested_laplacians(X)
-    given = graph if isinstance(graph, list | tuple) else [graph]
-    if not given:
-        raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
-    if len(given) != 1 and coupling != "pool":
-        raise InvalidParameterError(
-            f"coupling={coupling!r} takes one graph, and {len(given)} are given; use "
-            "coupling='auto', which weighs them, or one of them."
-        )
-    return [as_laplacian(GRAPHS[coupling] if each is None else each, X) for each in given]
 
 
 def _are_words(X: Rows) -> bool:

@@ -30,6 +30,7 @@ from ulmus.typing import Rows
 from ulmus.validation import plain_rows
 
 __all__ = [
+    "NEIGHBORS",
     "Candidate",
     "FewLabels",
     "Setting",
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 # Neighbours of the graphs that are tried; their edges have a width for each row.
-_NEIGHBORS = (10, 20)
+NEIGHBORS = (10, 20)
 # C and λ, in units of one over the mean square of hidden rows.
 _ALONE = 600.0 * np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
 _TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(0, 3, 4), 600.0 * np.logspace(-1, 2, 4)
@@ -155,7 +156,7 @@ class FewLabels:
         return np.asarray(self.counts[self.targets.codes] > 1)
 
 
-def nested_laplacians(X: Rows, sizes: tuple[int, ...] = _NEIGHBORS) -> list[Laplacian]:
+def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
     """A Laplacian for each number of neighbours, with local widths, from one search.
 
     Numbers of at least as many neighbours as there are rows are one.

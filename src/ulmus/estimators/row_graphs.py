@@ -1,0 +1,63 @@
+"""The graphs of a semi-supervised estimator's rows: given ones, or those that are tried."""
+
+from typing import Any
+
+from ulmus.arguments import is_whole
+from ulmus.exceptions import InvalidParameterError
+from ulmus.graphs import KNNGraph, Laplacian, as_laplacian
+from ulmus.machine import available_memory, in_words
+from ulmus.methods.candidates import NEIGHBORS, nested_laplacians
+from ulmus.methods.coupling import GRAPHS
+from ulmus.typing import Rows
+
+# Bytes of an entry of a Laplacian, its number and its column, and how many times as much of one
+# is held besides while it is built (measured with 50 and 1000 neighbours).
+_ENTRY, _BUILDING = 16, 3
+
+
+def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
+    """The Laplacians of these rows; ``graph`` is the estimator's."""
+    given = _given(graph, coupling)
+    check_memory(given, X.shape[0])
+    if graph is None and coupling == "pool":
+        return nested_laplacians(X)
+    return [as_laplacian(each, X) for each in given]
+
+
+def _given(graph: Any, coupling: str) -> list[Any]:
+    """The graphs that are asked for."""
+    if graph is None and coupling == "pool":
+        return [KNNGraph(k, width="local") for k in NEIGHBORS]
+    given = graph if isinstance(graph, list | tuple) else [graph]
+    if not given:
+        raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
+    if len(given) != 1 and coupling != "pool":
+        raise InvalidParameterError(
+            f"coupling={coupling!r} takes one graph, and {len(given)} are given; use "
+            "coupling='auto', which weighs them, or one of them."
+        )
+    return [GRAPHS[coupling] if each is None else each for each in given]
+
+
+def check_memory(graphs: list[Any], n: int) -> None:
+    """Refuse graphs of n rows that are larger than the memory, before they are built."""
+    entries = [_entries(each, n) for each in graphs]
+    needed, available = _ENTRY * (sum(entries) + _BUILDING * max(entries)), available_memory()
+    if needed > available:
+        s, verb = ("", "needs") if len(graphs) == 1 else ("s", "need")
+        raise InvalidParameterError(
+            f"{len(graphs)} graph{s} of {n} rows {verb} about {in_words(needed)} of memory, and "
+            f"{in_words(available)} are available; use fewer graphs, a smaller n_neighbors or "
+            "fewer rows."
+        )
+
+
+def _entries(graph: Any, n: int) -> int:
+    """About how many entries the Laplacian has: a row names its neighbours and is named by others.
+
+    That of a Laplacian that is given is there already.
+    """
+    if isinstance(graph, Laplacian):
+        return 0
+    k = getattr(graph, "n_neighbors", None)
+    return 2 * n * min(int(k), n) if is_whole(k) else int(getattr(graph, "nnz", 0))
