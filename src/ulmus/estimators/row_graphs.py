@@ -59,5 +59,5 @@ def _entries(graph: Any, n: int) -> int:
     """
     if isinstance(graph, Laplacian):
         return 0
-    k = getattr(graph, "n_neighbors", None)
+    k: Any = getattr(graph, "n_neighbors", None)
     return 2 * n * min(int(k), n) if is_whole(k) else int(getattr(graph, "nnz", 0))
