@@ -91,7 +91,6 @@ TESTS = {
     "methods/margin.py": ["estimators/test_sparse.py"],
     "methods/iterative.py": ["methods/test_iterative.py", *SMOOTH],
     "methods/manifold_basis.py": SMOOTH,
-    "methods/row_space.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "methods/manifold.py": SMOOTH,
     "methods/spreading.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
     "methods/propagation.py": ["laws/test_propagation.py", "estimators/test_semi_supervised.py"],

@@ -22,16 +22,17 @@ import numpy as np
 from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
 from ulmus.hidden import rows_at_once
+from ulmus.methods.dual import RowSpace, row_space
 from ulmus.methods.quadratic_penalty import (
     Eigenbasis,
     QuadraticPenalty,
     Residuals,
     Root,
+    System,
     rounding_of,
     sound,
 )
 from ulmus.methods.ridge import add_rows, solved
-from ulmus.methods.row_space import RowSpace, row_space
 from ulmus.problem import Moments, Problem, Solution, Tally
 from ulmus.sources.source import Source
 from ulmus.targets import ClassTargets, coded, signed
@@ -198,9 +199,9 @@ class ScatterPenalty(QuadraticPenalty):
         a: float = 1.0,
         b: float = 1.0,
         share: np.ndarray | None = None,
-    ) -> "_ScatterSystem":
+    ) -> System:
         """In double precision."""
-        return _ScatterSystem(basis, problem, self, a, b, share)
+        return _ScatterSystem(basis, problem, b, share, self, a)
 
     def parts(self, problem: Problem) -> Iterator[tuple[np.ndarray, int]]:
         """The pairs that share a matrix."""
@@ -216,21 +217,9 @@ def recoding(moments: Moments, root: Root) -> Recoding:
 
 
 @dataclass(frozen=True)
-class _ScatterSystem:
-    spectrum: ClassSpectrum
-    problem: Problem
+class _ScatterSystem(System):
     penalty: ScatterPenalty
     a: float
-    b: float
-    share: np.ndarray | None
-
-    @property
-    def basis(self) -> Array:
-        return self.spectrum.basis
-
-    @property
-    def center(self) -> Array:
-        return zeros(self.basis.shape[0], self.basis)
 
     def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
         p, codes = doubles(p), _codes(self.problem, numbers)
@@ -327,7 +316,8 @@ class _RowSpectrum:
         w, U = eigh(rows.kernel()[0], overwrite=True)
         # Rounding may leave some at zero or below; a length that is divided by later is neither.
         w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
-        Y, lengths = rows.root * rows.Y, namespace(w).sqrt(w)
+        Y = rows.root * problem.targets.block(slice(0, len(problem.H)), rows.root.dtype)
+        lengths = namespace(w).sqrt(w)
         cross = matmul((U * lengths).T, Y)
         classes = Classes.of(cross, namespace(Y).sum(Y**2, axis=0))
         return cls(ClassSpectrum(w, U, 0.0, classes), lengths, rows)

@@ -8,10 +8,9 @@ from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import namespace, to_numpy
 from ulmus.hidden import Hidden, ScaledColumns, row_blocks, rows_at_once
-from ulmus.methods.dual import RowSpectrum
+from ulmus.methods.dual import RowSpectrum, row_space
 from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.ridge import solve
-from ulmus.methods.row_space import row_space
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import Targets, coded
 from ulmus.typing import Array

@@ -6,9 +6,10 @@ residual without it is (t − f)/(1 − uℓ).
 """
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ulmus.backends.linalg import (
     eigh,
     matmul,
 )
-from ulmus.backends.namespace import cast, doubles, eps, from_numpy, namespace
+from ulmus.backends.namespace import cast, doubles, eps, from_numpy, namespace, zeros
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.problem import Centred, Moments, Problem, Tally
@@ -152,17 +153,29 @@ def warn_of_rounding(C: float) -> None:
     )
 
 
-class System(Protocol):
-    """An eigenbasis at many points, from which rows are left out."""
+@dataclass(frozen=True)
+class System(ABC):
+    """An eigenbasis at many points, from which rows are left out.
+
+    They lose b times their unit, and ``share`` counts of each (None: all).
+    """
+
+    spectrum: Any
+    problem: Problem
+    b: float
+    share: np.ndarray | None
 
     @property
     def basis(self) -> Array:
         """V."""
+        return self.spectrum.basis
 
     @property
     def center(self) -> Array:
         """What is taken off a hidden row before it is taken to the eigenbasis."""
+        return zeros(self.basis.shape[0], self.basis)
 
+    @abstractmethod
     def rows(self, p: Array, numbers: Any, block: slice) -> Callable[[Any], Residuals]:
         """From points to residuals, for rows that are p in the eigenbasis."""
 
@@ -233,7 +246,7 @@ class QuadraticPenalty:
             cast(each, problem.H.dtype)
             for each in (basis.inverses(a * self.C), basis.cross, basis.frame.level)
         )
-        return _RidgeSystem(basis, problem, shrink, cross, level, b, share)
+        return _RidgeSystem(basis, problem, b, share, shrink, cross, level)
 
     def parts(self, problem: Problem) -> Iterator[tuple[Any, int]]:
         """Points that are gone through together, and for how many rows at once."""
@@ -243,18 +256,10 @@ class QuadraticPenalty:
 
 
 @dataclass(frozen=True)
-class _RidgeSystem:
-    spectrum: Spectrum
-    problem: Problem
+class _RidgeSystem(System):
     shrink: Array
     cross: Array
     level: Array
-    b: float
-    share: np.ndarray | None
-
-    @property
-    def basis(self) -> Array:
-        return self.spectrum.basis
 
     @property
     def center(self) -> Array:
