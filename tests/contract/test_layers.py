@@ -26,7 +26,6 @@ LAYERS = [
     [
         "batches",
         "targets",
-        "calibration",
         "graphs",
         "metrics",
     ],
@@ -45,7 +44,6 @@ BESIDE = {
     ("problem", "hidden"),
     ("reservoir", "hidden"),
     ("slopes", "hidden"),
-    ("calibration", "targets"),
     ("progress", "summary"),
     ("kernels", "hidden"),
     ("slopes", "kernels"),

@@ -24,7 +24,6 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
-from ulmus.calibration import probabilities
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
 from ulmus.estimators.importances import feature_importances
@@ -52,7 +51,7 @@ from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, Spreading
 from ulmus.progress import log_facts, units, watched
 from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets, Targets, signed
+from ulmus.targets import ClassTargets, Targets, probabilities, signed
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 

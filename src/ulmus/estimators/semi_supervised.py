@@ -8,7 +8,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
-from ulmus.calibration import probabilities, temperature, temperature_for
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.exceptions import InvalidInputError
@@ -26,6 +25,9 @@ from ulmus.targets import (
     distinct,
     is_balanced,
     known_labels,
+    probabilities,
+    temperature,
+    temperature_for,
 )
 from ulmus.typing import Seed
 from ulmus.validation import narrowed, plain

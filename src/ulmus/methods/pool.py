@@ -16,7 +16,6 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, from_numpy, to_numpy
-from ulmus.calibration import probabilities, temperature
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.methods.candidates import Candidate, FewLabels, Setting, all_candidates
@@ -29,7 +28,7 @@ from ulmus.methods.ridge import solve
 from ulmus.methods.spreading import label_mass, means, reached_rows
 from ulmus.problem import Problem
 from ulmus.sources.source import OnGraph, calibration_rows
-from ulmus.targets import ClassTargets, ValueTargets, chosen
+from ulmus.targets import ClassTargets, ValueTargets, chosen, probabilities, temperature
 
 __all__ = ["Pool", "Pooled"]
 
