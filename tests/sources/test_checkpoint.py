@@ -18,7 +18,7 @@ from ulmus.exceptions import (
     InvalidParameterError,
 )
 from ulmus.sources import checkpoint as module
-from ulmus.sources.stream import RowsSoFar
+from ulmus.sources.source import RowsSoFar
 
 X, y = make_classification(300, 6, n_informative=4, n_classes=3, random_state=0)
 CUTS = [40, 41, 120, 121, 250]

@@ -16,7 +16,7 @@ from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.methods.ridge import Ridge
 from ulmus.reservoir import Reservoir
 from ulmus.sources.block_sums import summed_blocks, surveyed_blocks
-from ulmus.sources.stream import RowsSoFar
+from ulmus.sources.source import RowsSoFar
 from ulmus.typing import Rows
 
 

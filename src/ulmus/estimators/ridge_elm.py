@@ -24,8 +24,7 @@ from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches
 from ulmus.sources.block_sums import gathered_blocks
 from ulmus.sources.checkpoint import Checkpoint
-from ulmus.sources.source import Gathered
-from ulmus.sources.stream import RowsSoFar
+from ulmus.sources.source import Gathered, RowsSoFar
 from ulmus.targets import is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 

@@ -22,8 +22,7 @@ from ulmus.problem import Problem
 from ulmus.progress import watched
 from ulmus.reservoir import Reservoir, most_collected
 from ulmus.sources.checkpoint import Checkpoint
-from ulmus.sources.source import Gathered, refuse_sums
-from ulmus.sources.stream import RowsSoFar
+from ulmus.sources.source import Gathered, RowsSoFar, refuse_sums
 from ulmus.typing import Rows
 
 

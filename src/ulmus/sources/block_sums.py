@@ -19,17 +19,17 @@ from ulmus.features.base import merged
 from ulmus.features.hidden_layer import layer_of, map_over_blocks
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.problem import Moments
+from ulmus.sources.class_sums import ClassMoments, ClassSums
 from ulmus.sources.source import (
-    ClassMoments,
-    ClassSums,
+    Batch,
     Gathered,
+    RowsSoFar,
     Sample,
     Summed,
     calibration_rows,
     left_out_rows,
     refuse_sums,
 )
-from ulmus.sources.stream import Batch, RowsSoFar
 from ulmus.typing import Rows
 
 

@@ -2,22 +2,39 @@
 
 A method asks a source and never an estimator, so it is the same in memory, on a stream and on Dask
 blocks. One that needs rows which are gone gets an error, and no other method in its place.
+
+Hidden units are not linear in their inputs, so sums over them cannot be rescaled. So rows are kept
+at first, and rows that come in batches go through three stages:
+
+1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
+   again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
+2. Up to 20 000 rows: there are sums beside the rows, to which an update is added. All rows are
+   fitted again whenever ten are new, or a twentieth of the weight, or new ones move the scale.
+3. Past that: the map stays as it is, and of the rows a sample. C is chosen again, by leaving out
+   the rows of the sample from the sums of all rows, when a twentieth of the weight is new.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils import get_tags
 
-from ulmus.backends.namespace import placed, to_numpy
-from ulmus.exceptions import RowsGoneError
+from ulmus.backends.namespace import all_finite, gathered, namespace, placed
+from ulmus.exceptions import InvalidInputError, RowsGoneError
+from ulmus.features.hidden_layer import fitted_map, layer_of, scale_moves
 from ulmus.graphs import Laplacian
-from ulmus.hidden import Hidden, fits, sample_rows
+from ulmus.hidden import Hidden, sample_rows
 from ulmus.problem import Moments, Problem
-from ulmus.reservoir import Reservoir
+from ulmus.reservoir import Reservoir, most_kept, most_refitted
+from ulmus.sources.class_sums import ClassSums
+from ulmus.sources.forgetting import check_found, remaining
 from ulmus.targets import Targets
+from ulmus.typing import Rows
+
+# X, y and the weights, None for ones.
+Batch = tuple[Rows, Any, np.ndarray | None]
 
 # Leaving out every row costs two Gram matrices' worth of work. Past the first
 # number of rows, a random sample of the second size tells the same curve.
@@ -25,70 +42,6 @@ _LOO_ALL = 20_000
 _LOO_SAMPLE = 10_000
 # One temperature is fitted to these; more would only cost time.
 _CALIBRATION = 500
-# The part of scikit-learn's working_memory that the sums of the classes may take.
-_SHARE = 0.5
-
-
-@dataclass(frozen=True)
-class ClassMoments:
-    """The moments of every class that has rows, which add; for weights that balance classes."""
-
-    parts: dict[int, Moments]
-
-    @classmethod
-    def of(cls, problem: Problem) -> "ClassMoments":
-        """One pass over the rows."""
-        codes = to_numpy(problem.targets.array)
-        classes = np.unique(codes).tolist()
-        return cls({c: problem.take(np.flatnonzero(codes == c)).moments() for c in classes})
-
-    def __add__(self, other: "ClassMoments") -> "ClassMoments":
-        both = {
-            code: self.parts[code] + other.parts[code] for code in self.parts.keys() & other.parts
-        }
-        return ClassMoments(self.parts | other.parts | both)
-
-    def first(self, width: int) -> "ClassMoments":
-        """The sums of the first ``width`` units alone."""
-        return ClassMoments({code: part.first(width) for code, part in self.parts.items()})
-
-    def total(self) -> Moments:
-        """The moments of all rows."""
-        return reduce(Moments.__add__, self.parts.values())
-
-    @staticmethod
-    def fit(n_classes: int, width: int) -> bool:
-        """Whether they are within scikit-learn's ``working_memory``, several of them at a time."""
-        return fits(n_classes * width, width, int(8 / _SHARE))
-
-
-class ClassSums:
-    """The rows and the moments of every class of a problem, which are kept where they fit.
-
-    ``known`` are moments of more rows than the problem has.
-    """
-
-    def __init__(self, problem: Problem, known: ClassMoments | None = None) -> None:
-        self._problem, self._known = problem, known
-        self._codes = to_numpy(problem.targets.array)
-        self._found: dict[int, Moments] = {} if known is None else known.parts
-
-    def rows(self, code: int) -> np.ndarray | None:
-        """The numbers of its rows, if the problem has them all."""
-        return np.flatnonzero(self._codes == code) if self._known is None else None
-
-    def moments(self, code: int) -> Moments:
-        """The sums over its rows."""
-        if code in self._found:
-            return self._found[code]
-        found = self._problem.take(np.flatnonzero(self._codes == code)).moments()
-        if ClassMoments.fit(len(self._found) + 1, self._problem.H.width):
-            self._found[code] = found
-        return found
-
-    def heavier(self, moments: Moments, code: int, b: float) -> Moments:
-        """All sums once the class weighs b times as much."""
-        return moments if b == 1.0 else moments + (b - 1.0) * self.moments(code)
 
 
 @dataclass(frozen=True)
@@ -263,3 +216,127 @@ def calibration_rows(n_rows: int, seed: int) -> np.ndarray:
 def left_out_rows(n_rows: int, seed: int) -> np.ndarray | None:
     """The rows to leave out one at a time, or None for all of them."""
     return None if n_rows <= _LOO_ALL else np.sort(sample_rows(seed + 1, _LOO_SAMPLE, n_rows))
+
+
+@dataclass(frozen=True)
+class RowsSoFar:
+    """What is known of the rows that have come.
+
+    ``model`` is asked for its parameters, its checks and its method, and never for what it has
+    fitted. ``known`` is what their targets have in common, ``kept`` are all rows or a sample,
+    ``features`` the fitted map, and ``sums`` are None while there is no need of them.
+    """
+
+    model: Any
+    known: Any
+    kept: Reservoir
+    features: Any = None
+    sums: Moments | None = None
+
+    # ------------------------------------------------------------------ as a source
+    def problem(
+        self, features: Any, X: Rows, y: Any, weight: np.ndarray | None, **more: Any
+    ) -> Problem:
+        """Rows under a map."""
+        H = Hidden(layer_of(features, X, self.model.dtype), X)
+        return self.known.problem(y, weight, **more).over(H)
+
+    def capacity(self, X: Rows) -> int:
+        """How many rows like X are kept beside the units of the map."""
+        return most_kept(layer_of(self.features, X, self.model.dtype).width, X)
+
+    def at_hand(self, new: Batch | None = None, stream: bool = False) -> Gathered:
+        """All rows, and their map: ``new`` ones, that are kept after the fit, or those kept.
+
+        A ``stream`` keeps more rows than are needed beside sums. Where it is none, these rows are
+        all there will be, and the weights that balance classes follow those that are left out.
+        """
+        X, y, weight = new or self.kept.rows()
+        known = self.known if stream else self.model._known().surveyed(y, weight).checked()
+        rows = replace(self, known=known)
+        if not _stays(self.features):
+            features = fitted_map(self.model, X, y, weight, random_state=self.kept.seed)
+            rows = replace(rows, features=features)
+        capacity = rows.capacity(X)
+        if X.shape[0] > (most_refitted(capacity, X) if stream else capacity):
+            if stream and not new:
+                refuse_sums(self.model._method())
+            rows = replace(rows, kept=self.kept.limited(capacity))
+
+        def source(features: Any, watch: Any) -> AtHand:
+            problem = rows.problem(features, X, y, weight, whole=not stream)
+            return AtHand(replace(problem, H=replace(problem.H, watch=watch)), rows.kept.later_seed)
+
+        summed = X.shape[0] > capacity
+        return Gathered(known, rows.features, source, rows.kept, new or (), summed=summed)
+
+    def summed(self, features: Any, choose: bool = True) -> Summed:
+        """The sums, and the sample that rows are left out of where C is to be chosen."""
+        assert self.sums is not None
+        kept = self.kept.limited(self.capacity(self.kept.X))
+        problem, odds = self.problem(features, *kept.rows()), kept.odds()
+        if odds is not None:
+            # With these weights the rows of the sample stand for all.
+            problem = replace(problem, weight=problem.weight * placed(odds, problem.weight))
+        calibration = calibration_rows(len(kept) if choose else 0, kept.later_seed)
+
+        def whole() -> Problem:
+            return self.problem(features, *self.kept.rows())
+
+        sums = self.sums.first(problem.H.width)
+        rows = whole if self.kept.complete else None
+        return Summed(sums, Sample(problem, None, calibration), rows)
+
+    # ------------------------------------------------------------------ rows that come and go
+    def met(self, y: np.ndarray) -> "RowsSoFar":
+        """Once the targets of a batch are known, for which the sums may need more columns."""
+        known = self.known.met(y)
+        sums = self.sums if self.sums is None else known.moved(self.sums, self.known)
+        return replace(self, known=known, sums=sums)
+
+    def with_rows(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
+        """With more rows, that are checked; without sums where all are to be fitted again."""
+        met, complete = self.met(y), self.kept.complete
+        kept = (self.kept.unlimited() if complete else self.kept).add(X, y, weight)
+        again = self.sums is None or kept.grown or kept.stale
+        if complete and (again or scale_moves(self.features, X, weight)):
+            return replace(met, kept=kept, sums=None)
+        return replace(met, kept=kept).with_sums(met.problem(self.features, X, y, weight))
+
+    def with_sums(self, problem: Problem) -> "RowsSoFar":
+        """With the sums of a batch."""
+        # What overflows is refused below, and needs no warning.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = problem.moments() if self.sums is None else self.sums + problem.moments()
+        # Every other sum is at most the root of two of these.
+        squares = namespace(sums.gram).linalg.diagonal(sums.gram)
+        if not (all_finite(squares) and all_finite(sums.energy)):
+            raise InvalidInputError(
+                "The sums of all rows so far are not finite: numbers in X, y or sample_weight are "
+                "too large for sums of their squares. Bring them nearer to one."
+            )
+        return replace(self, sums=sums)
+
+    def without(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
+        """Less some rows, that are checked; refuses rows that cannot have been fitted."""
+        self.known.recalled(y)
+        X = gathered(X)
+        kept, missing = self.kept.without(X, y, weight)
+        if kept.complete:
+            check_found(self.kept, kept, missing, X.shape[0])
+            known = self.known.without(y, kept.y)
+            if known is not self.known or kept.stale or self.sums is None:
+                return replace(self, known=known, kept=kept, sums=None)
+        batch = self.problem(self.features, X, y, weight).moments()
+        assert self.sums is not None  # where rows are gone
+        return replace(self, kept=kept, sums=remaining(self.sums, batch))
+
+    def faded(self, decay: float) -> "RowsSoFar":
+        """With the weights of all rows so far multiplied."""
+        sums = None if self.sums is None else decay * self.sums
+        return replace(self, kept=self.kept.faded(decay), sums=sums)
+
+
+def _stays(features: Any) -> bool:
+    """Whether a map is of the rows that were first fitted, as that of a kernel matrix is."""
+    return hasattr(features, "__sklearn_tags__") and get_tags(features).input_tags.pairwise
