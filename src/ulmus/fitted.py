@@ -1,4 +1,4 @@
-"""What a fit leaves: declared once, finite, and swapped in as a whole.
+"""What surrounds a fit: what it leaves is declared once, finite and swapped in as a whole.
 
 Fitted attributes are annotations of a class:
 
@@ -7,9 +7,14 @@ Fitted attributes are annotations of a class:
 
 Device moves, saving, forgetting and Dask read these. `tests/contract/test_fitted.py` fits every
 estimator and finds any attribute that is not declared.
+
+Callbacks of scikit-learn, which came with its version 1.9, are told how far a fit is: it is a task,
+each of its passes over the rows a task within it, and a hundredth of the rows one within that.
 """
 
+import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from enum import Enum, auto
 from functools import wraps
@@ -22,7 +27,22 @@ from ulmus.arguments import check_arguments
 from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import all_finite, is_array_api_obj, namespace
 from ulmus.exceptions import InvalidInputError
+from ulmus.progress import Bar, Words, rows
+from ulmus.summary import facts
 from ulmus.typing import Array
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
+    from sklearn.callback import with_callbacks as with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """What has no callbacks in an older scikit-learn."""
+
+    def with_callbacks(method: Any) -> Any:
+        """The method as it is."""
+        return method
+
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -31,6 +51,8 @@ Model = TypeVar("Model")
 # Fitted parts that are objects of their own, and hold numbers.
 _PARTS = ("features_", "scaling_")
 _SCALE = ("center", "factor")
+# Tasks within a pass over the rows that callbacks are told of.
+_SUBTASKS = 100
 
 
 class Mark(Enum):
@@ -178,3 +200,53 @@ def _finite(value: Any) -> bool:
         return True
     floats = namespace(value).isdtype(value.dtype, "real floating")
     return not floats or all_finite(value)
+
+
+# ---------------------------------------------------------------- how far it is
+@contextmanager
+def as_task(estimator: Any) -> Iterator[None]:
+    """A fit, within a method that has `with_callbacks`."""
+    if not hasattr(estimator, "_init_callback_context"):
+        yield
+        return
+    task = estimator._init_callback_context(max_subtasks=None)
+    task.call_on_fit_task_begin(estimator=estimator)
+    yield
+    task.call_on_fit_task_end(estimator=estimator)
+
+
+@contextmanager
+def watched(
+    estimator: Any, title: str, words: Words = rows
+) -> Iterator[Callable[[float, float | None], None]]:
+    """A pass over the rows; gives what is to be told how many rows of how many are done."""
+    fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
+    with Bar(title, words=words, logged=True) if estimator.verbose else nullcontext() as bar:
+
+        def update(done: float, total: float | None) -> None:
+            nonlocal task, parts
+            if bar is not None:
+                bar.update(done, total)
+            if fit is None:
+                return
+            if task is None:
+                task = fit.subcontext(task_name=title, max_subtasks=_SUBTASKS if total else None)
+                task.call_on_fit_task_begin(estimator=estimator)
+            ended = int(_SUBTASKS * done / total) if total else parts + 1
+            for _ in range(parts, ended):
+                part = task.subcontext(task_name="part")
+                part.call_on_fit_task_begin(estimator=estimator)
+                part.call_on_fit_task_end(estimator=estimator)
+            parts = max(parts, ended)
+
+        yield update
+    if task is not None:
+        task.call_on_fit_task_end(estimator=estimator)
+
+
+def log_facts(model: Any) -> None:
+    """One line at INFO of what a fit settled on, in the log of the model's module."""
+    logger = logging.getLogger(type(model).__module__)
+    if logger.isEnabledFor(logging.INFO):
+        words = "; ".join(f"{name}: {words}" for name, words in facts(model))
+        logger.info("%s fitted. %s", type(model).__name__, words)

@@ -1,39 +1,16 @@
-"""How far a long piece of work is, and what a fit came to, for whoever wants to know.
-
-A person at a terminal sees a bar, the log has lines, and scikit-learn's callbacks, which came with
-its version 1.9, are told: there a fit is a task, each of its passes over the rows a task within it,
-and a hundredth of the rows a task within that.
-"""
+"""How far a long piece of work is: a bar for a person at a terminal, else lines in the log."""
 
 import logging
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO
-
-from ulmus.summary import facts
-
-try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
-    from sklearn.callback import with_callbacks as with_callbacks
-except ImportError:
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """What has no callbacks in an older scikit-learn."""
-
-    def with_callbacks(method: Any) -> Any:
-        """The method as it is."""
-        return method
-
+from collections.abc import Callable
+from typing import TextIO
 
 _LOG = logging.getLogger(__name__)
 _WIDTH = 24
 # Seconds between two drawings of a bar, and between two lines of the log.
 _PERIOD, _LOG_PERIOD = 0.1, 10.0
-# Tasks within a pass over the rows that callbacks are told of.
-_PARTS = 100
 
 Words = Callable[[float, float | None], str]
 
@@ -59,12 +36,11 @@ class Bar:
         title: str,
         stream: TextIO | None = None,
         words: Words = rows,
-        shown: bool = True,
         logged: bool = False,
     ) -> None:
         self.title, self.words = title, words
         self.stream = sys.stderr if stream is None else stream
-        self.shown = shown and self.stream.isatty()
+        self.shown = self.stream.isatty()
         self._logged = logged and not self.shown
         self._due = 0.0
 
@@ -100,52 +76,3 @@ def line(title: str, done: float, total: float | None, words: str) -> str:
     part = min(done / total, 1.0)
     filled = int(part * _WIDTH)
     return f"{title}  {'█' * filled}{'░' * (_WIDTH - filled)} {part:4.0%}  {words}"
-
-
-@contextmanager
-def as_task(estimator: Any) -> Iterator[None]:
-    """A fit, within a method that has `with_callbacks`."""
-    if not hasattr(estimator, "_init_callback_context"):
-        yield
-        return
-    task = estimator._init_callback_context(max_subtasks=None)
-    task.call_on_fit_task_begin(estimator=estimator)
-    yield
-    task.call_on_fit_task_end(estimator=estimator)
-
-
-@contextmanager
-def watched(
-    estimator: Any, title: str, words: Words = rows
-) -> Iterator[Callable[[float, float | None], None]]:
-    """A pass over the rows; gives what is to be told how many rows of how many are done."""
-    fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
-    loud = bool(estimator.verbose)
-    with Bar(title, words=words, shown=loud, logged=loud) as bar:
-
-        def update(done: float, total: float | None) -> None:
-            nonlocal task, parts
-            bar.update(done, total)
-            if fit is None:
-                return
-            if task is None:
-                task = fit.subcontext(task_name=title, max_subtasks=_PARTS if total else None)
-                task.call_on_fit_task_begin(estimator=estimator)
-            ended = int(_PARTS * done / total) if total else parts + 1
-            for _ in range(parts, ended):
-                part = task.subcontext(task_name="part")
-                part.call_on_fit_task_begin(estimator=estimator)
-                part.call_on_fit_task_end(estimator=estimator)
-            parts = max(parts, ended)
-
-        yield update
-    if task is not None:
-        task.call_on_fit_task_end(estimator=estimator)
-
-
-def log_facts(model: Any) -> None:
-    """One line at INFO of what a fit settled on, in the log of the model's module."""
-    logger = logging.getLogger(type(model).__module__)
-    if logger.isEnabledFor(logging.INFO):
-        words = "; ".join(f"{name}: {words}" for name, words in facts(model))
-        logger.info("%s fitted. %s", type(model).__name__, words)

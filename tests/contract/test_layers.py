@@ -44,7 +44,6 @@ BESIDE = {
     ("problem", "hidden"),
     ("reservoir", "hidden"),
     ("slopes", "hidden"),
-    ("progress", "summary"),
     ("kernels", "hidden"),
     ("slopes", "kernels"),
     ("arguments", "exceptions"),

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from ulmus.backends.extras import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing, write_text
+from ulmus.progress import Bar
 
 _ENDLESS = 10_000
 # What makes a cell a formula when a spreadsheet opens the file, unless it is a number.
@@ -57,9 +58,10 @@ def watching(title: str, quiet: bool, steps: int | None = None) -> Iterator[Call
 
     It gives a function to call with a few words before each step; ``steps`` is about how many.
     """
-    from ulmus.progress import Bar  # which waits for scikit-learn, as no help should
-
-    with Bar(title, shown=not quiet) as bar:
+    if quiet:
+        yield lambda words: None
+        return
+    with Bar(title) as bar:
         done = -1
 
         def step(words: str) -> None:

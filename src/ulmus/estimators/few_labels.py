@@ -39,7 +39,7 @@ from ulmus.features.hidden_layer import (
     scaled_rows,
 )
 from ulmus.features.random_units import RandomFeatures
-from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, snapshot
+from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, log_facts, snapshot, watched
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.coupling import COUPLINGS
@@ -49,7 +49,7 @@ from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
 from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, Spreading
-from ulmus.progress import log_facts, units, watched
+from ulmus.progress import units
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, Targets, probabilities, signed
 from ulmus.typing import Array, Rows

@@ -28,7 +28,7 @@ from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.kernel_space import factor_of
-from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit
+from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit, watched
 from ulmus.hidden import sample_rows
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import check_method, has_gamma, is_definite
@@ -45,7 +45,7 @@ from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import ridge_grid, solve
 from ulmus.problem import Problem, Solution
-from ulmus.progress import columns, watched
+from ulmus.progress import columns
 from ulmus.reservoir import some_kept
 from ulmus.slopes import Slopes
 from ulmus.targets import weighted_rows

@@ -25,9 +25,8 @@ from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import fitted_map, layer_of
-from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit
+from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit, log_facts
 from ulmus.hidden import Hidden, most_rows
-from ulmus.progress import log_facts
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows

@@ -14,12 +14,11 @@ from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predic
 from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
-from ulmus.fitted import ForUpdate, atomic, forget_fit
+from ulmus.fitted import ForUpdate, atomic, forget_fit, log_facts
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Discriminant, Geometry, folds
-from ulmus.progress import log_facts
 from ulmus.reservoir import some_kept
 from ulmus.typing import Rows, Seed
 

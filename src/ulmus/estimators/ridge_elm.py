@@ -13,13 +13,22 @@ from ulmus.estimators.importances import feature_importances
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
-from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit
+from ulmus.fitted import (
+    CallbackSupportMixin,
+    ForUpdate,
+    OnDevice,
+    as_task,
+    atomic,
+    forget_fit,
+    log_facts,
+    watched,
+    with_callbacks,
+)
 from ulmus.kernels.kernel_matrix import Randomized, approximation_of
 from ulmus.methods.method import Method
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import Moments, Problem, Solution
-from ulmus.progress import CallbackSupportMixin, as_task, log_facts, watched, with_callbacks
 from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches
 from ulmus.sources.block_sums import gathered_blocks

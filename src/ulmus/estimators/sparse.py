@@ -18,7 +18,7 @@ from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of
-from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit
+from ulmus.fitted import ForUpdate, atomic, finite_outputs, forget_fit, log_facts
 from ulmus.hidden import Hidden
 from ulmus.kernels.definition import is_definite
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
@@ -26,7 +26,6 @@ from ulmus.kernels.pairs import some_rows
 from ulmus.methods.hinge import HingeSolution
 from ulmus.methods.margin import Margin
 from ulmus.methods.ridge import ridge_grid
-from ulmus.progress import log_facts
 from ulmus.reservoir import some_kept
 from ulmus.targets import coded
 from ulmus.typing import Array, Rows, Seed

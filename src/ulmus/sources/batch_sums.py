@@ -18,8 +18,8 @@ from ulmus.distributed.blocks import named
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.scaling import ColumnStatistics
+from ulmus.fitted import watched
 from ulmus.problem import Problem
-from ulmus.progress import watched
 from ulmus.reservoir import Reservoir, most_collected
 from ulmus.sources.checkpoint import Checkpoint
 from ulmus.sources.source import Gathered, RowsSoFar, refuse_sums
