@@ -23,7 +23,7 @@ from ulmus import (
     Randomized,
     SemiSupervisedELMClassifier,
 )
-from ulmus.estimators import kernel_ridge
+from ulmus.estimators import kernel_elm
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
 from ulmus.kernels import RBF, InfiniteRBF
 from ulmus.kernels.kernel_matrix import GivenKernel
@@ -70,7 +70,7 @@ def test_gamma_is_chosen_by_leaving_rows_out():
 
 
 def test_gamma_is_chosen_on_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr("ulmus.estimators.kernel_ridge._WIDTH_ROWS", 200)
+    monkeypatch.setattr("ulmus.estimators.kernel_elm._WIDTH_ROWS", 200)
     X, y = make_moons(300, noise=0.15, random_state=0)
     model = KernelELMRegressor(gamma="loo", C=[1.0, 100.0], random_state=0).fit(X, 1.0 * y)
     assert "error_rate" not in model.gamma_path_
@@ -324,7 +324,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 def test_a_precomputed_kernel_is_read_in_place(method, monkeypatch):
     X, y = IRIS
     K, seen = RBF(0.5)(X, X), []
-    monkeypatch.setattr(kernel_ridge, "GivenKernel", lambda A: seen.append(A) or GivenKernel(A))
+    monkeypatch.setattr(kernel_elm, "GivenKernel", lambda A: seen.append(A) or GivenKernel(A))
     K.flags.writeable = False
     KernelELMClassifier("precomputed", method=method, random_state=0).fit(K, y)
     assert np.shares_memory(seen[0], K)

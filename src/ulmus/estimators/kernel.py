@@ -6,7 +6,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
-from ulmus.estimators.kernel_ridge import KernelELM
+from ulmus.estimators.kernel_elm import KernelELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.typing import Seed
 

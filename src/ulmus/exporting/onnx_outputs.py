@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.class_labels import ClassLabels
-from ulmus.estimators.kernel_ridge import KernelELM
+from ulmus.estimators.kernel_elm import KernelELM
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering

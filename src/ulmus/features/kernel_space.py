@@ -1,10 +1,8 @@
 """The space of a kernel, cut to few columns, as a hidden layer."""
 
 import logging
-import warnings
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +20,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
-from ulmus.exceptions import InvalidInputError, InvalidParameterError, LowRankWarning
+from ulmus.exceptions import InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling, check_scaling
 from ulmus.fitted import OnDevice
@@ -37,14 +35,13 @@ from ulmus.kernels.definition import (
     scales_inputs,
 )
 from ulmus.kernels.kernel_matrix import (
-    DEFAULT_TOL,
     GivenKernel,
     KernelMatrix,
     LowRank,
     Randomized,
     approximation_of,
 )
-from ulmus.kernels.lowrank import Factor, Watch, low_rank, most_columns
+from ulmus.kernels.lowrank import factor_of
 from ulmus.kernels.pairs import into, landmarks_like, some_rows
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.typing import Array, DType, Rows, Seed
@@ -287,39 +284,6 @@ def kernel_graph(model: Any, x: Any, landmarks: Any) -> Any:
     """k(x, z) of a model's kernel and scale, as nodes of an ONNX graph with rows x."""
     Z = landmarks_like(landmarks, np.empty((0, 0)), np.dtype(float), model.scaling_.shift)
     return model.kernel_.onnx(model.scaling_.onnx(x), Z)
-
-
-def factor_of(
-    K: KernelMatrix,
-    how: LowRank | Randomized,
-    n: int,
-    default: int,
-    rng: np.random.RandomState,
-    watch: Watch = None,
-) -> Factor:
-    """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them.
-
-    Warns where there are fewer columns, and ``tol`` is not the reason.
-    """
-    tol, rank = how.tol, min(most_columns(how.rank, how.tol, n, default), len(K))
-    least = (DEFAULT_TOL if how.rank is None else 0.0) if tol is None else float(tol)
-    more = int(how.oversampling), int(how.power_steps)
-    found = low_rank(K, how.method, rank, least, rng, *more, watch=watch)
-    if found.rank == 0:
-        raise InvalidInputError(
-            "The kernel is zero for every pair of rows, so it has no features; check its "
-            "parameters and the rows."
-        )
-    enough = tol is not None and found.error <= tol
-    wanted = int(how.rank) if isinstance(how.rank, Integral) else rank
-    if how.rank is not None and found.rank < wanted and not enough:
-        warnings.warn(
-            f"The kernel has {found.rank} directions between these rows, to rounding, so there are "
-            f"{found.rank} columns and not {wanted}. A smaller rank, or tol=, avoids this.",
-            LowRankWarning,
-            stacklevel=2,
-        )
-    return found
 
 
 def candidates(n: int, dtype: DType, seed: int) -> np.ndarray | slice:

@@ -13,6 +13,7 @@ made where K lives.
 """
 
 import logging
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
@@ -40,9 +41,9 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, LowRankWarning
 from ulmus.hidden import Stored, row_blocks
-from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.kernels.kernel_matrix import DEFAULT_TOL, KernelMatrix, LowRank, Randomized
 from ulmus.typing import Array, DType
 
 _LOG = logging.getLogger(__name__)
@@ -90,6 +91,39 @@ class Factor:
     def rank(self) -> int:
         """Columns of F."""
         return self.H.width
+
+
+def factor_of(
+    K: KernelMatrix,
+    how: LowRank | Randomized,
+    n: int,
+    default: int,
+    rng: Rng,
+    watch: Watch = None,
+) -> Factor:
+    """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them.
+
+    Warns where there are fewer columns, and ``tol`` is not the reason.
+    """
+    tol, rank = how.tol, min(most_columns(how.rank, how.tol, n, default), len(K))
+    least = (DEFAULT_TOL if how.rank is None else 0.0) if tol is None else float(tol)
+    more = int(how.oversampling), int(how.power_steps)
+    found = low_rank(K, how.method, rank, least, rng, *more, watch=watch)
+    if found.rank == 0:
+        raise InvalidInputError(
+            "The kernel is zero for every pair of rows, so it has no features; check its "
+            "parameters and the rows."
+        )
+    enough = tol is not None and found.error <= tol
+    wanted = int(how.rank) if isinstance(how.rank, Integral) else rank
+    if how.rank is not None and found.rank < wanted and not enough:
+        warnings.warn(
+            f"The kernel has {found.rank} directions between these rows, to rounding, so there are "
+            f"{found.rank} columns and not {wanted}. A smaller rank, or tol=, avoids this.",
+            LowRankWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def low_rank(

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_known
-from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     floating,
@@ -27,7 +26,6 @@ from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
-from ulmus.features.kernel_space import factor_of
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit, watched
 from ulmus.hidden import sample_rows
 from ulmus.kernels import Kernel
@@ -42,8 +40,9 @@ from ulmus.kernels.kernel_matrix import (
 )
 from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
-from ulmus.methods.dual import dual, dual_path
-from ulmus.methods.ridge import ridge_grid, solve
+from ulmus.methods.dual import dual_path
+from ulmus.methods.kernel_ridge import EXACT, KernelRidge
+from ulmus.methods.ridge import ridge_grid
 from ulmus.problem import Problem, Solution
 from ulmus.progress import columns
 from ulmus.reservoir import some_kept
@@ -53,8 +52,6 @@ from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
 _LOG = logging.getLogger(__name__)
-# Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
-_EXACT = 2000
 # γ is chosen among these multiples of the one that the mean distance gives, on so many rows.
 _WIDTHS = 2.0 ** np.arange(-6, 7, 2)
 _WIDTH_ROWS = 2000
@@ -205,46 +202,34 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         rng: np.random.RandomState,
     ) -> None:
         """Solve over K, whose rows (or their names) are ``rows``."""
-        n, seed = len(K), rng.randint(2**31 - 2)
-        how = self._approximation(n)
-        self.method_ = "exact" if how is None else how.method
-        if how is None:
-            problem = replace(problem, H=K)
-            solution = self._exact(problem, grid)
-            self.landmarks_, self.dual_coef_ = rows, solution.coef
-            self.rank_, self.approximation_error_ = n, 0.0
-        else:
-            found = self._factor(K, n, rng)
-            problem = replace(problem, H=found.H)
-            solution = solve(problem, grid, seed)
-            rows = rows if found.rows is None else some_rows(rows, found.rows)
-            self.dual_coef_ = matmul(found.W, solution.coef)
-            self.landmarks_ = rows if self._precomputed else cast(rows, found.dtype)
-            self._accept_factor(found)
-        self.intercept_ = solution.intercept
-        record(self, problem, solution)
-
-    def _factor(self, K: KernelMatrix, n: int, rng: np.random.RandomState) -> Factor:
-        """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
-        how = self._approximation(n)
-        assert how is not None  # only for a kernel that is not used whole
+        problem, method = replace(problem, H=K), self._method(grid, len(K))
         with watched(self, "Kernel", columns) as update:
-            return factor_of(K, how, n, _EXACT, rng, update)
+            solution, found = method.fit(problem, rng, update)
+        self.method_, self.rank_, self.approximation_error_ = method.name, len(K), 0.0
+        if found is not None:
+            rows = rows if found.rows is None else some_rows(rows, found.rows)
+            rows = rows if self._precomputed else cast(rows, found.dtype)
+            self._accept_factor(found)
+        self._accept(rows, problem, solution)
 
-    def _accept_factor(self, found: Any) -> None:
+    def _accept(
+        self, landmarks: Any, problem: Problem, solution: Solution, n_rows: int | None = None
+    ) -> None:
+        """Turn a solution on its landmarks into fitted attributes."""
+        self.landmarks_, self.dual_coef_ = landmarks, solution.coef
+        self.intercept_ = solution.intercept
+        record(self, problem, solution, n_rows)
+
+    def _method(self, grid: float | np.ndarray, n: int) -> KernelRidge:
+        """What finds the dual coefficients of n rows."""
+        named = isinstance(self.kernel, str) and not self._precomputed
+        return KernelRidge(grid, self._approximation(n), named and is_definite(self.kernel))
+
+    def _accept_factor(self, found: Factor) -> None:
         """How good the factor is, as fitted attributes."""
         self.rank_ = found.rank
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
-
-    def _exact(self, problem: Problem, grid: float | np.ndarray) -> Solution:
-        """Solve over the whole of K."""
-        if isinstance(grid, np.ndarray):
-            return dual_path(problem, grid)
-        if isinstance(self.kernel, str) and not self._precomputed and is_definite(self.kernel):
-            return dual(problem, grid)
-        # This kernel may be indefinite; its eigenvalues show whether it is.
-        return replace(dual_path(problem, np.array([grid])), path=None)
 
     def _best_kernel(
         self,
@@ -276,7 +261,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
 
     def _approximation(self, n: int) -> LowRank | Randomized | None:
         """How K is approximated, or None where it is used whole."""
-        if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= _EXACT):
+        if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= EXACT):
             return None
         auto = "rpcholesky" if is_definite(self.kernel) else "randomized"
         return approximation_of(auto if self.method == "auto" else self.method, self.rank)
@@ -294,7 +279,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             raise InvalidParameterError(
                 "method='exact' uses the whole kernel; leave rank out, or choose another method."
             )
-        how = self._approximation(n=_EXACT + 1)
+        how = self._approximation(n=EXACT + 1)
         if how is not None:
             check_method(self.kernel, how.method)
 
