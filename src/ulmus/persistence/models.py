@@ -13,17 +13,15 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
-from ulmus.persistence.archive import Archive, write
-from ulmus.persistence.budget import Budget, json_cost
 from ulmus.persistence.classes import known_as
-from ulmus.persistence.reading import Reader
-from ulmus.persistence.writing import Writer, refusal
+from ulmus.persistence.reading import Archive, Budget, Reader, json_cost
+from ulmus.persistence.writing import Writer, refusal, write
 from ulmus.version import __version__
 
 _FORMAT = "ulmus model"
 _VERSION = 1
 # Entries of an array that `describe` shows; and what it is charged for a list and each of its
-# values, for a dict, and for a header that is read: see `ulmus.persistence.budget`.
+# values, for a dict, and for a header that is read: see `ulmus.persistence.reading`.
 _FEW = 20
 _LIST, _VALUE, _DICT, _HEADER = 72, 8, 256, 512
 

@@ -1,31 +1,57 @@
-"""From data to a model: the inverse of `ulmus.persistence.writing`, without trust.
+"""From a file to a model: the inverse of `ulmus.persistence.writing`, without trust.
+
+The directory of the file is looked through before anything in it is read, nothing is ever written
+to disk, and zip's checksum of each member is held against what was read.
 
 Nothing in the data can name code to run. A class or function is looked up in a list; an object is
 made empty and its attributes are put straight into its dictionary, so that no method and no
 property of it is called; a dataclass is made of its fields. Before it is handed out, its attributes
-are held against its class' layout. All of it is charged to a budget that the file's size sets.
+are held against its class' layout.
+
+Memory and work are charged, in bytes, to a budget that is a multiple of the file's own bytes. What
+is read is charged before it is made, what is looked through (the checks of a class) each time, so
+that a short file can neither ask for much memory nor refer to one large array a million times.
 """
 
 import inspect
+import io
 import math
 import os
 import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.archives import sparse_matrix
+from ulmus.archives import ArrayArchive, sparse_matrix
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence.archive import Archive, from_half, half_length
-from ulmus.persistence.budget import Budget, weight_of
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
-from ulmus.persistence.writing import DEEPEST, GENERATORS, PLAIN, SPARSE_PARTS, is_plain
+from ulmus.persistence.writing import (
+    DEEPEST,
+    DOCUMENT,
+    GENERATORS,
+    LONGEST_DOCUMENT,
+    MOST_ARRAYS,
+    PANEL,
+    PLAIN,
+    SPARSE_PARTS,
+    is_plain,
+    panels,
+)
 
+_MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
+_LONGEST_DIRECTORY = 128 * MOST_ARRAYS
+# What a zip ends with: zip64's record and where that is, if it has them, and the record of old.
+_TAIL = struct.Struct("<4sQ2H2L4Q4sLQL4s4H2LH")
+# The budget: so many times the file's bytes, and so many bytes in any case.
+_TIMES, _FREE = 24, 2**25
+# Bytes that Python needs for what each character begins or ends; lists, dicts, strings, numbers.
+_JSON = {b"[": 88, b"{": 200, b'"': 16, b",": 24}
 _DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,4}")
 _MT19937_LENGTH = 624
 # Python's own type for each kind of NumPy's scalars.
@@ -35,6 +61,76 @@ _SCALARS = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str}
 _LIST, _VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
 # More keys of one hash than these are no accident, and to tell them apart takes their square.
 _MOST_ALIKE = 16
+
+
+class Budget:
+    """What is left of the memory and work that a file of ``size`` bytes may cost."""
+
+    def __init__(self, size: int) -> None:
+        self._left = _FREE + _TIMES * size
+
+    def spend(self, cost: int) -> None:
+        """Take ``cost`` bytes, if there are so many."""
+        self._left -= cost
+        if self._left < 0:
+            raise ModelFileError(
+                f"to read it would take more than {_TIMES} times its own size in memory or work"
+            )
+
+
+def json_cost(text: bytes) -> int:
+    """About the memory that a JSON text takes when it is parsed, told by its punctuation."""
+    return len(text) + sum(cost * text.count(mark) for mark, cost in _JSON.items())
+
+
+def weight_of(value: Any) -> int:
+    """Bytes of the arrays that a value is or has."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if sp.issparse(value):
+        return sum(weight_of(part) for part in vars(value).values())
+    return 0
+
+
+class Archive(ArrayArchive):
+    """A container that is open for reading, its directory checked."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        _check_end(stream)
+        super().__init__(stream, _MEMBER.fullmatch, packed=False)
+
+    def document(self) -> bytes:
+        """The JSON document."""
+        if DOCUMENT not in self.members:
+            raise ModelFileError(f"it has no {DOCUMENT}")
+        if (size := self.size(DOCUMENT)) > LONGEST_DOCUMENT:
+            raise ModelFileError(
+                f"its {DOCUMENT} is {size} bytes, and no model's is over {LONGEST_DOCUMENT}"
+            )
+        return self.read(DOCUMENT)
+
+    def name(self, number: int) -> str:
+        """The name of an array."""
+        name = f"arrays/{number}.npy"
+        if type(number) is not int or name not in self.members:
+            raise ModelFileError(f"it refers to {name[:80]}, which it does not have")
+        return name
+
+
+def _check_end(stream: IO[bytes]) -> None:
+    """Refuse what does not end as a zip does, or has a directory too long to be a model's."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - _TAIL.size))
+    parts = _TAIL.unpack(stream.read(_TAIL.size).rjust(_TAIL.size, b"\0"))
+    length_64, locator, start, end, length, comment = (parts[i] for i in (8, 10, 12, 14, 19, 21))
+    if end != b"PK\5\6" or comment:
+        raise ModelFileError("it does not end as one does; it may have been cut short")
+    if locator == b"PK\6\7":
+        if start != size - _TAIL.size:
+            raise ModelFileError("its directory is not where it should be")
+        length = length_64
+    if length > _LONGEST_DIRECTORY:
+        raise ModelFileError(f"it has more members than the {MOST_ARRAYS} that a model may have")
 
 
 class Reader:
@@ -178,6 +274,23 @@ class Reader:
                 # No more processes at once than this machine has processors.
                 made.n_jobs = min(made.n_jobs, os.cpu_count() or 1)
         return made
+
+
+def from_half(half: np.ndarray, n: int, order: str) -> np.ndarray:
+    """The n × n matrix, by rows (order C) or by columns (F)."""
+    A, start = np.empty((n, n), half.dtype), 0
+    for rows in panels(n):
+        stop = start + (rows.stop - rows.start) * rows.stop
+        part, start = half[start:stop].reshape(-1, rows.stop), stop
+        A[rows, : rows.stop] = part
+        A[: rows.start, rows] = part[:, : rows.start].T
+    return A.T if order == "F" else A
+
+
+def half_length(n: int) -> int:
+    """How many numbers half of an n × n matrix has."""
+    panels, rest = divmod(n, PANEL)
+    return PANEL**2 * panels * (panels + 1) // 2 + rest * n
 
 
 def _check_list(parts: Any) -> None:

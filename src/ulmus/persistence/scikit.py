@@ -1,21 +1,19 @@
 """What scikit-learn's objects in a file must be like before they are handed out.
 
 Their compiled loops trust that arrays fit each other, and would read or write beyond them. The
-parameters of a fitted object are held against scikit-learn's own constraints as well. What is made
-of other objects is in `compositions`.
+parameters of a fitted object are held against scikit-learn's own constraints as well.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.impute import SimpleImputer
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
-from ulmus.persistence import compositions
 from ulmus.persistence.layouts import COLUMNS
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 
@@ -26,6 +24,11 @@ _HIGHEST_DEGREE = 64
 _MOST_STEPS = 10**5
 # Types of numbers that a sparse matrix can have, which float16 is none of.
 _SPARSE = "?bBhHiIlLqQfdg"
+# Arguments that a function of arrays may be given along with them; not ``out`` or ``where``, which
+# leave parts of the result as they were in memory.
+_HARMLESS = {"casting", "dtype", "order", "subok"}
+_TRANSFORMER = "a BaseEstimator transform | word passthrough"
+_WEIGHTS = "none | numbers"
 _FLAG, _K_BY_D, _EACH = "flag", "moderate k d", "moderate d | none"
 
 
@@ -192,6 +195,102 @@ def _is_held(value: Any, dtype: np.dtype) -> bool:
     return fits(value, f"whole {np.iinfo(dtype).min} {np.iinfo(dtype).max}", {})
 
 
+# ---------------------------------------------------------------- made of others
+def _functions(made: Any) -> bool:
+    """Functions of arrays, and no argument that would leave results unwritten."""
+    made._validate_params()
+    return (
+        all((some or {}).keys() <= _HARMLESS for some in (made.kw_args, made.inv_kw_args))
+        and all(fits(one, "function | none", {}) for one in (made.func, made.inverse_func))
+        and fits(made.feature_names_out, "word one-to-one | none", {})
+    )
+
+
+def _named(parts: Any, length: int, spec: str) -> bool:
+    """A list of tuples of a name, what the spec says, and what else there is."""
+    return type(parts) is list and all(
+        type(part) is tuple
+        and len(part) == length
+        and type(part[0]) is str
+        and fits(part[1], spec, {})
+        for part in parts
+    )
+
+
+def _union(made: Any) -> bool:
+    """Transformers side by side."""
+    named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
+    return named and fits(made.transformer_weights, _WEIGHTS, {}) and fits(made.n_jobs, "jobs", {})
+
+
+def _steps(made: Any) -> bool:
+    """Transformers, and anything at the end."""
+    every = _named(made.steps, 2, "a BaseEstimator | word passthrough")
+    return every and bool(made.steps) and _named(made.steps[:-1], 2, _TRANSFORMER)
+
+
+def _columns(made: Any, sizes: Sizes) -> bool:
+    """Parts with names and columns, whose numbers are those that a fit found."""
+    n, names = sizes["d"], getattr(made, "feature_names_in_", ())
+    places = {name: place for place, name in enumerate(names)}
+    if len(places) < len(names) or not fits(made.transformer_weights, _WEIGHTS, {}):
+        return False
+    inputs = made._transformer_to_input_indices
+    if not all(fits(x, f"whole 0 {n - 1}", {}) for numbers in inputs.values() for x in numbers):
+        return False
+    return _named(made.transformers_, 3, f"{_TRANSFORMER} | word drop") and all(
+        len(found := _numbers(some, n, places)) == len(inputs[name]) and list(found) == inputs[name]
+        for name, _, some in made.transformers_
+    )
+
+
+def _numbers(columns: Any, n: int, places: dict[str, int]) -> Sequence[int]:
+    """The numbers of columns that are given by number, by name or by a mask."""
+    if isinstance(columns, slice):
+        start, stop = (
+            places[end] if type(end) is str else end for end in (columns.start, columns.stop)
+        )
+        stop = stop + 1 if type(columns.stop) is str else stop  # names include the last
+        return range(n)[start:stop] if columns.step in (None, 1) else ()
+    each = list(columns) if isinstance(columns, list | np.ndarray) else [columns]
+    if str in map(type, each) and len(set(each)) < len(each):
+        raise ValueError("a column is named twice")
+    if each and all(isinstance(x, bool | np.bool_) for x in each):
+        return np.arange(n)[np.array(each)].tolist() if len(each) == n else ()
+    return [places[x] if type(x) is str else range(n)[x] for x in each]
+
+
+def _target(made: Any, sizes: Sizes) -> bool:
+    """A predictor that gives as many columns as the transformer takes back."""
+    # `_outputs` raises where the transformer cannot take them back.
+    predicts = is_regressor(made.regressor_) or is_classifier(made.regressor_)
+    return predicts and _outputs(made) != 0
+
+
+def _outputs(model: Any) -> int | None:
+    """How many columns a model predicts; None where that cannot be told."""
+    if hasattr(model, "steps"):
+        return _outputs(model.steps[-1][1])
+    if hasattr(model, "transformer_"):
+        width = _outputs(model.regressor_)
+        return None if width is None else _taken_back(np.zeros((1, width)), model.transformer_)
+    if hasattr(model, "classes_"):
+        return 1
+    return len(model.intercept_) if hasattr(model, "intercept_") else None
+
+
+def _taken_back(row: Any, transformer: Any) -> int:
+    """How many columns ``inverse_transform``, which does not count them, makes of a row."""
+    for _, part in reversed(getattr(transformer, "steps", [("", transformer)])):
+        if part == "passthrough":
+            continue
+        with np.errstate(all="ignore"):
+            row = part.inverse_transform(row)
+        if row.ndim != 2 or row.shape[1] != getattr(part, "n_features_in_", row.shape[1]):
+            raise ValueError(f"{type(part).__name__} takes back another number of columns")
+    return int(row.shape[1])
+
+
 LAYOUTS: dict[str, Layout] = {
     "sklearn.cluster.KMeans": _fitted(
         lambda made, sizes: bool(made.cluster_centers_.flags.c_contiguous),
@@ -245,20 +344,20 @@ LAYOUTS: dict[str, Layout] = {
     "sklearn.neighbors.RadiusNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.compose.make_column_selector": Layout(),
     "sklearn.compose.ColumnTransformer": _fitted(
-        compositions.columns, n_jobs="jobs", transformers_="a list", sparse_output_=_FLAG,
+        _columns, n_jobs="jobs", transformers_="a list", sparse_output_=_FLAG,
         _transformer_to_input_indices="a dict",
     ),
     "sklearn.compose.TransformedTargetRegressor": _fitted(
-        compositions.target, n_features_in_="absent", regressor_="has predict",
+        _target, n_features_in_="absent", regressor_="has predict",
         transformer_="has inverse_transform", _training_dim="whole 1 2",
     ),
     "sklearn.frozen.FrozenEstimator": Layout(
         always=lambda made: fits(made.estimator, "a BaseEstimator", {})
     ),
-    "sklearn.pipeline.FeatureUnion": Layout(always=compositions.union),
+    "sklearn.pipeline.FeatureUnion": Layout(always=_union),
     # A folder of cached results is the reader's affair.
     "sklearn.pipeline.Pipeline": Layout(
-        always=compositions.steps, fresh={"memory": lambda: None}
+        always=_steps, fresh={"memory": lambda: None}
     ),
-    "sklearn.preprocessing.FunctionTransformer": Layout(COLUMNS, always=compositions.functions),
+    "sklearn.preprocessing.FunctionTransformer": Layout(COLUMNS, always=_functions),
 }  # fmt: skip

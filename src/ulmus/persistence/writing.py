@@ -1,24 +1,32 @@
-"""From a model to data: JSON, and a list of arrays that it refers to by number.
+"""From a model to a file: JSON, and arrays that it refers to by number.
 
 What JSON has by itself stands for itself; everything else is an object of one key, which says what
-it is. `ulmus.persistence.reading` is the way back.
+it is. The file is a zip of the JSON document and .npy arrays, none of them compressed: what is not
+compressed cannot be larger than the file. A symmetric matrix is kept as its lower half, by panels
+of rows: an ELM keeps HᵀCH so that rows can be added, and to wait for the disk takes longer than to
+fold a matrix and unfold it. `ulmus.persistence.reading` is the way back.
 """
 
 import math
+import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
 from ulmus.archives import ARRAY_KINDS
-from ulmus.exceptions import UnsupportedModelError
+from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.fitted import Mark, marked
-from ulmus.persistence.archive import MOST_ARRAYS, is_symmetric, to_half
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known_as
 
+DOCUMENT = "model.json"
+LONGEST_DOCUMENT = 2**28
+MOST_ARRAYS = 10**6
+# Rows of a panel of a symmetric matrix.
+PANEL = 128
 DEEPEST = 100
 PLAIN = {bool, int, float, str, type(None)}
 GENERATORS = {
@@ -214,3 +222,49 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[..., Any]], ...] = (
     (lambda x: isinstance(x, type), Writer._type),
     (lambda x: type(x) in (np.random.RandomState, np.random.Generator), Writer._draws),
 )
+
+
+# ---------------------------------------------------------------- the file
+def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> None:
+    """Write a container: the document first, then the arrays in their order."""
+    if len(document) > LONGEST_DOCUMENT:
+        raise ModelFileError(
+            f"All but its arrays is {len(document)} bytes, and a file may hold "
+            f"{LONGEST_DOCUMENT}; labels that are Python objects are better an array of strings."
+        )
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        # Members have no date, so that the same model gives the same bytes.
+        archive.writestr(zipfile.ZipInfo(DOCUMENT), document)
+        for number, array in enumerate(arrays):
+            # Lengths are not known beforehand, and may need zip64.
+            with archive.open(f"arrays/{number}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def is_symmetric(A: np.ndarray) -> bool:
+    """Whether half of A is enough, to the bit, and worth the trouble."""
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or len(A) <= PANEL or A.dtype.char not in "fd":
+        return False
+    if not (A.flags.c_contiguous or A.flags.f_contiguous):
+        return False
+    bits = _by_rows(A).view(f"u{A.itemsize}")  # 0.0 is not −0.0, and NaN is itself
+    return all(
+        np.array_equal(bits[rows, columns], bits[columns, rows].T)
+        for rows in panels(len(A))
+        for columns in panels(rows.stop)
+    )
+
+
+def to_half(A: np.ndarray) -> np.ndarray:
+    """The rows of each panel up to the diagonal's block, one after the other."""
+    A = _by_rows(A)
+    return np.concatenate([A[rows, : rows.stop].ravel() for rows in panels(len(A))])
+
+
+def _by_rows(A: np.ndarray) -> np.ndarray:
+    return A if A.flags.c_contiguous else A.T
+
+
+def panels(n: int) -> list[slice]:
+    """The rows of each panel."""
+    return [slice(i, min(i + PANEL, n)) for i in range(0, n, PANEL)]
