@@ -1,7 +1,7 @@
 """Arguments that users give: what they may be, and words about those that cannot be used."""
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +12,8 @@ from ulmus.exceptions import InvalidParameterError
 
 # A message does not list more names than these.
 _MOST = 40
+# Letters of a cell, and cells of a list, that notes and errors show.
+_LONGEST, _FEW = 60, 5
 # Beyond these, squares and quotients of what is computed overflow or vanish.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _INTEGERS = 2**31 - 1
@@ -132,6 +134,23 @@ def hint(word: object, known: Collection[str]) -> str:
         return f"did you mean {spelt[near[0]]!r}?"
     few = sorted(known)[:_MOST]
     return f"known are {', '.join(few)}{' and others' if len(known) > len(few) else ''}."
+
+
+def counted(number: int, noun: str) -> str:
+    """1 row, 2,000 rows."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def quoted(cell: str) -> str:
+    """A cell in quotes, cut off where it is long."""
+    return repr(cell if len(cell) <= _LONGEST else cell[: _LONGEST - 3] + "...")
+
+
+def listed(cells: Iterable[str]) -> str:
+    """The first few of some cells, in quotes."""
+    found = [quoted(cell) for cell in cells]
+    more = f" and {len(found) - _FEW} more" if len(found) > _FEW else ""
+    return ", ".join(found[:_FEW]) + more
 
 
 def _flag(name: str, value: Any) -> None:

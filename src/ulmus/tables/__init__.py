@@ -7,7 +7,6 @@ suits a table; the `TableModel` that it returns predicts later tables with the s
 
 from ulmus.tables.encoder import TableEncoder
 from ulmus.tables.fitting import TableModel, fit_table
-from ulmus.tables.formats import read_table
-from ulmus.tables.table import Table
+from ulmus.tables.table import Table, read_table
 
 __all__ = ["Table", "TableEncoder", "TableModel", "fit_table", "read_table"]

@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 import numpy as np
 import scipy.sparse as sp
 
+from ulmus.arguments import counted, listed, quoted
 from ulmus.exceptions import TableError
-from ulmus.tables.table import counted, listed, quoted
 
 # Larger numbers count as blank: they are no measurements, and their squares may overflow.
 LARGEST = 1e100

@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ulmus.arguments import counted, listed, quoted
 from ulmus.backends.arrow import column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.table import Table, counted, listed, quoted
 
 # Cells that count as blank, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
@@ -52,8 +52,8 @@ _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 def read_delimited(
     path: Path, encoding: str | None, delimiter: str | None, header: bool | None
-) -> Table:
-    """A table of a text file whose rows are lines; what is None is found out."""
+) -> dict[str, Any]:
+    """The fields of a `Table` of a text file whose rows are lines; what is None is found out."""
     file = look_at(path, encoding)
     delimiter = _sniffed(file.head) if delimiter is None else _character(delimiter)
     before, first = _first_row(file.head, delimiter)
@@ -90,7 +90,7 @@ def read_delimited(
         name: column_values(column.slice(above), MISSING, comma)
         for name, column in zip(names, cells, strict=True)
     }
-    return Table(names, columns, notes=tuple(notes), decimal_comma=comma)
+    return {"names": names, "columns": columns, "notes": tuple(notes), "decimal_comma": comma}
 
 
 # ---------------------------------------------------------------------- the text

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.arguments import check_known, hint
+from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.columns import (
     Category,
@@ -18,7 +18,7 @@ from ulmus.tables.columns import (
     usable,
     varied,
 )
-from ulmus.tables.table import Table, counted, listed
+from ulmus.tables.table import Table
 from ulmus.typing import Rows
 from ulmus.validation import missing
 

@@ -1,17 +1,40 @@
-"""A table as it was read: named columns, or one matrix; and words for what is in it."""
+"""A table, and files of every kind as one; text is taken apart in `ulmus.tables.delimited`."""
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
 
-from ulmus.arguments import hint
-from ulmus.exceptions import TableError
+from ulmus.archives import read_npz, sparse_matrix
+from ulmus.arguments import check_known, hint
+from ulmus.backends.arrow import parquet_columns
+from ulmus.backends.pixels import image_pixels, image_shape
+from ulmus.exceptions import InvalidParameterError, TableError
+from ulmus.tables.delimited import MISSING, look_at, read_delimited
 from ulmus.typing import Rows
 
-# Letters of a cell, and cells of a list, that notes and errors show.
-_LONGEST = 60
-_MOST = 5
+_ENDINGS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "txt": (".txt", ".data"),
+    "parquet": (".parquet", ".pq"),
+    "npz": (".npz",),
+    "svmlight": (".svmlight", ".libsvm", ".svm"),
+}
+_IMAGES = {
+    ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".pbm",
+}  # fmt: skip
+# A side of more pixels is shrunk: random features cannot use finer detail.
+_LARGEST = 64
+# More columns are refused: the random weights of the hidden units would not fit into memory.
+_MOST_COLUMNS = 2**22
+_PARTS = ("data", "indices", "indptr", "shape")
+_MEMBERS = {"X", "y", "format", "feature_names", *_PARTS}
+_BROKEN = (OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -94,18 +117,227 @@ class Table:
         return self.names.index(name)
 
 
-def counted(number: int, noun: str) -> str:
-    """1 row, 2,000 rows."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def read_table(
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    image_shape: tuple[int, ...] | None = None,
+) -> Table:
+    """The rows of a file or of a folder of images.
+
+    Parameters
+    ----------
+    path : str or path
+        The file or folder. Text may be compressed: its name then ends in .gz or .bz2.
+    kind : {"csv", "tsv", "txt", "parquet", "npz", "svmlight", "images"}, default=None
+        What it is; None goes by the end of its name.
+    encoding : str, default=None
+        Encoding of text; None finds it.
+    delimiter : str, default=None
+        What separates two fields of text; None finds it.
+    header : bool, default=None
+        Whether the first row of text has the columns' names; None is yes, unless it is all numbers.
+    image_shape : tuple of int, default=None
+        Height, width and, for colour, 3, that images are brought to; None finds one for all.
+
+    Returns
+    -------
+    table : Table
+        Columns by name, or a matrix.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ulmus.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "people.csv"
+    ...     size = path.write_text("age,city\\n31,Oslo\\n?,Rome\\n")
+    ...     table = read_table(path)
+    >>> table["age"], table["city"]
+    (array([31., nan]), array(['Oslo', 'Rome'], dtype=object))
+    """
+    path = Path(path)
+    if not path.is_dir() and not path.is_file():
+        raise TableError(f"There is no file {path}.")
+    kind = _kind(path) if kind is None else kind
+    check_known("kind", kind, sorted([*_ENDINGS, "images"]))
+    if path.is_dir() != (kind == "images"):
+        raise TableError(f"{path} is a {'folder' if path.is_dir() else 'file'} and no {kind}.")
+    try:
+        if kind == "images":
+            return _read_images(path, image_shape)
+        if kind in _READERS:
+            return _READERS[kind](path)
+        delimiter = "\t" if delimiter is None and kind == "tsv" else delimiter
+        return Table(**read_delimited(path, encoding, delimiter, header))
+    except PermissionError as error:
+        raise TableError(f"{path} may not be read: {error.strerror}.") from error
 
 
-def quoted(cell: str) -> str:
-    """A cell in quotes, cut off where it is long."""
-    return repr(cell if len(cell) <= _LONGEST else cell[: _LONGEST - 3] + "...")
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "images"
+    name = path.name.lower().removesuffix(".gz").removesuffix(".bz2")
+    for kind, endings in _ENDINGS.items():
+        if name.endswith(endings):
+            return kind
+    if name.endswith((".xlsx", ".xls", ".ods")):
+        raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
+    known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
+    raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give a kind.")
 
 
-def listed(cells: Iterable[str]) -> str:
-    """The first few of some cells, in quotes."""
-    found = [quoted(cell) for cell in cells]
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return ", ".join(found[:_MOST]) + more
+def _read_parquet(path: Path) -> Table:
+    columns = parquet_columns(path, MISSING)
+    table = Table(tuple(columns), columns)
+    if not len(table):
+        raise TableError(f"{path} has no rows.")
+    return table
+
+
+def _numbered(width: int) -> tuple[str, ...]:
+    return tuple(f"x{j}" for j in range(width))
+
+
+# ---------------------------------------------------------------------- npz and svmlight
+def _read_npz(path: Path) -> Table:
+    """A table of X, or of the parts of a CSR matrix, and of y if there is one."""
+    try:
+        with path.open("rb") as file:
+            arrays = read_npz(file, _MEMBERS, others=True)
+        X = _dense(arrays["X"]) if "X" in arrays else _sparse(arrays)
+    except _BROKEN as error:
+        raise TableError(
+            f"{path} is no npz file that can be used: {error}. It needs numbers in X, or a CSR "
+            "matrix in data, indices, indptr and shape, and labels in y if there are any."
+        ) from error
+    # In the precision that holds the numbers: small whole ones fit float32.
+    X = X.astype(min(np.result_type(X.dtype, np.float32), np.dtype(float)), copy=False)
+    names, y = arrays.get("feature_names"), arrays.get("y")
+    called = _numbered(X.shape[1])
+    if names is not None and names.shape == (len(called),) == (len(set(names.tolist())),):
+        called = tuple(map(str, names))
+    target = None if y is None else _labels(y, X.shape[0], path)
+    return Table(called, matrix=X, target=target)
+
+
+def _dense(X: np.ndarray) -> np.ndarray:
+    if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape} and type {X.dtype}")
+    return X.reshape(len(X), -1)
+
+
+def _sparse(arrays: dict[str, Any]) -> Any:
+    if not arrays.keys() >= set(_PARTS):
+        raise ValueError(f"it has neither X nor all parts of a CSR matrix, but {sorted(arrays)}")
+    if arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
+        raise ValueError(f"its sparse matrix is {arrays['format'].item()} and not csr")
+    rows, columns = arrays["shape"].tolist()
+    X = sparse_matrix(sp.csr_array, [arrays[name] for name in _PARTS[:3]], (rows, columns))
+    if X.dtype.kind not in "biuf" or 0 in X.shape:
+        raise ValueError(f"the CSR matrix of shape {X.shape} holds no numbers")
+    return _checked(X)
+
+
+def _checked(X: Any) -> Any:
+    """A sparse matrix of finite numbers that is not too wide."""
+    if X.shape[1] > _MOST_COLUMNS:
+        raise ValueError(f"it has {X.shape[1]:,} columns, more than {_MOST_COLUMNS:,}")
+    if not np.isfinite(X.data).all():
+        raise ValueError("it holds numbers that are not finite")
+    return X
+
+
+def _labels(y: np.ndarray, rows: int, path: Path) -> np.ndarray:
+    y = y.ravel() if y.ndim == 2 and 1 in y.shape else y
+    if y.shape != (rows,) or y.dtype.kind not in "biufU":
+        raise TableError(
+            f"{path}: y has shape {y.shape} and type {y.dtype}, where X has {rows} rows; it must "
+            "hold a number or a word for each."
+        )
+    if y.dtype.kind != "U":
+        return y.astype(float)
+    return np.array([word or None for word in y.tolist()], dtype=object)
+
+
+def _read_svmlight(path: Path) -> Table:
+    """A table of a text file in the format of svmlight and LIBSVM.
+
+    A column keeps the number it has in the file, so that two files agree whichever number their
+    first column has.
+    """
+    # Before scikit-learn reads whole lines: that there are lines, and none too long.
+    look_at(path, "latin-1")
+    try:
+        X, y = load_svmlight_file(str(path), zero_based=True)
+        _checked(X)
+    except _BROKEN as error:
+        raise TableError(
+            f"{path} is no svmlight file that can be read: {error}. A line is a label and then "
+            "column:number pairs with the columns in order."
+        ) from error
+    if not X.nnz:
+        raise TableError(f"{path} has no rows with column:number pairs.")
+    return Table(_numbered(X.shape[1]), matrix=sp.csr_array(X), target=y)
+
+
+# ---------------------------------------------------------------------- folders of images
+def _read_images(folder: Path, shape: tuple[int, ...] | None) -> Table:
+    """A table of the images of a folder; the names of its subfolders are the target.
+
+    A shape that is None is the size most of them have, made smaller, in proportion, until neither
+    side is above 64.
+    """
+    files = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _IMAGES and path.is_file() and not path.name.startswith(".")
+    )
+    if not files:
+        raise TableError(
+            f"{folder} is a folder without images (.png, .jpg, …); name a file, or a folder with a "
+            "subfolder of images for each class."
+        )
+    places = [path.relative_to(folder) for path in files]
+    # An image beside the subfolders has no label.
+    labels = [place.parts[0] if len(place.parts) > 1 else None for place in places]
+    shapes = Counter(map(image_shape, files))
+    notes: list[str] = []
+    if shape is None:
+        shape = _common(shapes, notes)
+    elif len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
+        raise InvalidParameterError(
+            f"image_shape={shape!r} must be (height, width), or (height, width, 3) for colour."
+        )
+    X = np.stack([image_pixels(path, shape).ravel() for path in files])
+    return Table(
+        _numbered(X.shape[1]),
+        matrix=X,
+        target=np.array(labels, dtype=object) if any(labels) else None,
+        notes=tuple(notes),
+        image_shape=shape,
+        files=tuple(place.as_posix() for place in places),
+    )
+
+
+def _common(shapes: Counter[tuple[int, ...]], notes: list[str]) -> tuple[int, ...]:
+    """One shape for all; what was decided is added to ``notes``."""
+    sizes: Counter[tuple[int, ...]] = Counter()
+    for shape, count in shapes.items():
+        sizes[shape[:2]] += count
+    height, width = max(sizes, key=lambda size: (sizes[size], size))
+    shrink = min(1.0, _LARGEST / max(height, width))
+    low, narrow = max(1, round(height * shrink)), max(1, round(width * shrink))
+    if len(sizes) > 1 or shrink < 1:
+        what = f"{len(sizes)} sizes" if len(sizes) > 1 else f"{height} × {width} pixels"
+        notes.append(f"Images of {what} were resized to {low} × {narrow}.")
+    if len({len(shape) for shape in shapes}) > 1:
+        notes.append("Some images are grey and some in colour; all were read in colour.")
+    return (low, narrow, 3) if any(len(shape) == 3 for shape in shapes) else (low, narrow)
+
+
+_READERS = {"parquet": _read_parquet, "npz": _read_npz, "svmlight": _read_svmlight}
