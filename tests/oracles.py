@@ -191,6 +191,8 @@ def _kernel_value(name, x, z, gamma, coef0, degree, spread):
         return np.exp(-gamma * np.sum((x - z) ** 2))
     if name == "laplacian":
         return np.exp(-gamma * np.sum(np.abs(x - z)))
+    if name == "exponential":
+        return np.exp(-gamma * np.sqrt(np.sum((x - z) ** 2)))
     if name == "arcsine":
         u, v, w = (coef0 + gamma * a @ b for a, b in ((x, z), (x, x), (z, z)))
         return 2 / np.pi * np.arcsin(2 * u / np.sqrt((1 + 2 * v) * (1 + 2 * w)))

@@ -12,6 +12,7 @@ from ulmus.kernels import (
     RBF,
     Arcsine,
     Cosine,
+    Exponential,
     InfiniteRBF,
     LaplacianKernel,
     Linear,
@@ -35,7 +36,15 @@ MAPS = {
     "nodes around rows": RBFFeatures(20),
     **{
         f"{kernel} kernel": KernelFeatures(kernel, 10)
-        for kernel in ("rbf", "linear", "poly", "infinite_rbf", "arcsine")
+        for kernel in (
+            "rbf",
+            "laplacian",
+            "exponential",
+            "linear",
+            "poly",
+            "infinite_rbf",
+            "arcsine",
+        )
     },
 }
 
@@ -83,6 +92,8 @@ def test_little_memory_gives_the_same_slopes(name):
 
 KERNELS = [
     RBF(0.1),
+    LaplacianKernel(0.3),
+    Exponential(0.3),
     Linear(),
     Polynomial(0.1, 0.5, 3),
     Polynomial(degree=1),
@@ -120,8 +131,15 @@ def test_at_a_centre_an_exponential_unit_has_a_peak_and_no_slope():
 def test_what_has_no_formula_has_no_slopes():
     units = RandomFeatures(5, activation=np.arctan).fit(X)
     assert units.layer(X).slopes(X, np.ones((5, 1))) is None
-    for kernel in ("laplacian", lambda A, B: A @ B.T):
-        units = KernelFeatures(kernel, 3).fit(X)
-        assert units.layer(X).slopes(X, np.ones((3, 1))) is None
-    for kernel in (Pairwise(np.dot), LaplacianKernel()):
-        assert kernel_gradients(kernel, X, X, np.ones((len(X), 1)), np.ones(3)) is None
+    units = KernelFeatures(lambda A, B: A @ B.T, 3).fit(X)
+    assert units.layer(X).slopes(X, np.ones((3, 1))) is None
+    assert kernel_gradients(Pairwise(np.dot), X, X, np.ones((len(X), 1)), np.ones(3)) is None
+
+
+@pytest.mark.parametrize("kernel", [LaplacianKernel(0.3), Exponential(0.3)], ids=str)
+def test_at_a_kink_the_slope_is_the_mean_of_those_on_both_sides(kernel):
+    points, beta = np.round(RNG.standard_normal((9, 3))), RNG.standard_normal((9, 2))
+    G = finite_differences(lambda U: kernel(U, points) @ beta, points, step=1e-6)
+    slopes = kernel_gradients(kernel, points, points, beta, np.ones(3))
+    found = slopes.squares(np.ones(len(points)))
+    np.testing.assert_allclose(found, (G**2).sum(axis=(0, 1)), rtol=1e-4)

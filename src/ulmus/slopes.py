@@ -2,7 +2,8 @@
 
 A unit knows its row s by the product with a point z and by the row's own length. Its gradient is
 then ∂h/∂s = p z + q s with two numbers for each pair of row and unit. So is that of every kernel
-here but the Laplacian, which has a kink at each coordinate of each of its rows.
+here but the Laplacian's, which is p · sign(z − s): it has a kink at each coordinate of each of its
+rows, where this is the mean of the slopes on both sides.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ class Slopes:
 
     ``rows`` are the s (n × d), ``points`` the units' z (h × d), ``p`` and ``q`` (n × h) as above, q
     None for zeros, ``coef`` β (h × m), and ``factor`` what turned each column into that of s.
+    ``by_signs`` says that the gradient is p · sign(z − s).
     """
 
     rows: Rows
@@ -31,9 +33,26 @@ class Slopes:
     q: np.ndarray | None
     coef: np.ndarray
     factor: np.ndarray
+    by_signs: bool = False
 
     def squares(self, weight: np.ndarray, unit: np.ndarray | float = 1.0) -> np.ndarray:
         """Σᵢ weightᵢ ‖∂f/∂xⱼ‖² for every column j in its ``unit``, summed over the outputs."""
+        total = self._of_signs(weight) if self.by_signs else self._of_rows(weight)
+        return total * (unit * self.factor) ** 2
+
+    def _of_signs(self, weight: np.ndarray) -> np.ndarray:
+        """The sums where the gradient is p · sign(z − s), one column after the other."""
+        total = np.zeros(self.rows.shape[1])
+        for columns in row_blocks(len(total), max(1, most_rows(sum(self.p.shape), 8))):
+            rows, points = (_dense(part, columns).T for part in (self.rows, self.points))
+            for j, s, z in zip(range(columns.start, columns.stop), rows, points, strict=True):
+                signs = np.sign(z[None, :] - s[:, None])
+                signs *= self.p
+                total[j] = weight @ np.sum(matmul(signs, self.coef) ** 2, axis=1)
+        return total
+
+    def _of_rows(self, weight: np.ndarray) -> np.ndarray:
+        """The sums where the gradient is p z + q s."""
         n, d = self.rows.shape
         total = np.zeros(d)
         width = max(1, most_rows(2 * n + len(self.coef), 8))
@@ -45,7 +64,7 @@ class Slopes:
                 if own is not None:
                     G += own * _dense(self.rows, columns)
                 total[columns] += weight @ G**2
-        return total * (unit * self.factor) ** 2
+        return total
 
 
 def _dense(X: Rows, columns: slice) -> np.ndarray:
@@ -61,4 +80,4 @@ def kernel_gradients(
 ) -> Slopes | None:
     """The gradients of Σⱼ k(s, zⱼ) coefⱼ; None where the kernel states none."""
     found = kernel.slopes(rows, points)
-    return None if found is None else Slopes(rows, points, *found, coef, factor)
+    return None if found is None else Slopes(rows, points, *found, coef, factor, kernel.by_signs)

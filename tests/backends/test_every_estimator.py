@@ -50,6 +50,7 @@ KERNELS = {
         "cosine",
         "sigmoid",
         "laplacian",
+        "exponential",
         "infinite_rbf",
         "arcsine",
     )

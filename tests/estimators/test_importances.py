@@ -59,6 +59,9 @@ CASES = {
     "hinge, kernel": (SparseELMClassifier(kernel="rbf"), THREE),
     "kernel": (KernelELMClassifier(), THREE),
     "kernel, low rank": (KernelELMRegressor(rank=20), NUMBER),
+    "Laplacian": (KernelELMClassifier("laplacian"), THREE),
+    "Laplacian units": (ELMClassifier(KernelFeatures("laplacian", 10)), THREE),
+    "exponential": (KernelELMRegressor("exponential"), NUMBER),
     "kernel of one's own": (KernelELMRegressor(ulmus.kernels.RBF(0.01)), NUMBER),
 }
 
@@ -173,8 +176,7 @@ WITHOUT = {
     "a pipeline": ELMClassifier(make_pipeline(PCA(2), RandomFeatures(10))),
     "an activation of one's own": ELMClassifier(RandomFeatures(10, activation=np.arctan)),
     "a kernel of one's own": KernelELMClassifier(lambda A, B: A @ B.T),
-    "Laplacian": KernelELMClassifier("laplacian"),
-    "Laplacian units": ELMClassifier(KernelFeatures("laplacian", 10)),
+    "units of a kernel of one's own": ELMClassifier(KernelFeatures(lambda A, B: A @ B.T, 3)),
 }
 
 

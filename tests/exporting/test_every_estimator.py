@@ -27,7 +27,17 @@ from ulmus import (
 )
 from ulmus.kernels import InfiniteRBF
 
-KERNELS = ("rbf", "laplacian", "poly", "cosine", "sigmoid", "linear", "infinite_rbf", "arcsine")
+KERNELS = (
+    "rbf",
+    "laplacian",
+    "exponential",
+    "poly",
+    "cosine",
+    "sigmoid",
+    "linear",
+    "infinite_rbf",
+    "arcsine",
+)
 FUNCTIONS = (np.arctan, np.cos, np.abs, np.sign, scipy.special.erf, scipy.special.expit)
 
 # Single precision holds these rows, so that what goes into the graph is what the models see.

@@ -66,7 +66,7 @@ def _squares(model: Any, X: Rows, weight: np.ndarray) -> np.ndarray:
         raise AttributeError(
             f"There are no feature_importances_: {source!r} states no gradient. RandomFeatures "
             "with an activation given by name, RBFFeatures, and all kernels given by name but "
-            "'laplacian' and 'precomputed' do."
+            "'precomputed' do."
         )
     unit, total = ColumnStatistics.of(X, weight).deviation, np.zeros(X.shape[1])
     # Only the shares count, so β may be brought to a size whose square is a number.

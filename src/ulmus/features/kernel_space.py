@@ -93,10 +93,10 @@ class KernelFeatures(FeatureMap):
     Parameters
     ----------
     kernel : str, kernel or callable, default="rbf"
-        "rbf", "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "laplacian",
-        "infinite_rbf" and "arcsine" (networks with infinitely many units), "precomputed", the name
-        or an object of a class derived from `ulmus.kernels.Kernel`, or a function of two sets of
-        rows that gives the block between them.
+        "rbf", "laplacian", "exponential", "linear", "poly", "cosine", "sigmoid" (see
+        `ulmus.kernels.Sigmoid`), "infinite_rbf" and "arcsine" (networks with infinitely many
+        units), "precomputed", the name or an object of a class derived from
+        `ulmus.kernels.Kernel`, or a function of two sets of rows that gives the block between them.
     rank : int, float or None, default=None
         The most columns. A float is a part of the rows. None is 1000, or no limit where
         ``tol`` is given.
@@ -105,8 +105,8 @@ class KernelFeatures(FeatureMap):
         no such limit, or 1e-7 where ``rank`` is None too.
     gamma : "mean" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows: 1/2σ² with σ their mean distance for
-        "rbf" and the units of "infinite_rbf", 1/σ for "laplacian", and one over the mean
-        squared length for "poly", "sigmoid" and "arcsine".
+        "rbf" and the units of "infinite_rbf", 1/σ for "laplacian" and "exponential", and
+        one over the mean squared length for "poly", "sigmoid" and "arcsine".
     degree : int, default=3
         Degree of "poly", which may be called "polynomial" too.
     coef0 : float, default=1.0

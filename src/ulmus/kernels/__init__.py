@@ -1,7 +1,7 @@
 """Kernels k(x, z): inner products of hidden layers that are never written out.
 
 Every kernel turns two sets of rows into a block of K, on the rows' own library and
-device. All but the Laplacian one need only the products xᵀz and the squared lengths, so
+device. All but `LaplacianKernel` need only the products xᵀz and the squared lengths, so
 a block is one matrix product and one elementwise function in place. A kernel is one class, derived
 from `Kernel`; all that is known of it is found by its name in ``KERNELS``.
 """
@@ -12,17 +12,18 @@ from ulmus.kernels.functions import (
     Arcsine,
     Cosine,
     InfiniteRBF,
-    LaplacianKernel,
     Linear,
     Polynomial,
     Sigmoid,
 )
+from ulmus.kernels.laplacian import Exponential, LaplacianKernel
 
 __all__ = [
     "KERNELS",
     "RBF",
     "Arcsine",
     "Cosine",
+    "Exponential",
     "InfiniteRBF",
     "Kernel",
     "LaplacianKernel",

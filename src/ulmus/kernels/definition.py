@@ -56,6 +56,8 @@ class Kernel(ABC):
 
     # Whether K is positive semi-definite between any rows; if not, its negative part is left out.
     definite: ClassVar[bool] = True
+    # Whether the gradient is p · sign(z − x), column by column, in place of p z + q x.
+    by_signs: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, name: str | None = None, alias: str | None = None) -> None:
         """Make the class known by ``name``, and by ``alias``."""
@@ -91,7 +93,10 @@ class Kernel(ABC):
         return {}
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array | None] | None:
-        """p and q (None: zeros) of ∂k(x, z)/∂x = p z + q x, in NumPy; None: no such gradient."""
+        """p and q (None: zeros) of ∂k(x, z)/∂x = p z + q x, in NumPy; None: no such gradient.
+
+        Where the class has ``by_signs = True`` the gradient is p · sign(z − x).
+        """
         return None
 
     def onnx(self, x: Any, Z: np.ndarray) -> Any:

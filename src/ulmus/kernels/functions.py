@@ -9,9 +9,7 @@ from ulmus.backends.namespace import clipped, decay, elementwise, is_numpy, name
 from ulmus.kernels.definition import Kernel, parameter
 from ulmus.kernels.pairs import (
     affine,
-    city_blocks,
     into,
-    mean_distance,
     mean_square,
     ones,
     products,
@@ -208,50 +206,6 @@ class RBF(_OfAffine, name="rbf"):
 
     def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         return squared_distances(X, Z, -float(self.gamma), out)
-
-
-@dataclass(frozen=True)
-class LaplacianKernel(Kernel, name="laplacian"):
-    """exp(−γ‖x − z‖₁).
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        γ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ulmus.kernels import LaplacianKernel
-    >>> LaplacianKernel(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
-    array([[0.368]])
-    """
-
-    gamma: float = parameter(1.0, above=0)
-
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        P = city_blocks(X, Z)
-        P *= -self.gamma
-        return into(out, decay(P))
-
-    def diagonal(self, X: Rows) -> Array:
-        return ones(X)
-
-    @classmethod
-    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        """1/σ, σ the mean city-block distance between the rows."""
-        return 1.0 / mean_distance(rows, weight, city=True)
-
-    def onnx(self, x: Any, Z: np.ndarray) -> Any:
-        graph, first = x.graph, np.array([1])
-
-        def add_column(j: Any, D: Any) -> tuple[bool, Any]:
-            own = graph.op("Gather", x, j, axis=1).op("Unsqueeze", first)
-            return True, D + (own - graph.op("Gather", Z.T, j)).op("Abs")
-
-        # One column at a time: all columns of all pairs would be too much memory.
-        D = graph.loop(Z.shape[1], add_column, x @ np.zeros(Z.T.shape))
-        return (-self.gamma * D).op("Exp")
 
 
 # The limits of (1/h) HHᵀ for wide random layers are `InfiniteRBF` and `Arcsine`. The constants that

@@ -26,6 +26,8 @@ from ulmus.typing import Array, DType, Rows
 
 # Rows at a time where more of each pair is made than one number.
 FEW_ROWS = 64
+# How far an expanded square may be off zero, beside the squares that it is made of.
+_ROUNDING = 16.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -132,16 +134,25 @@ def squared_distances(X: Rows, Z: Rows, factor: Any = 1.0, out: Array | None = N
     rounding (years in float32). Dense rows are therefore taken about the mean of Z, which changes
     no distance. Sparse rows stay as they are, for most of their entries are zero.
     """
-    X, Z = _unshifted(X), _unshifted(Z)
-    if not (is_sparse(X) or is_sparse(Z)):
-        xp = namespace(Z)
-        center = xp.astype(xp.mean(doubles(Z), axis=0), Z.dtype)
-        if all_finite(center):
-            X, Z = X - center, Z - center
+    X, Z = _about_mean(_unshifted(X), _unshifted(Z))
     P = affine(X, Z, -2.0 * factor, factor, out=out)
     # The expanded square may round to just beyond zero.
     negative = isinstance(factor, float) and factor < 0
     return clipped(P, most=0.0) if negative else clipped(P, least=0.0)
+
+
+def distances(X: Rows, Z: Rows) -> Array:
+    """‖x − z‖ for every pair, from squares in float64.
+
+    The root magnifies rounding, so squares that are no more than it are zero.
+    """
+    wide = [cast(_unshifted(rows), _doubled(rows)) for rows in (X, Z)]
+    left, right = _about_mean(*wide)
+    D = affine(left, right, -2.0, 1.0)
+    xp = namespace(D)
+    lost = _ROUNDING * (squares(left)[:, None] + squares(right)[None, :])
+    D = elementwise("sqrt", xp.where(lost < D, D, xp.zeros_like(D)))
+    return cast(D, X.dtype)
 
 
 def city_blocks(X: Rows, Z: Rows) -> Array:
@@ -156,6 +167,20 @@ def city_blocks(X: Rows, Z: Rows) -> Array:
         for rows in row_blocks(X.shape[0], FEW_ROWS)
     ]
     return xp.concat(parts)
+
+
+def _about_mean(X: Rows, Z: Rows) -> tuple[Rows, Rows]:
+    """Dense rows about the mean of Z; sparse ones as they are."""
+    if is_sparse(X) or is_sparse(Z):
+        return X, Z
+    xp = namespace(Z)
+    center = xp.astype(xp.mean(doubles(Z), axis=0), Z.dtype)
+    return (X - center, Z - center) if all_finite(center) else (X, Z)
+
+
+def _doubled(X: Rows) -> Any:
+    """float64 of the library that X is of."""
+    return np.float64 if isinstance(X, Shifted) or is_numpy(X) else namespace(X).float64
 
 
 def _unshifted(X: Rows) -> Rows:
