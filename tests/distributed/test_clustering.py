@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import ELMNMF, ELMKMeans
-from ulmus.estimators import kmeans_blocks
 from ulmus.exceptions import BatchError, InvalidParameterError
+from ulmus.methods.clusters import Means
+from ulmus.sources import hidden_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -38,19 +39,19 @@ def test_where_the_sample_is_all_rows_it_is_the_fit_in_memory(cls):
 
 
 def test_the_steps_over_blocks_are_k_means(monkeypatch):
-    monkeypatch.setattr(kmeans_blocks, "_SAMPLE", 60)
+    monkeypatch.setattr(hidden_rows, "_SAMPLE", 60)
     started = []
-    learn = ELMKMeans._learn
+    first = Means.started
 
-    def noted(self, H, seed):
-        learn(self, H, seed)
-        started.append(self.cluster_centers_.copy())
+    def noted(self, h, seed):
+        started.append(first(self, h, seed))
+        return started[-1]
 
-    monkeypatch.setattr(ELMKMeans, "_learn", noted)
+    monkeypatch.setattr(Means, "started", noted)
     model = ELMKMeans(5, n_hidden=30, random_state=0).fit(blocks(X))
     assert model.kmeans_.n_iter_ > 2
     H = model.features_.transform(X)
-    centers = started[0]
+    centers = started[0].centers
     for _ in range(model.kmeans_.n_iter_):
         before, centers = centers, stepped(H, centers)
     assert_allclose(model.cluster_centers_, centers, atol=1e-10)

@@ -106,7 +106,7 @@ def test_rows_that_do_not_fit_are_clustered_by_a_sample(cls):
         assert_array_equal(model.predict(many), model.labels_)
     assert clustering_accuracy(classes, model.labels_) > 0.9
     inertia = model.inertia_
-    assert inertia == pytest.approx(model._assign(model._hidden(many))[1], rel=1e-4)
+    assert inertia == pytest.approx(model._found().assigned(model._hidden(many))[1], rel=1e-4)
 
 
 def test_negative_features_are_refused_by_name():

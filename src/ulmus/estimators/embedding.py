@@ -2,7 +2,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ulmus.arguments import check_known, check_number, check_whole
@@ -30,6 +29,7 @@ from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
 from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_unit_length
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
 
@@ -228,11 +228,11 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         rows = BlockRows(self, X, client=client)
         columns = merged(rows.survey(column_statistics))
         self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
-        width = layer_of(self.features_, rows.example, self.dtype).width
-        self._check_components(n_components, len(rows), width)
+        source = HiddenBlocks(rows, self.features_, self.dtype)
+        self._check_components(n_components, len(rows), source.width)
         laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
         M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
-        (B,) = rows.compute(rows.total(_hidden_gram))
+        B = source.total(hidden_gram)
         self._accept(Tight(float(self.lam), n_components, fewer).of(M, B))
 
     def _accept(self, found: Embedding) -> None:
@@ -271,8 +271,3 @@ def _check_variety(X: Rows) -> None:
         raise InvalidInputError(
             "The rows of X are all the same, so there is nothing to embed; give rows that differ."
         )
-
-
-def _hidden_gram(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> Array:
-    """A block's part of HᵀH."""
-    return hidden_gram(Hidden(layer_of(estimator.features_, X, estimator.dtype), X))

@@ -1,8 +1,7 @@
 """Clusters in the hidden layer by k-means."""
 
-import logging
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -20,18 +19,19 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.kmeans_blocks import fit_blocks
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features import RandomFeatures
-from ulmus.features.hidden_layer import fitted_map, layer_of
-from ulmus.fitted import OfRows, atomic, check_outputs, forget_fit, log_facts
-from ulmus.hidden import Hidden, most_rows
+from ulmus.features.base import column_statistics, merged
+from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
+from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
+from ulmus.hidden import Hidden
+from ulmus.methods.clusters import Clusters, Means
+from ulmus.sources.hidden_rows import HiddenBlocks, HiddenRows
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
-
-_LOG = logging.getLogger(__name__)
 
 
 class HiddenClustering(
@@ -84,19 +84,13 @@ class HiddenClustering(
     def _default(self, X: Rows) -> Callable[..., Any]:
         """The map to use where none is given."""
 
-    @abstractmethod
-    def _transformed(self, H: Any) -> np.ndarray:
-        """What `transform` gives for these hidden rows."""
+    def _method(self) -> Means:
+        """What finds the clusters: a value that sees hidden rows, and never this object."""
+        return Means(self.n_clusters, self.n_init)
 
-    def _coordinates(self, H: Any) -> Any:
-        """The hidden rows as k-means sees them."""
-        return H
-
-    def _learn(self, H: Any, seed: int) -> None:
-        """k-means on these hidden rows."""
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
-        self.kmeans_ = means.fit(self._coordinates(H))
-        self.cluster_centers_ = self.kmeans_.cluster_centers_
+    def _found(self) -> Clusters:
+        """The clusters that were fitted."""
+        return Clusters(self.kmeans_)
 
     @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
@@ -122,19 +116,35 @@ class HiddenClustering(
             The fitted estimator.
         """
         forget_fit(self)
+        source = self._source(X, client)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        found = self._method().fit(source, seed)
+        self._accept(found)
+        self.n_hidden_ = source.width
+        if isinstance(source, HiddenBlocks):
+            self.inertia_ = self.kmeans_.inertia_ = source.total(found.sums).inertia
+            self.labels_ = self.predict(X)
+        else:
+            self.labels_, self.inertia_ = found.assigned(source.H)
+        log_facts(self)
+        return self
+
+    def _source(self, X: Rows, client: Any) -> HiddenRows | HiddenBlocks:
+        """The hidden rows, under a map that is fitted to X."""
         if is_collection(X):
-            return fit_blocks(self, X, client)
+            rows = BlockRows(self, X, client=client)
+            columns = merged(rows.survey(column_statistics))
+            self._check_parameters(len(rows))
+            self.features_ = map_over_blocks(self, rows, columns, default=self._default(rows))
+            return HiddenBlocks(rows, self.features_, self.dtype)
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
         self.features_ = fitted_map(self, X, default=self._default(X))
-        H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        self.n_hidden_ = H.width
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        self._learn(self._sample(H, seed), seed)
-        self.labels_, self.inertia_ = self._assign(H)
-        log_facts(self)
-        return self
+        return HiddenRows(Hidden(layer_of(self.features_, X, self.dtype), X))
+
+    def _accept(self, found: Clusters) -> None:
+        self.kmeans_, self.cluster_centers_ = found.kmeans, found.centers
 
     @by_blocks
     def predict(self, X: Rows) -> np.ndarray:
@@ -150,7 +160,7 @@ class HiddenClustering(
         labels : ndarray of shape (n_samples,)
             The nearest cluster.
         """
-        return self._assign(self._hidden(X))[0]
+        return self._found().assigned(self._hidden(X))[0]
 
     @by_blocks
     def transform(self, X: Rows) -> np.ndarray:
@@ -166,42 +176,13 @@ class HiddenClustering(
         D : ndarray of shape (n_samples, n_clusters)
             Distances, or how much of each component a row has.
         """
-        H = self._hidden(X)
-        D = np.empty((len(H), self.n_clusters), H.layer.dtype)
-        for rows, h in self._blocks(H):
-            D[rows] = self._transformed(h)
-        return D
+        return self._found().transformed(self._hidden(X))
 
     def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
-
-    def _blocks(self, H: Any) -> Iterator[tuple[slice, Any]]:
-        """Rows, and the hidden rows with nothing left out."""
-        for rows, h in H.blocks():
-            h += H.offset
-            yield rows, check_outputs(h)
-
-    def _sample(self, H: Any, seed: int) -> Any:
-        """The hidden rows, or as many as fit."""
-        most = max(self.n_clusters, most_rows(H.width, H.itemsize))
-        if len(H) <= most:
-            return H.all()
-        _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
-        rows = np.random.RandomState(seed).permutation(len(H))[:most]
-        return H.take(np.sort(rows)).all()
-
-    def _assign(self, H: Any) -> tuple[np.ndarray, float]:
-        """The nearest cluster of every row, and the sum of squared distances."""
-        labels, inertia = np.empty(len(H), dtype=np.int32), 0.0
-        for rows, h in self._blocks(H):
-            # k-means takes rows in the precision of its centres alone.
-            E = self._coordinates(h).astype(self.cluster_centers_.dtype, copy=False)
-            labels[rows] = self.kmeans_.predict(E)
-            inertia += float(np.sum((E - self.cluster_centers_[labels[rows]]) ** 2, dtype=float))
-        return labels, inertia
 
     def _check_parameters(self, n_rows: int) -> None:
         check_clusters(self.n_clusters, n_rows)
@@ -279,6 +260,3 @@ class ELMKMeans(HiddenClustering):
     def _default(self, X: Rows) -> Callable[..., Any]:
         # The map's scaling divides rows by their length, about √d; this takes it back.
         return partial(RandomFeatures, gain=float(np.sqrt(X.shape[1])))
-
-    def _transformed(self, H: Any) -> np.ndarray:
-        return self.kmeans_.transform(H)

@@ -1,21 +1,17 @@
 """Clusters in a non-negative factorisation of the hidden layer."""
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
 from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning
 
 from ulmus.arguments import check_known, check_number
 from ulmus.docstrings import documented
 from ulmus.estimators.kmeans import HiddenClustering
-from ulmus.exceptions import InvalidInputError
 from ulmus.features import RBFFeatures
-from ulmus.features.hidden_layer import dense
+from ulmus.methods.factors import FactorClusters, Factorisation, Factors
 from ulmus.typing import Rows, Seed
 
 
@@ -108,43 +104,18 @@ class ELMNMF(HiddenClustering):
     def _default(self, X: Rows) -> Callable[..., Any]:
         return partial(RBFFeatures, width="local")
 
-    def _learn(self, H: Any, seed: int) -> None:
-        self.nmf_ = NMF(
-            self.n_clusters,
-            solver=self.solver,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=seed,
-        )
-        # Its start warns where arrays are dispatched, and these are NumPy's in any case.
-        with warnings.catch_warnings(), config_context(array_api_dispatch=False):
-            # A factorisation that is cut short groups rows as well; n_iter_ tells.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self.nmf_.fit(self._checked(H))
-        self.components_ = self.nmf_.components_
+    def _method(self) -> Factorisation:
+        clusters, origin = (self.n_clusters, self.n_init), type(self.features_).__name__
+        return Factorisation(*clusters, origin, self.solver, self.init, self.max_iter, self.tol)
+
+    def _found(self) -> FactorClusters:
+        return FactorClusters(self.kmeans_, Factors(self.nmf_, type(self.features_).__name__))
+
+    def _accept(self, found: Any) -> None:
+        super()._accept(found)
+        self.nmf_ = found.factors.nmf
+        self.components_, self.n_iter_ = self.nmf_.components_, self.nmf_.n_iter_
         self.reconstruction_err_ = float(self.nmf_.reconstruction_err_)
-        self.n_iter_ = self.nmf_.n_iter_
-        # On rows as `transform` gives them: a training row is predicted as it is labelled.
-        super()._learn(H, seed)
-
-    def _coordinates(self, H: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            # Its rows must be in the precision of W.
-            H = self._checked(H).astype(self.components_.dtype, copy=False)
-            return dense(self.nmf_.transform(H))
-
-    _transformed = _coordinates
-
-    def _checked(self, H: Any) -> Any:
-        if H.min() < 0:
-            raise InvalidInputError(
-                f"{type(self.features_).__name__} gave negative values, and a non-negative "
-                "factorisation cannot have them; use RandomFeatures with activation='sigmoid' or "
-                "'relu', or RBFFeatures."
-            )
-        return H
 
     def _check_parameters(self, n_rows: int) -> None:
         super()._check_parameters(n_rows)
