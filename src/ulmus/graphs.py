@@ -16,6 +16,7 @@ from sklearn.neighbors import VALID_METRICS
 
 from ulmus.arguments import check_arguments, check_known, check_number, check_whole
 from ulmus.backends.linalg import held_threads, sparse_operator
+from ulmus.backends.namespace import is_away, is_numpy, is_sparse, on_host
 from ulmus.backends.neighbors import (
     approximate_neighbors,
     exact_neighbors,
@@ -30,10 +31,9 @@ from ulmus.validation import check_square, plain_rows, sound
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 
 _LOG = logging.getLogger(__name__)
-# Below this many rows an exact search is sooner done than an index is built.
-_EXACT_ROWS = 20_000
-# The same where products of blocks do the search.
-_PRODUCT_ROWS = 100_000
+# Below so many rows an exact search is sooner done than an index is built; the second number is for
+# products of blocks.
+_EXACT_ROWS, _PRODUCT_ROWS = 20_000, 100_000
 # What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets
 # labels travel best over the data at hand (`python -m benchmarks hundred`).
 _LOCAL = 0.25
@@ -189,7 +189,7 @@ class KNNGraph(BaseEstimator):
         X = plain_rows(X)
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
-        distances = self._distances(X) if groups is None else self._within(X, groups)
+        distances = self._distances(X) if groups is None else self._within(on_host(X), groups)
         return affinity_of(distances, self.weights, self.width)
 
     def laplacian(self, X: Rows) -> Laplacian:
@@ -200,7 +200,7 @@ class KNNGraph(BaseEstimator):
         """How the neighbours of these rows are found: "exact" or "pynndescent"."""
         if self.method != "auto":
             return self.method
-        if X.shape[0] <= (_PRODUCT_ROWS if self._by_products(X) else _EXACT_ROWS):
+        if is_away(X) or X.shape[0] <= (_PRODUCT_ROWS if self._by_products(X) else _EXACT_ROWS):
             return "exact"
         if importlib.util.find_spec("pynndescent") is None:
             _LOG.info(
@@ -213,41 +213,42 @@ class KNNGraph(BaseEstimator):
         return "pynndescent"
 
     def _by_products(self, X: Rows) -> bool:
-        """Whether blocks of products find the neighbours sooner than scikit-learn would."""
-        dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-        return dense and self.metric == "euclidean" and X.shape[0] > _EXACT_ROWS
+        """Whether blocks of products find the neighbours: sooner than scikit-learn, or there."""
+        dense = not is_sparse(X) and str(X.dtype).endswith(("float32", "float64"))
+        many = not is_numpy(X) or X.shape[0] > _EXACT_ROWS
+        return dense and many and self.metric == "euclidean"
 
     def _distances(self, X: Rows) -> Any:
         """Those to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
-        if self.search(X) == "exact":
-            if self._by_products(X):
-                return joined_copies(exact_neighbors(X, k), X)
-            return joined_copies(searched_neighbors(X, k, self.metric), X)
-        return joined_copies(approximate_neighbors(X, k, self.metric, self.random_state), X)
+        X = X if self._by_products(X) else on_host(X)
+        if self.search(X) != "exact":
+            found = approximate_neighbors(on_host(X), k, self.metric, self.random_state)
+        elif self._by_products(X):
+            found = exact_neighbors(X, k)
+        else:
+            found = searched_neighbors(X, k, self.metric)
+        return joined_copies(found, X)
 
     def _within(self, X: Rows, groups: np.ndarray) -> Any:
         """Distances to neighbours of the same group."""
-        row, column, data = [], [], []
+        parts, shape = [], (X.shape[0], X.shape[0])
         for group in np.unique(groups):
             members = np.flatnonzero(groups == group)
             if len(members) > 1:
-                few = len(members) <= _DENSE_ROWS
-                found = self._nearest(X[members]) if few else self._listed(X[members])
-                row.append(members[found[0]])
-                column.append(members[found[1]])
-                data.append(found[2])
-        if not data:
-            return sp.coo_array((X.shape[0], X.shape[0]))
-        entries = np.concatenate(data), (np.concatenate(row), np.concatenate(column))
-        return sp.coo_array(entries, shape=(X.shape[0], X.shape[0]))
+                row, column, data = self._edges(X[members])
+                parts.append((members[row], members[column], data))
+        if not parts:
+            return sp.coo_array(shape)
+        row, column, data = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return sp.coo_array((data, (row, column)), shape)
 
-    def _listed(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _edges(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, columns and distances."""
+        if X.shape[0] <= _DENSE_ROWS:
+            return paired_neighbors(X, min(self.n_neighbors, X.shape[0] - 1), self.metric)
         D = sp.coo_array(self._distances(X))
         return D.row, D.col, D.data
-
-    def _nearest(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return paired_neighbors(X, min(self.n_neighbors, X.shape[0] - 1), self.metric)
 
     def _check_parameters(self) -> None:
         check_arguments(self)
@@ -356,7 +357,7 @@ def as_laplacian(graph: Any, X: Rows) -> Laplacian:
     if isinstance(graph, KNNGraph):
         return graph.laplacian(X)
     if hasattr(graph, "fit_transform"):
-        graph = sp.csr_array(clone(graph).fit_transform(X))
+        graph = sp.csr_array(clone(graph).fit_transform(on_host(X)))
         # Each row names its own neighbours; being named by one side is enough.
         graph = graph if _is_distances(graph) else graph.maximum(graph.T)
     if isinstance(graph, Laplacian):

@@ -24,8 +24,10 @@ from ulmus.backends.namespace import (
     is_away,
     is_mapped,
     is_numpy,
+    is_single,
     is_sparse,
     is_streamed,
+    namespace,
     place,
 )
 from ulmus.exceptions import EntryTypeError, InvalidInputError
@@ -132,8 +134,8 @@ def plain_rows(X: Any) -> Rows:
     sound(X)
     with readable():
         X = real(check_array(X, input_name="X", **_ROWS))
-    size = float(abs(X).max())
-    if size > _FARTHEST[X.dtype == np.float32]:
+    size = float(abs(X).max() if is_sparse(X) else namespace(X).max(abs(X)))
+    if size > _FARTHEST[is_single(X.dtype)]:
         raise InvalidInputError(
             f"X has values of {size:.1e}, so far apart that squared distances are not finite; "
             "scale its columns first."

@@ -35,6 +35,8 @@ from ulmus import (
 N = 150
 X, Y = load_digits(n_class=4, return_X_y=True)
 X, Y = X[:N] / 16.0, Y[:N]
+# Pixels have few values: of neighbours at equal distances the host may name another.
+X += 1e-4 * np.random.default_rng(1).random(X.shape)
 FEW = np.where(np.arange(N) < 60, Y, -1)
 VALUES = np.where(np.arange(N) < 60, X[:, 20] + X[:, 21], np.nan)
 WEIGHT = np.random.default_rng(0).uniform(0.5, 2.0, N)
@@ -235,14 +237,15 @@ def test_a_stream_with_a_late_class(library, model):
 
 
 def test_whole_numbers(library):
-    whole = (16 * X).astype(np.int64)
+    whole = np.round(1e6 * X).astype(np.int64)
     for model, y in (
         (KernelELMClassifier(C=1.0), Y),
         (KernelELMClassifier(C=1.0, scaling=None), Y),
         (SemiSupervisedELMClassifier(n_hidden=40, C=1.0, lam=0.1, random_state=0), FEW),
         (ManifoldELMClassifier(n_hidden=40, C=1.0, random_state=0), Y),
     ):
-        ours = sklearn.clone(model).fit(16 * X, y).decision_function(16 * X)
+        rows = whole.astype(float)
+        ours = sklearn.clone(model).fit(rows, y).decision_function(rows)
         there = sklearn.clone(model).fit(library(whole), library(y))
         theirs = there.decision_function(library(whole))
         np.testing.assert_allclose(to_host(theirs), ours, atol=1e-6)

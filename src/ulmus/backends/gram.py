@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 
 from ulmus.backends.linalg import blas_view
-from ulmus.backends.namespace import is_numpy, is_torch, namespace, zeros
+from ulmus.backends.namespace import eps, is_numpy, is_torch, namespace, zeros
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
@@ -121,6 +121,14 @@ def _mirror(G: np.ndarray) -> None:
 def has_matrix_units(like: Array) -> bool:
     """Whether float32 products of such arrays may go to a GPU's matrix units."""
     return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
+
+
+def product_eps(like: Array) -> float:
+    """Relative spacing of the factors of products of such arrays, as the user's settings allow."""
+    if not has_matrix_units(like):
+        return eps(like.dtype)
+    bits = {"highest": 23, "high": 10, "medium": 7}
+    return 2.0 ** -bits[namespace(like).get_float32_matmul_precision()]
 
 
 @contextmanager

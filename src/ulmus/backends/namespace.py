@@ -174,6 +174,23 @@ def take(x: Array, rows: Any, axis: int = 0) -> Array:
     return namespace(x).take(x, placed(rows, x), axis=axis)
 
 
+def row_entries(x: Array, columns: Array) -> Array:
+    """Entries of every row of x, by the columns that a row of ``columns`` names."""
+    xp, (n, width) = namespace(x), x.shape
+    first = xp.arange(0, n * width, width, dtype=columns.dtype, device=device_of(x))
+    places = xp.reshape(columns + first[:, None], (-1,))
+    return xp.reshape(xp.take(xp.reshape(x, (-1,)), places), columns.shape)
+
+
+def smallest_columns(x: Array, count: int) -> Array:
+    """The columns of each row's smallest entries, in any order."""
+    if is_torch(x):
+        return x.topk(count, dim=1, largest=False, sorted=False).indices
+    if is_numpy(x) or is_cupy(x):
+        return namespace(x).argpartition(x, count - 1, axis=1)[:, :count]
+    return namespace(x).argsort(x, axis=1)[:, :count]
+
+
 def put_rows(x: Array, rows: np.ndarray, values: Array) -> None:
     """Write rows of x by their numbers; not every library takes them all at once."""
     if is_numpy(x) or is_torch(x) or is_cupy(x):

@@ -10,12 +10,24 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.extras import extra
+from ulmus.backends.gram import product_eps
 from ulmus.backends.linalg import column_major, eigh, held_numba, matmul
+from ulmus.backends.namespace import (
+    cast,
+    floating,
+    is_numpy,
+    namespace,
+    on_host,
+    row_entries,
+    smallest_columns,
+    take,
+    to_numpy,
+)
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, Rows, Seed
 
-# Squared distances that are in memory at once.
-_ENTRIES = 2**25
+# Squared distances that are in memory at once, on the host and on a device.
+_ENTRIES, _DEVICE_ENTRIES = 2**25, 2**28
 # Of every so many rows the nearest is looked for first.
 _GROUP = 32
 # Candidates beyond twice those asked for: a projection brings some too near.
@@ -51,7 +63,7 @@ def joined_copies(distances: Any, X: Rows) -> Any:
     crowded = np.flatnonzero(D.max(axis=1).toarray().ravel() == 0.0)
     first: dict[bytes, int] = {}
     row, column = [], []
-    for i, name in zip(crowded.tolist(), _names(X[crowded]), strict=True):
+    for i, name in zip(crowded.tolist(), _names(on_host(take(X, crowded))), strict=True):
         if first.setdefault(name, i) != i:
             row.append(i)
             column.append(first[name])
@@ -118,8 +130,11 @@ def exact_neighbors(X: Array, k: int) -> Any:
     ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy comes from one product, of which only the nearest few of each
     row are kept and measured again, exactly. The product is first made of the rows' projections
     onto the directions they vary most in: rows that are far apart there are so altogether. Rows
-    for which that, or rounding, leaves a doubt are searched once more without it.
+    for which that, or rounding, leaves a doubt are searched once more without it. On a device,
+    which searches a row of a product as fast as it makes it, there is no projection.
     """
+    if not is_numpy(X):
+        return _neighbors_there(X, k)
     n = X.shape[0]
     X = X - X.mean(axis=0)
     distances, columns = np.empty((n, k), X.dtype), np.empty((n, k), np.int64)
@@ -198,7 +213,8 @@ def _candidates(left: Array, right: Array, rows: Array, wanted: int) -> tuple[Ar
 
 
 def _measured(X: Array, rows: Array, near: Array, k: int) -> tuple[Array, Array]:
-    """The k nearest of the candidates, by their differences."""
+    """The k nearest of the candidates, by their differences; of equals the first rows."""
+    near = np.sort(near, axis=1)
     squares = np.empty(near.shape, X.dtype)
     for c in range(near.shape[1]):
         gap = X[rows] - X[near[:, c]]
@@ -212,6 +228,57 @@ def _searched(X: Array, row: int, k: int) -> tuple[Array, Array]:
     gap = X - X[row]
     squares = np.einsum("ij,ij->i", gap, gap)
     squares[row] = np.inf
-    nearest = np.argpartition(squares, k - 1)[:k]
-    nearest = nearest[np.argsort(squares[nearest], kind="stable")]
+    nearest = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
+    nearest = nearest[np.argsort(squares[nearest], kind="stable")[:k]]
     return np.sqrt(squares[nearest]), nearest
+
+
+def _neighbors_there(X: Array, k: int) -> Any:
+    """The same of rows on a device, found there; the CSR array is on the host."""
+    n, xp = X.shape[0], namespace(X)
+    X = cast(X, floating(X))
+    X = X - xp.mean(X, axis=0)
+    squares = xp.sum(X * X, axis=1)
+    wanted = min(2 * k + _SPARE, n - 1)
+    rounding = 4.0 * product_eps(X) * X.shape[1] ** 0.5
+    parts, step = [], max(1, _DEVICE_ENTRIES // n)
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        # A row is among its own nearest.
+        S = squares[None, :] - 2.0 * (X[rows, :] @ X.T)
+        near = smallest_columns(S, wanted + 1)
+        bound = xp.max(row_entries(S, near), axis=1)
+        found, columns = _measured_there(X, rows, near, k)
+        doubt = rounding * xp.sqrt(squares[rows] * xp.max(squares))
+        unsure = found[:, -1] - squares[rows] > bound - doubt
+        parts.append([to_numpy(each) for each in (xp.sqrt(found), columns, unsure)])
+    distances, nearest, unsure = (np.concatenate(each) for each in zip(*parts, strict=True))
+    for row in np.flatnonzero(unsure) if wanted < n - 1 else ():
+        distances[row], nearest[row] = _searched_there(X, int(row), k)
+    return sp.csr_array(
+        (distances.ravel(), nearest.ravel().astype(np.int64), np.arange(0, n * k + 1, k)),
+        shape=(n, n),
+    )
+
+
+def _measured_there(X: Array, rows: slice, near: Array, k: int) -> tuple[Array, Array]:
+    """The k nearest of the candidates but for the row itself, and their squared distances."""
+    xp = namespace(X)
+    near = xp.sort(near, axis=1)
+    own = xp.arange(rows.start, rows.stop, dtype=near.dtype, device=X.device)
+    gaps = (X[rows, :] - xp.take(X, near[:, c], axis=0) for c in range(near.shape[1]))
+    squares = xp.stack([xp.sum(gap * gap, axis=1) for gap in gaps], axis=1)
+    squares = xp.where(near == own[:, None], xp.inf, squares)
+    order = xp.argsort(squares, axis=1, stable=True)[:, :k]
+    return row_entries(squares, order), row_entries(near, order)
+
+
+def _searched_there(X: Array, row: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    xp = namespace(X)
+    gap = X - X[row : row + 1, :]
+    squares = xp.sum(gap * gap, axis=1)
+    # Of those that are the same, the row itself comes first only where no other does.
+    nearest = xp.argsort(squares, stable=True)[: k + 1]
+    found = to_numpy(nearest)
+    kept = np.flatnonzero(found != row)[:k]
+    return np.sqrt(to_numpy(xp.take(squares, nearest))[kept]), found[kept]

@@ -9,6 +9,7 @@ from ulmus.backends.namespace import (
     gathered,
     is_collection,
     is_sparse,
+    namespace,
 )
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
@@ -266,8 +267,8 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
 def _check_variety(X: Rows) -> None:
     """Refuse rows that are all the same: their graph is chance, and so would places on it be."""
-    changes = X[1:] != X[:-1]
-    if not (changes.nnz if is_sparse(changes) else changes.any()):
+    changes = X[1:] != X[:-1] if is_sparse(X) else X[1:, :] != X[:-1, :]
+    if not (changes.nnz if is_sparse(changes) else namespace(X).any(changes)):
         raise InvalidInputError(
             "The rows of X are all the same, so there is nothing to embed; give rows that differ."
         )

@@ -15,6 +15,7 @@ from ulmus.arguments import check_whole
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     all_finite,
+    cast,
     floating,
     is_array_api_obj,
     is_numpy,
@@ -24,7 +25,6 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
     take,
-    to_numpy,
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -155,34 +155,33 @@ def _check_map(features: FeatureMap, X: Rows) -> None:
         )
 
 
-def comparable_rows(features: Any, X: Rows) -> Rows:
-    """X on the host as its rows are best compared: in the columns' own unit where they share one.
+def comparable_rows(features: Any, X: Rows, columns: ColumnStatistics | None = None) -> Rows:
+    """X as its rows are best compared: in the columns' own unit where they share one.
 
     Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
     incomes do not. Columns that reach about as far as the farthest are taken to have its unit.
-    A unit whose squares overflow, or are lost, is no unit to compare in.
+    A unit whose squares overflow, or are lost, is no unit to compare in. ``columns`` are the
+    statistics of all rows where X is a block of them.
     """
-    X = X if is_numpy(X) else to_numpy(X)
-    columns = ColumnStatistics.of(X)
+    columns = ColumnStatistics.of(X) if columns is None else columns
     with np.errstate(over="ignore"):
         reach = columns.greatest - columns.least
     alike = np.count_nonzero(reach >= reach.max() / 2.0)
     comparable = 1.0 / _FARTHEST < reach.max() < _FARTHEST
     if comparable and alike >= _ALIKE * np.count_nonzero(reach):
-        return X if is_sparse(X) else X.astype(floating(X), copy=False)
+        return X if is_sparse(X) else cast(X, floating(X))
     return scaled_rows(features, X)
 
 
 def scaled_rows(features: Any, X: Rows) -> Rows:
-    """X on the host as the map scales it, which is how far apart rows are to the graph too."""
-    X = X if is_numpy(X) else to_numpy(X)
+    """X as the map scales it, which is how far apart rows are to the graph too."""
     if isinstance(features, FrozenEstimator):
         features = features.estimator
     if getattr(features, "scaling", None) != "auto":
         return X
     if is_sparse(X):
         return features.scaling_.sparse(X, floating(X))
-    scaled = np.empty(X.shape, floating(X))
+    scaled = namespace(X).empty(X.shape, dtype=floating(X), device=device_of(X))
     features.scaling_.dense(X, scaled)
     return scaled
 

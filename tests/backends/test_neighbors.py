@@ -1,0 +1,66 @@
+"""Nearest neighbours where the rows live are those that the host finds."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ulmus import KNNGraph
+from ulmus.backends import neighbors
+from ulmus.backends.neighbors import exact_neighbors
+
+rng = np.random.default_rng(0)
+ROWS = {
+    "scattered": rng.standard_normal((150, 6)),
+    "far from the origin": 1e5 + rng.standard_normal((150, 3)),
+    "copies": np.repeat(rng.standard_normal((30, 4)), 5, axis=0),
+    "on a grid": np.stack(np.meshgrid(np.arange(12.0), np.arange(12.0)), axis=-1).reshape(-1, 2),
+    "all the same": np.ones((60, 3)),
+    "few": rng.standard_normal((4, 2)),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", ROWS)
+def test_neighbours_are_those_of_the_host(library, monkeypatch, rows, dtype):
+    # Blocks of a few rows, of which the last is a short one.
+    monkeypatch.setattr(neighbors, "_DEVICE_ENTRIES", 40 * len(ROWS[rows]))
+    X = ROWS[rows].astype(dtype)
+    k = min(7, len(X) - 1)
+    found, expected = exact_neighbors(library(X), k), exact_neighbors(X, k)
+    assert found.dtype == expected.dtype
+    assert_array_equal(found.indptr, expected.indptr)
+    assert_allclose(found.data, expected.data, rtol=1e-6, atol=1e-12)
+    if rows in ("scattered", "few"):
+        assert_array_equal(found.indices, expected.indices)
+
+
+@pytest.mark.parametrize("rows", ["on a grid", "copies"])
+def test_of_equal_distances_the_first_rows_are_taken(library, rows):
+    X = ROWS[rows]
+    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    nearest = np.argsort(D, axis=1, kind="stable")[:, :5]
+    for found in (exact_neighbors(library(X), 5), exact_neighbors(X, 5)):
+        assert_array_equal(found.indices.reshape(-1, 5), nearest)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [KNNGraph(5), KNNGraph(5, width="local"), KNNGraph(3, metric="cosine"), KNNGraph(200)],
+    ids=str,
+)
+def test_a_graph_of_rows_on_a_device_is_that_of_the_host(library, graph):
+    X = ROWS["scattered"]
+    assert_allclose(
+        graph.affinity(library(X)).toarray(), graph.affinity(X).toarray(), rtol=1e-9, atol=1e-12
+    )
+
+
+def test_whole_numbers_on_a_device_have_a_graph(library):
+    X = np.arange(40).reshape(20, 2) ** 2
+    assert_allclose(KNNGraph(3).affinity(library(X)).toarray(), KNNGraph(3).affinity(X).toarray())
+
+
+def test_distances_that_are_not_finite_are_refused_on_a_device(library):
+    with pytest.raises(ValueError, match="squared distances are not finite"):
+        KNNGraph(3).affinity(library(np.full((5, 2), 1e30, dtype=np.float32)))
