@@ -7,6 +7,7 @@ little beside making it; never more than scikit-learn's ``working_memory``.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn import get_config
@@ -149,6 +150,14 @@ class Hidden:
     def take(self, rows: np.ndarray) -> "Hidden":
         """The same layer on some of the rows."""
         return Hidden(self.layer, take(self.X, rows))
+
+    def units(self, columns: slice) -> "Hidden":
+        """The same rows in some of the units."""
+        return Hidden(self.layer.units(columns), self.X, self.watch)
+
+    def mapped(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
+        """``function(block, *arguments)`` of every block of H − offset, one below the other."""
+        return np.concatenate([function(block, *arguments) for _, block in self.blocks()])
 
     def kept(self) -> "Hidden":
         """The same rows, made once and kept where they fit; for when they are read many times."""

@@ -1,6 +1,7 @@
 """SS-ELM and US-ELM over blocks: the graph and the model of one process."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,9 +20,11 @@ from ulmus import (
     SemiSupervisedELMRegressor,
 )
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics
+from ulmus.features.hidden_layer import scaled_rows
+from ulmus.sources.hidden_rows import HiddenBlocks
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -67,8 +70,8 @@ def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
     with dask.config.set(scheduler="synchronous"):
         lazy = BlockRows(features, blocks(rows, tuple(cut)))
         lazy.survey(column_statistics)
-        found = laplacian_over_blocks(graph, features, lazy)
-        M = manifold_gram_over_blocks(features, lazy, found, None)
+        (found,) = laplacians_over_blocks(graph, "tight", lazy, partial(scaled_rows, features))
+        M = HiddenBlocks(lazy, features, None).smoothed_gram(found)
     L, H = expected.matrix.toarray(), features.transform(rows)
     size = max(1.0, np.linalg.norm(L, 2))
     assert_within(found.matrix.toarray(), L, STEPS * EPS * size)

@@ -61,6 +61,8 @@ def joined_copies(distances: Any, X: Rows) -> Any:
     """
     D = sp.csr_array(distances)
     crowded = np.flatnonzero(D.max(axis=1).toarray().ravel() == 0.0)
+    if not len(crowded):
+        return D
     first: dict[bytes, int] = {}
     row, column = [], []
     for i, name in zip(crowded.tolist(), _names(on_host(take(X, crowded))), strict=True):

@@ -77,9 +77,13 @@ class Blocks:
 
         What is shared is sent to a worker once and not with every task.
         """
-        shared = tuple(_dask().delayed(each, traverse=False) for each in shared)
+        shared = tuple(self.shared(each) for each in shared)
         call = _dask().delayed(function, pure=False)
         return [call(number, *parts, *shared) for number, parts in enumerate(self._parts)]
+
+    def shared(self, value: Any) -> Any:
+        """A value that several tasks take, and that is sent to a worker once."""
+        return _dask().delayed(value, traverse=False)
 
     def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """``function(*arguments)``, some of them results of other tasks, or lists of such."""

@@ -1,5 +1,6 @@
 """US-ELM: a map of the rows when none has a label."""
 
+from functools import partial
 from typing import Any, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,7 +15,7 @@ from ulmus.backends.namespace import (
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -231,9 +232,9 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
         source = HiddenBlocks(rows, self.features_, self.dtype)
         self._check_components(n_components, len(rows), source.width)
-        laplacian = laplacian_over_blocks(self.graph, self.features_, rows)
-        M = manifold_gram_over_blocks(self.features_, rows, laplacian, self.dtype)
-        B = source.total(hidden_gram)
+        compare = partial(scaled_rows, self.features_)
+        (laplacian,) = laplacians_over_blocks(self.graph, "tight", rows, compare)
+        M, B = source.smoothed_gram(laplacian), source.total(hidden_gram)
         self._accept(Tight(float(self.lam), n_components, fewer).of(M, B))
 
     def _accept(self, found: Embedding) -> None:

@@ -3,6 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.graph_blocks import laplacian_over_blocks, manifold_gram_over_blocks
+from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import laplacians
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
@@ -45,11 +46,12 @@ from ulmus.hidden import Hidden
 from ulmus.methods.coupling import COUPLINGS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
-from ulmus.methods.manifold_basis import ManifoldBasis, basis_of
+from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
 from ulmus.methods.spreading import Followed, Spreading
 from ulmus.progress import units
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, Targets, probabilities, signed
 from ulmus.typing import Array, Rows
@@ -224,9 +226,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         for weighting in self._weightings():
             self._labels(y, weighting)  # a wrong y should not wait for the graph
         self.features_ = map_over_blocks(self, rows, merged(columns), default_width=2000)
-        self._graphs = (laplacian_over_blocks(self.graph, self.features_, rows),)
-        M = manifold_gram_over_blocks(self.features_, rows, self._graphs[0], self.dtype)
-        self._rows, self._reused = rows, basis_of(M)
+        compare = partial(scaled_rows, self.features_)
+        self._graphs = tuple(laplacians_over_blocks(self.graph, "tight", rows, compare))
+        H = HiddenBlocks(rows, self.features_, self.dtype)
+        self._rows, self._reused = rows, manifold_basis(H, self._graphs[0])
         sources = self._sources(y, self._held_out(validation))
         return self._accept(y, sources[0], self._method().fit(sources[0]))
 

@@ -17,14 +17,14 @@ _ENTRY, _BUILDING = 16, 3
 
 def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
     """The Laplacians of these rows; ``graph`` is the estimator's."""
-    given = _given(graph, coupling)
+    given = graphs_of(graph, coupling)
     check_memory(given, X.shape[0])
     if graph is None and coupling == "pool":
         return nested_laplacians(X)
     return [as_laplacian(each, X) for each in given]
 
 
-def _given(graph: Any, coupling: str) -> list[Any]:
+def graphs_of(graph: Any, coupling: str) -> list[Any]:
     """The graphs that are asked for."""
     if graph is None and coupling == "pool":
         return [KNNGraph(k, width="local") for k in NEIGHBORS]

@@ -35,6 +35,7 @@ __all__ = [
     "FewLabels",
     "Setting",
     "all_candidates",
+    "laplacians_of",
     "nested_laplacians",
     "ridge_left_out",
 ]
@@ -157,21 +158,25 @@ class FewLabels:
 
 
 def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
-    """A Laplacian for each number of neighbours, with local widths, from one search.
+    """A Laplacian for each number of neighbours, with local widths, from one search."""
+    X = plain_rows(X)
+    if X.shape[0] < 2:
+        return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
+    return laplacians_of(KNNGraph(max(sizes))._distances(X), sizes)
+
+
+def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
+    """The same from the distances to as many neighbours as the largest number.
 
     Numbers of at least as many neighbours as there are rows are one.
     """
-    X = plain_rows(X)
-    sizes = tuple(sorted({min(k, max(X.shape[0] - 1, 1)) for k in sizes}))
-    if X.shape[0] < 2:
-        return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
-    D = sp.csr_array(KNNGraph(sizes[-1])._distances(X))
+    D = sp.csr_array(distances)
     row = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
     order = np.lexsort((D.data, row))
     nearer = np.empty_like(order)
     nearer[order] = np.arange(len(order)) - D.indptr[row]
     found = []
-    for k in sizes:
+    for k in sorted({min(k, D.shape[0] - 1) for k in sizes}):
         near = nearer < k
         part = sp.coo_array((D.data[near], (row[near], D.indices[near])), shape=D.shape)
         found.append(laplacian(affinity_of(part, width="local")))

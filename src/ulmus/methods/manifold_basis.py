@@ -25,6 +25,7 @@ from ulmus.backends.namespace import (
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, block_rows, fits, row_blocks
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array
 
 __all__ = ["ManifoldBasis", "basis_of", "manifold_basis", "manifold_gram", "reduced_basis"]
@@ -48,11 +49,15 @@ class ManifoldBasis:
         return 1.0 / namespace(self.values).sqrt(1.0 + lam * self.values)
 
 
-def manifold_basis(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> ManifoldBasis:
+def manifold_basis(
+    H: Hidden | HiddenBlocks, laplacian: Laplacian, watch: Watch = None
+) -> ManifoldBasis:
     """The coordinates described at the top of this file.
 
-    With fewer rows than units the work is done in the span of the rows.
+    With fewer rows than units the work is done in the span of the rows, if they are at hand.
     """
+    if isinstance(H, HiddenBlocks):
+        return basis_of(H.smoothed_gram(laplacian))
     if len(H) >= H.width:
         return basis_of(manifold_gram(H, laplacian, watch))
     span, rows = reduced_basis(H)

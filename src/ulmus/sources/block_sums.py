@@ -69,7 +69,7 @@ def summed_blocks(
     rows: RowsSoFar, blocks: BlockRows, chooses: bool, seed: int
 ) -> tuple[Callable[[Any, Any], Summed], Batch]:
     """The source that a map, or the first units of it, gives; and the rows that were fetched."""
-    wanted = _Wanted.of(len(blocks), chooses, seed)
+    wanted = Wanted.of(len(blocks), chooses, seed)
     width = layer_of(rows.features, blocks.example, rows.model.dtype).width
     classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
     total = blocks.total(_class_moments if classes else _moments, replace(rows, model=None))
@@ -87,7 +87,7 @@ def summed_blocks(
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Wanted:
     """The rows to bring home, and which of these are left out (None: all) and calibrate."""
 
     rows: np.ndarray
@@ -95,7 +95,7 @@ class _Wanted:
     calibration: np.ndarray
 
     @classmethod
-    def of(cls, n: int, chooses: bool, seed: int) -> "_Wanted":
+    def of(cls, n: int, chooses: bool, seed: int) -> "Wanted":
         """As a fit in memory would take them; none to leave out where there is no choice."""
         calibration = calibration_rows(n, seed)
         left = left_out_rows(n, seed) if chooses else calibration[:0]

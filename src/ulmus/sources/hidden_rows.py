@@ -1,20 +1,39 @@
-"""Hidden rows without targets: a sample that fits in memory, and sums over all of them."""
+"""Hidden rows in memory or in the blocks of a Dask collection: a sample, and sums over all of them.
+
+Of blocks a method may ask for what it asks of a ``Hidden``: some rows, a function of every row,
+HᵀΛH, and the sums of a ridge. These are worked out where the rows lie. Edges of a graph and what is
+found for every row are in this process; hidden rows are never here but for those that are taken.
+"""
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import itemsize, take
+from ulmus.distributed.blocks import joined
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.hidden_layer import layer_of
-from ulmus.hidden import Hidden, most_rows, sample_rows
-from ulmus.typing import DType, Rows
+from ulmus.graphs import Laplacian
+from ulmus.hidden import Hidden, block_rows, most_rows, row_blocks, sample_rows
+from ulmus.problem import Moments, Problem
+from ulmus.sources.block_sums import Wanted
+from ulmus.sources.source import AtHand, Sample, Source, Summed
+from ulmus.targets import Targets
+from ulmus.typing import DType, Layer, Rows
 
 _LOG = logging.getLogger(__name__)
 # Rows of a Dask collection that are fetched to start from.
 _SAMPLE = 20_000
+# A row has about ten neighbours, whose hidden rows are there with it.
+_NEIGHBORS = 10
+# Makes the layer of a block's rows.
+Recipe = Callable[[Rows], Layer]
 
 
 @dataclass(frozen=True)
@@ -43,31 +62,190 @@ class HiddenRows:
 
 @dataclass(frozen=True)
 class HiddenBlocks:
-    """Hidden rows of the blocks of a Dask collection, under a map that is fitted."""
+    """Hidden rows of the blocks of a Dask collection, under a map that is fitted.
+
+    ``precision`` is the estimator's dtype, ``columns`` are the units in use (None: all).
+    """
 
     rows: BlockRows
     features: Any
-    dtype: DType
+    precision: DType
+    columns: slice | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def _recipe(self) -> Recipe:
+        return partial(_layer, self.features, self.precision, self.columns)
+
+    @cached_property
+    def layer(self) -> Layer:
+        """The layer, for rows that are taken."""
+        return self._recipe(self.rows.example)
 
     @property
     def width(self) -> int:
         """Number of hidden units."""
-        return layer_of(self.features, self.rows.example, self.dtype).width
+        return self.layer.width
+
+    @property
+    def offset(self) -> float:
+        """What the blocks are short of."""
+        return self.layer.offset
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of H."""
+        return self.layer.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry of H."""
+        return itemsize(self.layer.dtype)
+
+    @property
+    def X(self) -> Rows:
+        """A row that lives where those taken do."""
+        return self.rows.example
+
+    def take(self, rows: Any) -> Hidden:
+        """Some rows, brought into this process."""
+        return Hidden(self.layer, self.rows[rows])
+
+    def units(self, columns: slice) -> "HiddenBlocks":
+        """The same rows in some of the units."""
+        return replace(self, columns=columns)
+
+    def kept(self) -> "HiddenBlocks":
+        """The same: a worker makes its hidden rows again."""
+        return self
 
     def sample(self, least: int, seed: int) -> tuple[Hidden, bool]:
         """At most 20 000 rows or so many, in this process; and whether these are all."""
-        n, most = len(self.rows), max(_SAMPLE, least)
-        X = self.rows[slice(None) if n <= most else np.sort(sample_rows(seed, most, n))]
-        return Hidden(layer_of(self.features, X, self.dtype), X), n <= most
+        n, most = len(self), max(_SAMPLE, least)
+        rows = slice(None) if n <= most else np.sort(sample_rows(seed, most, n))
+        return self.take(rows), n <= most
 
     def total(self, function: Callable[[Hidden], Any]) -> Any:
         """The sum over blocks of a function of their rows."""
-        task = self.rows.total(_of_block, self.features, self.dtype, function)
-        return self.rows.compute(task)[0]
+        call = self.rows.shared(function)
+        parts = [self._task(call, X) for _, _, X in self.rows.parts()]
+        return self.rows.compute(self.rows.added(parts))[0]
+
+    def mapped(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
+        """``function(block, *arguments)`` of every block of H − offset, one below the other."""
+        call = self.rows.shared(partial(_mapped, function, arguments))
+        return np.concatenate(
+            self.rows.compute(*(self._task(call, X) for _, _, X in self.rows.parts()))
+        )
+
+    def moments(self, targets: Targets) -> Moments:
+        """The sums over all rows, with these targets."""
+        parts = [
+            self._task(_moments, X, targets.take(np.arange(start, start + length)))
+            for start, length, X in self.rows.parts()
+        ]
+        found: Moments = self.rows.compute(self.rows.added(parts))[0]
+        return found
+
+    def smoothed_gram(self, laplacian: Laplacian) -> np.ndarray:
+        """M = HᵀΛH (h × h, float64).
+
+        Each block fetches the rows its edges lead to and gives its part of Σ hᵢᵀ(ΛH)ᵢ.
+        """
+        matrix, parts = laplacian.matrix.tocsr(), self.rows.parts()
+        starts = np.array([start for start, _, _ in parts])
+        sums = []
+        for start, length, here in parts:
+            edges, ends = _among_themselves(matrix[start : start + length])
+            owner = np.searchsorted(starts, ends, side="right") - 1
+            fetched = [
+                self.rows.task(take, parts[block][2], ends[owner == block] - starts[block])
+                for block in np.unique(owner)
+            ]
+            # A row without edges needs no other.
+            neighbors = self.rows.task(joined, fetched) if fetched else here
+            sums.append(self.rows.task(_edge_sums, here, neighbors, edges, self._shared_recipe))
+        found: EdgeSums = self.rows.compute(self.rows.added(sums))[0]
+        return found.gram(self.offset)
+
+    def _task(self, function: Any, X: Any, *more: Any) -> Any:
+        """A function of a block's hidden rows."""
+        return self.rows.task(_of_block, function, X, self._shared_recipe, *more)
+
+    @cached_property
+    def _shared_recipe(self) -> Any:
+        return self.rows.shared(self._recipe)
 
 
-def _of_block(
-    X: Rows, y: Any, weight: Any, estimator: Any, features: Any, dtype: DType, function: Any
-) -> Any:
-    """A block's part of a sum; y, the weights and the estimator are not used."""
-    return function(Hidden(layer_of(features, X, dtype), X))
+def with_targets(H: Hidden | HiddenBlocks, targets: Targets) -> Source:
+    """All rows with these targets, for a ridge; the same rows are left out wherever they lie."""
+    if isinstance(H, Hidden):
+        return AtHand(Problem(H, targets.placed(H.X)))
+    wanted = Wanted.of(len(H), True, 0)
+    problem = Problem(H.take(wanted.rows), targets.take(wanted.rows))
+    return Summed(H.moments(targets), Sample(problem, wanted.left, wanted.calibration))
+
+
+@dataclass(frozen=True)
+class EdgeSums:
+    """BᵀΛB, BᵀΛ1 and 1ᵀΛ1 of hidden rows B that are short of a constant."""
+
+    product: np.ndarray
+    slope: np.ndarray
+    total: float
+
+    def __add__(self, other: "EdgeSums") -> "EdgeSums":
+        return EdgeSums(
+            self.product + other.product, self.slope + other.slope, self.total + other.total
+        )
+
+    def gram(self, offset: float) -> np.ndarray:
+        """HᵀΛH with the constant given back."""
+        s = self.slope[:, None]
+        M = self.product + offset * (s + s.T) + offset**2 * self.total
+        return np.asfortranarray((M + M.T) / 2)
+
+
+def _layer(features: Any, dtype: DType, columns: slice | None, X: Rows) -> Layer:
+    found: Any = layer_of(features, X, dtype)
+    return found if columns is None else found.units(columns)
+
+
+def _of_block(function: Callable[..., Any], X: Rows, recipe: Recipe, *more: Any) -> Any:
+    return function(Hidden(recipe(X), X), *more)
+
+
+def _mapped(function: Callable[..., np.ndarray], arguments: tuple[Any, ...], H: Hidden) -> Any:
+    return H.mapped(function, *arguments)
+
+
+def _moments(H: Hidden, targets: Targets) -> Moments:
+    return Problem(H, targets).moments()
+
+
+def _edge_sums(X: Rows, neighbors: Rows, edges: Any, recipe: Recipe) -> EdgeSums:
+    """A block's part, some rows at a time."""
+    layer = recipe(X)
+    h, total = layer.width, 0.0
+    product, slope = np.zeros((h, h)), np.zeros(h)
+    size = max(1, block_rows(h, 8) // _NEIGHBORS)
+    for part in row_blocks(X.shape[0], size):
+        some, ends = _among_themselves(edges[part])
+        if not len(ends):
+            continue
+        B = layer(take(X, part))
+        level = np.asarray(some.sum(axis=1)).ravel()
+        product += matmul(B.T, some.astype(B.dtype) @ layer(take(neighbors, ends)))
+        slope += B.T.astype(float) @ level
+        total += float(level.sum())
+    return EdgeSums(product, slope, total)
+
+
+def _among_themselves(edges: Any) -> tuple[Any, np.ndarray]:
+    """Rows of a matrix without its empty columns, and the numbers of the others."""
+    ends = np.unique(edges.indices)
+    shape = edges.shape[0], max(len(ends), 1)
+    places = np.searchsorted(ends, edges.indices)
+    return sp.csr_array((edges.data, places, edges.indptr), shape), ends
