@@ -50,6 +50,7 @@ class Other(Base):
     """
 
     __module__ = "ulmus.test"
+    left_: int
 
     def __init__(self, third, first=1, second=2):
         pass
@@ -89,3 +90,43 @@ def test_without_docstrings_there_is_nothing_to_do():
         pass
 
     assert documented(Bare).__doc__ is None
+
+
+@documented
+class Short(Base):
+    """A class that says nothing of its own.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+
+    __module__ = "ulmus.test"
+    changed_: int
+
+    def __init__(self, second=2):
+        pass
+
+
+def test_a_section_that_is_missing_is_made_and_has_what_the_class_has():
+    assert inspect.getdoc(Short) == inspect.cleandoc(
+        """A class that says nothing of its own.
+
+        Parameters
+        ----------
+        second : int, default=2
+            The second,
+            of two.
+
+        Attributes
+        ----------
+        changed_ : int
+            As the base has it.
+
+        Examples
+        --------
+        >>> 1
+        1
+        """
+    )

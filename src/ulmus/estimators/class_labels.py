@@ -42,6 +42,15 @@ class ClassLabels:
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
+        The output weights β.
+    loo_score_ : float
+        Accuracy on left-out rows, where C was chosen.
+    temperature_ : float
+        What decision values are multiplied by before the softmax, learned from left-out rows.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
     """
 
     classes_: np.ndarray

@@ -29,22 +29,15 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
-        The output weights β.
     loo_path_ : dict of ndarrays
         "C", "error_rate" and "squared_error" (means over left-out rows), where C
         was chosen. Of the C within one row of the least error rate, the one with the
         least squared error wins.
-    loo_score_ : float
-        Accuracy on left-out rows at that C.
     selection_ : {"fixed", "loo", "loo-sample", "loo-kept", "loo-sample-kept"}
         How C was chosen: given; leaving out every row; or leaving out a random sample:
         10 000 rows, when there are more than 20 000, or the rows that a stream keeps. "-kept" is
         added where ``class_weight="balanced"`` and the weights stayed as they were while a row
         was left out, for the rows of its class were not all at hand.
-    temperature_ : float
-        What decision values are multiplied by before the softmax, learned from
-        left-out rows.
 
     See Also
     --------

@@ -36,22 +36,16 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
-        The output weights β.
     lam_ : float
         The λ in use.
     loo_path_ : dict of ndarrays
         "lam", "C", "error_rate" and "squared_error", an entry for each pair that was tried,
         where there was a choice. A row that is left out leaves its class's mean too, so the
         errors are those of n refits.
-    loo_score_ : float
-        Accuracy on left-out rows.
     selection_ : {"fixed", "loo", "loo-sample"}
         How C and lam were chosen, as in `ELMClassifier`.
     solver_ : {"primal", "spectral"}
         How β was found.
-    temperature_ : float
-        What decision values are multiplied by before the softmax, learned from left-out rows.
 
     See Also
     --------

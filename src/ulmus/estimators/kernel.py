@@ -18,26 +18,15 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     Solves (K + I/C) α = T on targets of ±1: the ELM whose hidden layer is the kernel's.
     Large problems use a low-rank factor of K, which is never whole in memory.
 
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None, default=None
-        A factor for the rows of each class; "balanced" gives every class the same total.
-
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     intercept_ : ndarray of shape (n_outputs,)
         The constant; zero.
-    loo_score_ : float
-        Accuracy on left-out rows at that C.
     selection_ : {"fixed", "loo", "loo-sample"}
         How C was chosen: given, leaving out every row, or leaving out a random sample of
         10 000 rows when there are more than 20 000. "-kept" is added where
         ``class_weight="balanced"`` and the weights stayed as they were while a row was left out,
         for the rows of its class were not all in memory.
-    temperature_ : float
-        What decision values are multiplied by before the softmax, learned from left-out rows.
 
     See Also
     --------
@@ -94,15 +83,8 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
     Solves (K + I/C) α = T about the means. Large problems use a low-rank factor of K, which is
     never whole in memory.
 
-    Parameters
-    ----------
-    fit_intercept : bool, default=True
-        Whether to add a constant that is not penalised. False is the papers' form.
-
     Attributes
     ----------
-    intercept_ : ndarray of shape (n_outputs,)
-        The constant.
     loo_score_ : float
         R² on left-out rows at that C.
     selection_ : {"fixed", "loo", "loo-sample"}

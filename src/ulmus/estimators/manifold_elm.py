@@ -61,8 +61,6 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
 
     Attributes
     ----------
-    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
-        The output weights β.
     C_, lam_ : float
         The values in use.
     cv_path_ : dict of ndarrays
@@ -74,11 +72,6 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         How C and lam were chosen.
     n_negative_ : int
         Negative eigenvalues of S.
-    temperature_ : float
-        What decision values are multiplied by before the softmax, learned from left-out rows.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
 
     See Also
     --------

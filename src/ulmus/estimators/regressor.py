@@ -18,18 +18,8 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT, about the means.
 
-    Parameters
-    ----------
-    fit_intercept : bool, default=True
-        Whether to add a constant that is not penalised. The papers have none,
-        and their ridge shrinks the targets' mean; False is their form.
-
     Attributes
     ----------
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        The output weights β.
-    intercept_ : ndarray of shape (n_outputs,)
-        The constant.
     loo_path_ : dict of ndarrays
         "C" and "squared_error" (the mean over left-out rows), where C was chosen.
     loo_score_ : float or None

@@ -73,9 +73,6 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         How β was found.
     solver_reason_ : str
         Why so.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
     """
 
     C_: float

@@ -8,6 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import namespace, placed, to_numpy
+from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.exceptions import InvalidInputError
@@ -35,6 +36,7 @@ from ulmus.validation import narrowed, plain
 __all__ = ["SemiSupervisedELMClassifier"]
 
 
+@documented
 class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedELM):
     """SS-ELM: classes from a few labels and the shape of all rows.
 
@@ -44,8 +46,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer, list or None, default=None
@@ -75,8 +75,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
         Cholesky for one C and lam, "cg" never forms an h × h matrix; `ConjugateGradients` says when
         it stops.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
     verbose : int, default=0
@@ -85,14 +83,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels.
     transduction_ : ndarray of shape (n_samples,)
         A label for every row: the given one, or the predicted one.
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probabilities for every row.
-    beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
-        The output weights β.
     coupling_, coupling_reason_ : str
         The coupling in use, and why; "pool" is an average of candidates, and the reason its two
         heaviest kinds.
@@ -117,19 +111,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         How β was found, and why so.
     n_iter_ : int
         Steps that "cg" took; 1 for the other solvers.
-    temperature_ : float
-        What decision values are multiplied by before the softmax.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.backends.namespace import placed, to_numpy
+from ulmus.docstrings import documented
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import InvalidInputError
@@ -19,6 +20,7 @@ from ulmus.validation import missing, plain
 __all__ = ["SemiSupervisedELMRegressor"]
 
 
+@documented
 class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM):
     """SS-ELM for numbers: a few values, and the shape of all rows.
 
@@ -27,8 +29,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
 
     Parameters
     ----------
-    features : feature map, transformer or None, default=None
-        Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
@@ -42,8 +42,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         Strength of the graph's regularisation; larger values make outputs of neighbours more alike.
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         As in `SemiSupervisedELMClassifier`.
-    dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
     verbose : int, default=0
@@ -54,8 +52,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     ----------
     transduction_ : ndarray of shape (n_samples,) or (n_samples, n_outputs)
         A value for every row: the given one, or the predicted one.
-    beta_ : ndarray of shape (n_hidden, n_outputs)
-        The output weights β.
     intercept_ : ndarray of shape (n_outputs,)
         The mean that was taken out.
     coupling_, coupling_reason_ : str
@@ -74,17 +70,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         R² of left-out labelled rows, where they chose.
     solver_, solver_reason_ : str
         How β was found, and why so.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
-    features_ : transformer
-        The fitted map.
-    n_hidden_ : int
-        Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

@@ -97,9 +97,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         The most steps that any class took.
     residual_ : float
         The largest violation of the optimality conditions that is left.
-    feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
     features_ : transformer
         The fitted map, where there is no kernel.
     n_hidden_ : int

@@ -19,7 +19,24 @@ _INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a val
 
 
 class ValueLabels:
-    """Values, one column or several, for an estimator with ``fit_intercept`` and ``_outputs``."""
+    """Values, one column or several, for an estimator with ``fit_intercept`` and ``_outputs``.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to add a constant that is not penalised. The papers have none,
+        and their ridge shrinks the targets' mean; False is their form.
+
+    Attributes
+    ----------
+    beta_ : ndarray of shape (n_hidden, n_outputs)
+        The output weights β.
+    intercept_ : ndarray of shape (n_outputs,)
+        The constant.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much the outputs change with each column, in shares that sum to one: the mean squared
+        gradient, columns in units of their deviation. Worked out when it is asked for.
+    """
 
     _flat: bool
 

@@ -29,6 +29,24 @@ class FeatureMap(
 
     A subclass draws its units in ``_draw`` and states them as a ``layer``.
     ``_units`` names its fitted arrays that have one entry per unit.
+
+    Parameters
+    ----------
+    n_hidden : int, default=1000
+        Number of hidden units.
+    dtype : float32, float64 or None, default=None
+        Precision of the result; None follows the input.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw.
+
+    Attributes
+    ----------
+    scaling_ : Scaling
+        ``center`` and ``factor`` of each column.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
     """
 
     n_hidden: int

@@ -20,6 +20,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
+from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling, check_scaling
@@ -85,6 +86,7 @@ class KernelLayer:
         return replace(self, W=contiguous(self.W[:, columns]))
 
 
+@documented
 class KernelFeatures(FeatureMap):
     """The low-rank space of a kernel: rows φ(x) with φ(x)ᵀφ(z) ≈ k(x, z).
 
@@ -117,8 +119,6 @@ class KernelFeatures(FeatureMap):
         exact eigenvectors, which alone hold n × n.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
-    dtype : float32, float64 or None, default=None
-        Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the choice of landmarks.
 
@@ -138,12 +138,6 @@ class KernelFeatures(FeatureMap):
         is measured, and the landmarks are looked for, on a random sample of the rows.
     approximation_path_ : ndarray of shape (rank,)
         The part that is missing after each column.
-    scaling_ : Scaling
-        ``center`` and ``factor`` of each column.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

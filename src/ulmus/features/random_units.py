@@ -27,6 +27,7 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
+from ulmus.docstrings import documented
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.scaling import Scaling
@@ -258,13 +259,12 @@ class RandomLayer:
         return replace(self, W=W, center=self.center[columns])
 
 
+@documented
 class RandomFeatures(FeatureMap):
     """The ELM feature map: hidden units g(aᵀx + b) with random a and b.
 
     Parameters
     ----------
-    n_hidden : int, default=1000
-        Number of hidden units.
     activation : str or callable, default="sigmoid"
         g, applied to each element: "sigmoid", "tanh", "relu", "sin", "erf", "gaussian", which is
         exp(−z²), or a function.
@@ -278,8 +278,6 @@ class RandomFeatures(FeatureMap):
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
-    dtype : float32, float64 or None, default=None
-        Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
         Seeds the draw. The same seed gives the same units in every precision,
         and the first k of a wider draw.
@@ -293,10 +291,6 @@ class RandomFeatures(FeatureMap):
     scaling_ : Scaling
         ``center`` and ``factor`` of each column, so that H is
         ``g(((X - center) * factor) @ weights_.T + biases_)``.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------

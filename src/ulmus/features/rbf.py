@@ -16,6 +16,7 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
+from ulmus.docstrings import documented
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import Activation, normal_rows, uniform_rows
 from ulmus.features.scaling import Scaling
@@ -115,13 +116,12 @@ class RBFLayer:
         return replace(self, centers=some_rows(self.centers, columns), rates=self.rates[columns])
 
 
+@documented
 class RBFFeatures(FeatureMap):
     """Radial hidden units: each depends on the distance from its centre a.
 
     Parameters
     ----------
-    n_hidden : int, default=1000
-        Number of hidden units.
     node : {"gaussian", "random_gaussian", "exponential", "robust"}, default="gaussian"
         "gaussian" is exp(−‖x − a‖² / 2σ²) with one ``width`` σ for all units;
         "random_gaussian" exp(−b‖x − a‖²) and "exponential" exp(−b‖x − a‖), each
@@ -137,10 +137,6 @@ class RBFFeatures(FeatureMap):
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`. Drawn centres are divided by √n_features too
         when it is "auto".
-    dtype : float32, float64 or None, default=None
-        Precision of the result; None follows the input.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the draw.
 
     Attributes
     ----------
@@ -150,12 +146,6 @@ class RBFFeatures(FeatureMap):
         What multiplies each unit's squared distance.
     width_ : float
         σ, for the "gaussian" node.
-    scaling_ : Scaling
-        ``center`` and ``factor`` of each column.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------
