@@ -5,6 +5,7 @@ rows are the ``Moments`` G = HᵀCH, R = HᵀCY and Σ c y²: they add over batc
 subtract when a batch is taken back, and scale when the past should fade.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,15 @@ from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, Targets, coded, wrong
 from ulmus.typing import Array, DType
+
+# How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
+# benchmarks.gpu.
+_SHORT = 32.0
+# Columns of G that are changed together.
+_PANEL = 256
+# Labelled rows from which on one wrong row more counts as equal, where the smoothest is chosen.
+_FEW = 50
+_SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
 
 @dataclass(frozen=True)
@@ -74,16 +84,6 @@ class Moments:
     def _combine(self, other: "Moments", sign: float) -> "Moments":
         sums = {name: getattr(self, name) + sign * getattr(other, name) for name in _SUMS}
         return Moments(**sums, rounding=self.rounding + other.rounding)
-
-
-_SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
-
-
-# How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
-# benchmarks.gpu.
-_SHORT = 32.0
-# Columns of G that are changed together.
-_PANEL = 256
 
 
 @dataclass(frozen=True)
@@ -163,60 +163,42 @@ class Problem:
 
     def moments(self) -> Moments:
         """One pass over the rows."""
-        h, b = self.H.width, self.targets.width
-        products = Gram(h, self.H.X, short=True)
+        (h, b), X = (self.H.width, self.targets.width), self.H.X
+        products, center = Gram(h, X, short=True), None
         # A column of ones beside Y takes the sums of h and y along.
-        cross = zeros((h, b + 1), self.H.X)
-        energy, sums = zeros(b + 1, self.H.X), zeros(b + 1, self.H.X)
-        center = None
+        cross, energy, sums = zeros((h, b + 1), X), zeros(b + 1, X), zeros(b + 1, X)
         for rows, B in self.H.blocks():
-            xp = namespace(B)
             if has_matrix_units(B):
                 # About their means the products are small, and short ones lose little.
-                center = xp.mean(B, axis=0) if center is None else center
+                center = namespace(B).mean(B, axis=0) if center is None else center
                 B -= center
-            root = xp.ones((B.shape[0], 1), dtype=B.dtype, device=device_of(B))
+            root = self._root(rows, B)
             if self.weight is not None:
-                root = xp.astype(xp.sqrt(take(self.weight, rows)), B.dtype)[:, None]
                 B *= root
             products.add(B)
-            for part in row_blocks(B.shape[0], rows_at_once(b + 1)):
-                here = slice(rows.start + part.start, rows.start + part.stop)
-                Y = xp.concat(
-                    [root[part, :] * self.targets.block(here, B.dtype), root[part, :]], axis=1
-                )
+            for part, Y in self._beside(rows, root):
                 cross += doubles(matmul(B[part, :].T, Y))
                 Y = doubles(Y)
-                energy += xp.sum(Y**2, axis=0)
+                energy += namespace(Y).sum(Y**2, axis=0)
                 sums += Y.T @ Y[:, b]
         gram = products.total()
         rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
-        # Give back, in float64, the offset o that the hidden rows B were short of:
-        # (B + o)ᵀC(B + o) = BᵀCB + s oᵀ + o sᵀ + o oᵀ Σc, where s = BᵀC1.
-        o = self.H.offset
-        if center is not None:
-            o = o + doubles(center)
-            s = cross[:, b] + 0.5 * energy[b] * o
-            gram += s[:, None] * o
-            gram += o[:, None] * s
-            cross += o[:, None] * sums
-        elif o:
-            s = o * (cross[:, b] + 0.5 * o * energy[b])
-            for j in range(0, h, _PANEL):
-                columns = slice(j, min(j + _PANEL, h))
-                # Both at once: one after the other, they would leave G symmetric but for rounding.
-                gram[:, columns] += s[:, None] + s[columns]
-            cross += o * sums
-        return Moments(
-            gram,
-            cross[:, :b],
-            energy[:b],
-            cross[:, b],
-            sums[:b],
-            float(energy[b]),
-            float(len(self.H)),
-            rounding,
-        )
+        _give_back(self.H.offset, center, gram, cross, sums, energy[b])
+        made = gram, cross[:, :b], energy[:b], cross[:, b], sums[:b]
+        return Moments(*made, float(energy[b]), float(len(self.H)), rounding)
+
+    def _root(self, rows: slice, B: Array) -> Array:
+        """√c of a block's rows, as a column."""
+        xp = namespace(B)
+        if self.weight is None:
+            return xp.ones((B.shape[0], 1), dtype=B.dtype, device=device_of(B))
+        return xp.astype(xp.sqrt(take(self.weight, rows)), B.dtype)[:, None]
+
+    def _beside(self, rows: slice, root: Array) -> Iterator[tuple[slice, Array]]:
+        """√c [Y 1] of a block, some of its rows at a time."""
+        for part in row_blocks(root.shape[0], rows_at_once(self.targets.width + 1)):
+            here, c = slice(rows.start + part.start, rows.start + part.stop), root[part, :]
+            yield part, namespace(c).concat([c * self.targets.block(here, c.dtype), c], axis=1)
 
     def frame(self, moments: Moments) -> "Centred":
         """G and R of ``moments``, about the means where there is an intercept."""
@@ -248,6 +230,28 @@ class Centred:
         return self.level - self.center @ coef
 
 
+def _give_back(
+    offset: float, center: Array | None, gram: Array, cross: Array, sums: Array, total: Array
+) -> None:
+    """Add, in float64 and in place, the offset o that the hidden rows B were short of.
+
+    (B + o)ᵀC(B + o) = BᵀCB + s oᵀ + o sᵀ + o oᵀ Σc, where s = BᵀC1, the last column of ``cross``,
+    and Σc is ``total``.
+    """
+    if center is not None:
+        o = offset + doubles(center)
+        s = cross[:, -1] + 0.5 * total * o
+        gram += s[:, None] * o
+        gram += o[:, None] * s
+        cross += o[:, None] * sums
+    elif offset:
+        s = offset * (cross[:, -1] + 0.5 * offset * total)
+        for columns in row_blocks(gram.shape[0], _PANEL):
+            # Both at once: one after the other, they would leave G symmetric but for rounding.
+            gram[:, columns] += s[:, None] + s[columns]
+        cross += offset * sums
+
+
 def _rounding(gram: Array, dtype: DType) -> float:
     """How far rounding in BᵀB may move its eigenvalues.
 
@@ -257,10 +261,6 @@ def _rounding(gram: Array, dtype: DType) -> float:
     xp = namespace(gram)
     largest = float(xp.max(xp.linalg.diagonal(gram)))
     return eps(dtype) * largest * float(np.sqrt(gram.shape[0]))
-
-
-# Labelled rows from which on one wrong row more counts as equal, where the smoothest is chosen.
-_FEW = 50
 
 
 @dataclass(frozen=True)
