@@ -13,13 +13,12 @@ from sklearn.svm import LinearSVC
 
 import oracles
 from conditioning import EPS, STEPS, assert_within
-from ulmus.backends.extras import loops
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
 from ulmus.methods import hinge as explicit
 from ulmus.methods import hinge_kernel as decomposition
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
-from ulmus.methods.hinge import Hinge, hinge
+from ulmus.methods.hinge import Hinge, hinge, loops
 from ulmus.methods.hinge_kernel import RowCache, hinge_kernel
 
 seeds = integers(0, 10**6)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus.backends.extras import loops
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, signed_rows
+from ulmus.methods.hinge import loops
 
 
 @dataclass(frozen=True)

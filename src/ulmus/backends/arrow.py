@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.extras import extra
+from ulmus.backends.namespace import extra
 from ulmus.exceptions import TableError
 
 # A code such as 007 is no number, for its zeros would be lost.

@@ -2,7 +2,7 @@
 
 Rows may be float32 or float64; every sum and every variable is float64, so that the
 precision of the rows is the only one that matters. This module needs Numba at its top:
-import it through ``backends.extras``.
+import it through ``methods.hinge.loops``.
 """
 
 import numpy as np

@@ -1,7 +1,11 @@
-"""The library of an array, copies to and from the host, and what differs between libraries."""
+"""The library of an array, copies to and from the host, and what differs between libraries.
+
+Optional packages are imported when they are needed, by `extra`.
+"""
 
 import mmap
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -9,7 +13,7 @@ import array_api_compat as compat
 import numpy as np
 import scipy.special
 
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, MissingExtraError
 from ulmus.typing import Array, DType, Rows
 
 # The system may bring two megabytes for one row of a memory map; so many rows are read before
@@ -17,6 +21,16 @@ from ulmus.typing import Array, DType, Rows
 _TOGETHER = 16
 
 is_torch, is_cupy, device_of = compat.is_torch_array, compat.is_cupy_array, compat.device
+
+
+def extra(module: str, name: str, user: str) -> Any:
+    """A module of an optional package, or an error that says how ``user`` gets it."""
+    package = module.partition(".")[0]
+    try:
+        import_module(package)
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f"{user} needs {package}; pip install 'ulmus[{name}]'.") from error
 
 
 def is_array_api_obj(x: Any) -> bool:

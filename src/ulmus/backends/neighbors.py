@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
-from ulmus.backends.extras import extra
 from ulmus.backends.gram import product_eps
 from ulmus.backends.linalg import column_major, eigh, held_numba, matmul
 from ulmus.backends.namespace import (
     cast,
+    extra,
     floating,
     is_numpy,
     namespace,

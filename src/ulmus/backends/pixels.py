@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.extras import extra
+from ulmus.backends.namespace import extra
 from ulmus.exceptions import TableError
 
 # What Pillow raises on bytes that are no image, or warns of.

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.extras import extra
-from ulmus.backends.namespace import is_torch
+from ulmus.backends.namespace import extra, is_torch
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 

@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from ulmus.backends.extras import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing, write_text
 from ulmus.progress import Bar
@@ -119,6 +118,8 @@ def write_rows(
 @contextmanager
 def drawing(path: str, size: tuple[float, float], dpi: int) -> Iterator[Any]:
     """A figure of Matplotlib to draw in, which is then written to a file."""
+    from ulmus.backends.namespace import extra  # which waits for NumPy, as no help should
+
     Figure = extra("matplotlib.figure", "plot", "Drawing").Figure
     figure = Figure(figsize=size, layout="constrained", facecolor="white")
     yield figure

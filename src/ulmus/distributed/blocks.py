@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.extras import extra
-from ulmus.backends.namespace import is_collection, is_sparse
+from ulmus.backends.namespace import extra, is_collection, is_sparse
 from ulmus.exceptions import BatchError, InvalidInputError, RowsGoneError
 
 # How many sums a step of the tree adds up.

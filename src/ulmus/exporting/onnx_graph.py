@@ -8,7 +8,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from scipy.special import erfcx
 
-from ulmus.backends.extras import extra
+from ulmus.backends.namespace import extra
 
 # Of onnx 1.13, so that runtimes which are not new read it too.
 OPSETS = {"": 18, "ai.onnx.ml": 3}

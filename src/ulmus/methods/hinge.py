@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
-from ulmus.backends.extras import loops
 from ulmus.backends.linalg import matmul
+from ulmus.backends.namespace import extra
 from ulmus.hidden import fits
 from ulmus.methods.box import (
     Box,
@@ -36,6 +36,13 @@ _USUAL_STEPS = 25
 _FIRST_EPOCHS = 10
 # Solutions with at most so many free rows are refined by Newton steps, to this residual.
 _MOST_SHARPENED, _DIGITS = 1000, 1e-12
+
+
+def loops() -> ModuleType:
+    """The module ``backends.compiled``, for which Numba is needed."""
+    extra("numba", "sparse", "SparseELMClassifier")
+    found: ModuleType = extra("ulmus.backends.compiled", "sparse", "SparseELMClassifier")
+    return found
 
 
 @dataclass(frozen=True)

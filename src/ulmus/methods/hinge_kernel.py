@@ -16,12 +16,11 @@ from types import ModuleType
 import numpy as np
 from sklearn import get_config
 
-from ulmus.backends.extras import loops
 from ulmus.backends.linalg import low_rank_factor, matmul
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
-from ulmus.methods.hinge import Hinge, HingeSolution
+from ulmus.methods.hinge import Hinge, HingeSolution, loops
 from ulmus.typing import Array
 
 KernelRows = Callable[[Array], Array]
