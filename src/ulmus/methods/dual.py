@@ -53,8 +53,9 @@ _ROUNDING = float(np.finfo(float).eps)
 class RowSpace(ABC):
     """A problem's rows, of which the dual needs only the products.
 
-    ``root`` is √c, ``part`` the part of c a row loses when it is left out, T the targets, and
-    ``level`` their mean where there is an intercept, and zero otherwise.
+    ``root`` is √c, ``part`` the part of c a row loses when it is left out, and T the targets.
+    Where there is an intercept, ``level`` is their mean and ``mean`` that of the hidden rows, or
+    of the rows of the kernel; zero otherwise.
     """
 
     root: Array
@@ -62,6 +63,7 @@ class RowSpace(ABC):
     T: Array
     level: Array
     intercept: bool
+    mean: Array
 
     @abstractmethod
     def products(self) -> Array:
@@ -71,9 +73,9 @@ class RowSpace(ABC):
     def coef(self, alpha: Array) -> Array:
         """β = Bᵀα, or what stands for it."""
 
-    @abstractmethod
     def center(self, coef: Array) -> Array:
         """What the mean row maps to."""
+        return self.mean @ coef
 
     @property
     def rounding(self) -> float:
@@ -131,7 +133,6 @@ class HiddenRows(RowSpace):
     """Fewer rows than units: the hidden rows whole, and their mean."""
 
     H: Array
-    mean: Array
 
     def products(self) -> Array:
         """BBᵀ, some units at a time."""
@@ -144,10 +145,6 @@ class HiddenRows(RowSpace):
         """β = Bᵀα."""
         parts = [matmul(B.T, alpha) for _, B in self._columns()]
         return namespace(alpha).concat(parts)
-
-    def center(self, coef: Array) -> Array:
-        """The mean hidden row times β."""
-        return self.mean @ coef
 
     def _columns(self) -> Iterator[tuple[slice, Array]]:
         """B = √c (H − mean) in float64, some units at a time."""
@@ -162,7 +159,6 @@ class KernelRows(RowSpace):
     """Rows known by their kernel alone; β is stated by its dual coefficients √c α."""
 
     K: Array
-    mean: Array
     entry: float
     inner: bool = True
 
@@ -191,10 +187,6 @@ class KernelRows(RowSpace):
         """√c α: about the means they sum to zero, so they serve the rows as they are."""
         return self.root * alpha
 
-    def center(self, coef: Array) -> Array:
-        """The mean row's kernel with every row, times the coefficients."""
-        return self.mean @ coef
-
 
 def row_space(problem: Problem) -> RowSpace:
     """The rows of a problem."""
@@ -210,13 +202,13 @@ def row_space(problem: Problem) -> RowSpace:
         T,
         share @ T,
         problem.intercept,
+        # A product in float64 needs a copy of the rows, which only an intercept is worth.
+        share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole),
     )
-    # A product in float64 needs a copy of the rows, which only an intercept is worth.
-    mean = share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole)
     if isinstance(problem.H, KernelMatrix):
         size = float(xp.max(xp.abs(weight * xp.linalg.diagonal(whole))))
-        return KernelRows(*rows, whole, mean, eps(problem.H.dtype) * size, problem.H.definite)
-    return HiddenRows(*rows, whole, mean)
+        return KernelRows(*rows, whole, eps(problem.H.dtype) * size, problem.H.definite)
+    return HiddenRows(*rows, whole)
 
 
 def dual(problem: Problem, C: float) -> Solution:
