@@ -161,9 +161,7 @@ def labelled_alone(folder):
 def beta_targets(folder):
     """What β is best fitted to: new rows' rates, two draws."""
     from ulmus import ELMClassifier, ELMRegressor
-    from ulmus.methods.iterative import ConjugateGradients
-    from ulmus.methods.spreading import Spreading
-    from ulmus.sources.source import OnGraph
+    from ulmus.methods.propagation import SpreadLabels, label_columns, means
     from ulmus.targets import ClassTargets
 
     X, y = _mnist()
@@ -183,10 +181,11 @@ def beta_targets(folder):
         for seed in range(2):
             known = _labels(y[:_GIVEN], 10, seed) >= 0
             targets = ClassTargets(y[:_GIVEN][known], 10)
-            ones = np.ones(int(known.sum()))
-            source = OnGraph(None, known, targets, ones, graph)
-            said = Spreading(1.0, np.array([99.0]), ConjugateGradients(1e-3, 500)).spread(source)
-            P = (1.0 + said.outputs) / 2.0
+            rows = np.flatnonzero(known)
+            found_at = SpreadLabels.of(
+                graph, np.array([99.0]), rows[:0], rows, label_columns(targets)
+            )
+            P = (1.0 + means(found_at.mass[0], targets)) / 2.0
             mass = P / P.sum(axis=0)
             mass /= mass.sum(axis=1, keepdims=True)
             margin = np.sort(P, axis=1)

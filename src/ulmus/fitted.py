@@ -61,6 +61,7 @@ class Mark(Enum):
     DEVICE = auto()
     ROWS = auto()
     UPDATE = auto()
+    AGAIN = auto()
 
 
 # Lives where the rows live: `ulmus.to_device` moves it.
@@ -69,6 +70,8 @@ OnDevice = Annotated[T, Mark.DEVICE]
 OfRows = Annotated[T, Mark.ROWS]
 # The same, and only a later update reads it: `ulmus.save(for_update=False)` leaves it out.
 ForUpdate = Annotated[T, Mark.ROWS, Mark.UPDATE]
+# Can be made again from the rest: copies, files and devices are not given it.
+MadeAgain = Annotated[T, Mark.ROWS, Mark.AGAIN]
 
 
 def declared(kind: type[Any]) -> dict[str, frozenset[Mark]]:

@@ -6,7 +6,7 @@ I − D^(−½) W D^(−½), or a power of either, which is applied and never fo
 
 import importlib.util
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,8 @@ class Laplacian:
         D − W or I − D^(−½) W D^(−½).
     power : int
         How often the matrix is applied.
+    degree : ndarray of shape (n,) or None
+        D, where the matrix is I − D^(−½) W D^(−½).
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Laplacian:
 
     matrix: Any
     power: int = 1
+    degree: np.ndarray | None = None
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
@@ -73,13 +76,9 @@ class Laplacian:
             F = self.matrix @ F
         return F
 
-    def diagonal(self) -> np.ndarray:
-        """The diagonal of the matrix that is applied; for higher powers about that of the power."""
-        return np.asarray(self.matrix.diagonal(), dtype=float) ** self.power
-
     def placed(self, like: Rows, dtype: DType) -> "Laplacian":
         """The same for arrays that live where ``like`` does."""
-        return Laplacian(sparse_operator(self.matrix, like, dtype), self.power)
+        return replace(self, matrix=sparse_operator(self.matrix, like, dtype))
 
 
 def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
@@ -116,7 +115,7 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
     np.divide(1.0, np.sqrt(degree), out=root, where=degree > 0)
     scale = sp.diags_array(root)
     present = sp.diags_array((degree > 0).astype(float))
-    return Laplacian((present - scale @ W @ scale).tocsr(), power)
+    return Laplacian((present - scale @ W @ scale).tocsr(), power, degree)
 
 
 class KNNGraph(BaseEstimator):

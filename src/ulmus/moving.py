@@ -105,8 +105,8 @@ def _moved_parts(x: Any, move: Move) -> Any:
 def _inside(x: Any, change: Callable[[Any, Any], Any]) -> Any:
     """x with each of its parts changed: an estimator's attributes, a record's fields, entries."""
     if hasattr(x, "get_params") and not isinstance(x, type):
-        model = copy(x)
-        vars(model).update({name: change(name, part) for name, part in vars(x).items()})
+        model = copy(x)  # without what is made again where it is needed
+        vars(model).update({name: change(name, part) for name, part in vars(model).items()})
         return model
     if is_dataclass(x) and not isinstance(x, type):
         parts = {f.name: getattr(x, f.name) for f in fields(x)}

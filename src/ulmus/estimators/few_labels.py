@@ -2,7 +2,6 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -40,20 +39,29 @@ from ulmus.features.hidden_layer import (
     scaled_rows,
 )
 from ulmus.features.random_units import RandomFeatures
-from ulmus.fitted import ForUpdate, OnDevice, atomic, forget_fit, log_facts, snapshot, watched
+from ulmus.fitted import (
+    ForUpdate,
+    MadeAgain,
+    OnDevice,
+    atomic,
+    forget_fit,
+    log_facts,
+    snapshot,
+    watched,
+)
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.candidates import KINDS, Prepared
 from ulmus.methods.coupling import COUPLINGS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
-from ulmus.methods.spreading import Followed, Spreading
 from ulmus.progress import units
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets, Targets, probabilities, signed
+from ulmus.targets import ClassTargets, Targets, signed
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
@@ -73,7 +81,6 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     coupling_: str
     coupling_reason_: str
     surface_: dict[str, np.ndarray]
-    spread_path_: dict[str, np.ndarray]
     candidates_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float | None
@@ -83,7 +90,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     _rows: ForUpdate[OnDevice[Rows]]
     _y: ForUpdate[OnDevice[Array]]
     _graphs: ForUpdate[tuple[Laplacian, ...]]
-    _reused: ForUpdate[ManifoldBasis | Followed | Pooled | None]
+    _reused: ForUpdate[ManifoldBasis | Pooled | None]
+    _prepared: MadeAgain[Prepared]
     feature_importances_ = property(feature_importances)
 
     @abstractmethod
@@ -147,8 +155,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         """The model for other labels on the same rows.
 
         What depends on the rows alone, the graph and the factorisation, is used
-        again; C and lam are chosen anew. Where the coupling is free they stay, and the
-        labels are spread starting from the old ones.
+        again, and what the old labels have in common with the new ones. Candidates are
+        weighed anew, or C and lam chosen; C of the last ridge stays. The first call keeps hidden
+        rows in memory for the next.
 
         Parameters
         ----------
@@ -170,10 +179,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y = model._check_target(model._rows, on_host(y))
         sources = model._sources(y)
         if isinstance(model._reused, Pooled):
-            pool = replace(model._pool(), last_C=model._reused.C)
-            solution = pool.fit(sources, model._graphs, model._reused.bases)
-        elif isinstance(model._reused, Followed):
-            solution = model._spreading().refit(sources[0], model._reused)
+            if not hasattr(before, "_prepared"):
+                every = model._hidden(model._rows)
+                before._prepared = Prepared(every, model._graphs, model._reused.bases)
+            model._prepared = before._prepared
+            solution = model._pool().fit(sources, model._prepared, model._reused)
         else:
             solution = model._tight(solver="spectral").fit(sources[0])
             # The eigenvectors serve all labels, this model's too.
@@ -202,10 +212,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self._graphs = tuple(laplacians(self.graph, self.coupling_, compared))
         with watched(self, "Graph", units) as update:
             sources = self._sources(y, self._held_out(validation), update)
-            if self.coupling_ == "pool":
-                solution = self._pool().fit(sources, self._graphs)
+            if self.coupling_ in ("pool", "free"):
+                rows = Prepared(self._hidden(X), self._graphs, watch=update)
+                solution = self._pool().fit(sources, rows)
             else:
-                solution = self._method().fit(sources[0])
+                solution = self._tight().fit(sources[0])
         return self._accept(y, sources[0], solution)
 
     def _fit_blocks(self, X: Any, y: Any, validation: Any, client: Any) -> Self:
@@ -231,7 +242,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         H = HiddenBlocks(rows, self.features_, self.dtype)
         self._rows, self._reused = rows, manifold_basis(H, self._graphs[0])
         sources = self._sources(y, self._held_out(validation))
-        return self._accept(y, sources[0], self._method().fit(sources[0]))
+        return self._accept(y, sources[0], self._tight().fit(sources[0]))
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
@@ -253,17 +264,13 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             return "tight", "lam, solver or validation was given"
         return "pool", ""
 
-    def _method(self) -> Manifold | Spreading:
-        """What finds the output weights of the one coupling."""
-        return self._tight() if self.coupling_ == "tight" else self._spreading()
-
     def _pool(self) -> Pool:
-        C = None if isinstance(self.C, str) else grid_of("C", self.C, _GRID)
-        return Pool(C, ridge_grid(self.C), self._stop)
-
-    def _spreading(self) -> Spreading:
-        lam = None if isinstance(self.lam, str) else grid_of("lam", self.lam, _GRID)
-        return Spreading(ridge_grid(self.C), lam, self._stop)
+        C, lam = (
+            None if isinstance(given, str) else grid_of(name, given, _GRID)
+            for name, given in (("C", self.C), ("lam", self.lam))
+        )
+        kinds = ("free",) if self.coupling_ == "free" else KINDS
+        return Pool(kinds, C, lam, ridge_grid(self.C), self._stop)
 
     def _tight(self, solver: str | None = None) -> Manifold:
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
@@ -318,12 +325,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self.intercept_ = placed(self._level(source.targets), solution.coef)
         found: dict[str, Any] = {
             "surface_": solution.surface,
-            "spread_path_": solution.spread_path,
             "candidates_": solution.candidates,
         }
         if solution.selection == "loo" and solution.error is not None:
             found["loo_score_"] = _score_of(solution.error, source.targets, source.weight)
-        for name in ("surface_", "spread_path_", "candidates_", "loo_score_"):
+        for name in ("surface_", "candidates_", "loo_score_"):
             self.__dict__.pop(name, None)
         self.__dict__ |= {name: value for name, value in found.items() if value is not None}
         self._y, self._reused = beside(y, solution.coef), solution.reused
@@ -339,17 +345,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
                 signed(F) if hasattr(self, "classes_") else F + to_numpy(self.intercept_),
                 self._rows,
             )
-        if not isinstance(self._reused, Followed):
-            return self._map(self._rows)
-        labels = self._reused.labels
-        F = labels.outputs + to_numpy(self.intercept_)
-        unreached = np.flatnonzero(~labels.reached)
-        if len(unreached):
-            F[unreached] = to_numpy(self._map(take(self._rows, unreached)))
-            if isinstance(labels.targets, ClassTargets):
-                P = probabilities(F[unreached], self.temperature_)
-                F[unreached] = 2.0 * (P[:, 1:] if F.shape[1] == 1 else P) - 1.0
-        return placed(F, self._rows)
+        return self._map(self._rows)
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
         """No table of attributes in a notebook: two of them predict every row when looked at."""

@@ -26,7 +26,8 @@ class KernelInputs(BaseEstimator):
     kernel : str, kernel or callable, default="rbf"
         "rbf", "laplacian", "exponential", "linear", "poly", "cosine", "sigmoid" (see
         `ulmus.kernels.Sigmoid`), "infinite_rbf" and "arcsine" (networks with infinitely many
-        units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
+        units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of rows that
+        gives the block between them.
     gamma : "mean", "loo" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
         among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).

@@ -19,24 +19,24 @@ def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
     """The Laplacians of these rows; ``graph`` is the estimator's."""
     given = graphs_of(graph, coupling)
     check_memory(given, X.shape[0])
-    if graph is None and coupling == "pool":
+    if graph is None and coupling != "tight":
         return nested_laplacians(X)
     return [as_laplacian(each, X) for each in given]
 
 
 def graphs_of(graph: Any, coupling: str) -> list[Any]:
     """The graphs that are asked for."""
-    if graph is None and coupling == "pool":
+    if graph is None and coupling != "tight":
         return [KNNGraph(k, width="local") for k in NEIGHBORS]
     given = graph if isinstance(graph, list | tuple) else [graph]
     if not given:
         raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
-    if len(given) != 1 and coupling != "pool":
+    if len(given) != 1 and coupling == "tight":
         raise InvalidParameterError(
             f"coupling={coupling!r} takes one graph, and {len(given)} are given; use "
             "coupling='auto', which weighs them, or one of them."
         )
-    return [GRAPHS[coupling] if each is None else each for each in given]
+    return [GRAPHS["tight"] if each is None else each for each in given]
 
 
 def check_memory(graphs: list[Any], n: int) -> None:

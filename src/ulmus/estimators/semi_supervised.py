@@ -56,11 +56,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         scales them. Rows of words (many columns, nearly all zero) are scaled to unit length.
     coupling : {"auto", "tight", "free"}, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
-        graph first, F = (I + λΛ)⁻¹CT with rows scaled to means, and fits β to the classes that
-        come of it. "auto" averages both, the labelled rows alone and ridge on self-given
-        classes, with many λ and C and several graphs, by how well each says labels that are left
-        out (``candidates_``), and fits β to the classes of the average. It is tight where lam,
-        solver or validation is given.
+        graph, F = (I + λΛ)⁻¹CY with rows scaled to means, averages several λ and graphs by how well
+        each says labels that are left out (``candidates_``), and fits β to the classes of the
+        average. "auto" averages both, the labelled rows alone and ridge on self-given classes
+        likewise. It is tight where lam, solver or validation is given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the labels more closely.
     lam : "loo", float or array-like, default="loo"
@@ -97,8 +96,6 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         out "temperature", "error" and "log_likelihood".
     C_, lam_ : float
         The values in use.
-    spread_path_ : dict of ndarrays
-        "lam" and "error" on left-out labelled rows, where the coupling is free.
     surface_ : dict of ndarrays
         "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where
         they were chosen. Among the least error rates the smoothest solution wins.

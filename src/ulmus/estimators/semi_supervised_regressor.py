@@ -60,8 +60,6 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         The candidates and their weights, as in `SemiSupervisedELMClassifier`.
     C_, lam_ : float
         The values in use.
-    spread_path_ : dict of ndarrays
-        "lam" and "error" on left-out labelled rows, where the coupling is free.
     surface_ : dict of ndarrays
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
     selection_ : {"fixed", "loo", "validation"}

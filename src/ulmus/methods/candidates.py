@@ -10,7 +10,8 @@ The kinds:
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,39 +20,45 @@ import scipy.sparse as sp
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, from_numpy, to_numpy
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
-from ulmus.hidden import Hidden, sample_rows
+from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
-from ulmus.methods.own_classes import own_classes
-from ulmus.methods.propagation import kernel_blocks
-from ulmus.methods.spreading import label_mass, means
+from ulmus.methods.own_classes import SampledRows, own_classes
+from ulmus.methods.propagation import SpreadLabels, label_columns, label_strengths, means
+from ulmus.methods.pseudo_ridge import RidgeFactor
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Rows
 from ulmus.validation import plain_rows
 
 __all__ = [
+    "FREE",
+    "KINDS",
     "NEIGHBORS",
     "Candidate",
     "FewLabels",
+    "Prepared",
     "Setting",
     "all_candidates",
     "laplacians_of",
     "nested_laplacians",
     "ridge_left_out",
+    "spread_left_out",
 ]
 
+KINDS = ("alone", "tight", "free", "clusters")
 # Neighbours of the graphs that are tried; their edges have a width for each row.
 NEIGHBORS = (10, 20)
 # C and λ, in units of one over the mean square of hidden rows.
 _ALONE = 600.0 * np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
 _TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(0, 3, 4), 600.0 * np.logspace(-1, 2, 4)
-_CLUSTERS = 600.0 * np.logspace(-1, 1, 3)
-_FREE = np.array([1.0, 3.0, 9.0, 30.0, 100.0])
+# The likeliest first.
+_CLUSTERS = 600.0 * np.array([0.1, 0.01])
+FREE = np.array([1.0, 3.0, 9.0, 30.0, 100.0, 300.0])
 # Candidates have this many units at most: more cost time and change no choice.
 _UNITS = 1000
 # Labelled rows by which candidates are compared, and the most entries of the graph's kernel, all
 # rows times these.
-_MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 6_000_000
+_MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 3_000_000
 
 
 @dataclass(frozen=True)
@@ -75,38 +82,77 @@ class Candidate:
     coef: Any = None
 
 
+class Prepared:
+    """What depends on the rows and their graphs alone, made when it is first asked for.
+
+    ``every`` are the hidden rows; ``bases`` are those of the graphs where they are known.
+    """
+
+    def __init__(
+        self,
+        every: Hidden,
+        laplacians: Sequence[Laplacian],
+        bases: tuple[ManifoldBasis, ...] = (),
+        watch: Any = None,
+    ) -> None:
+        self.every, self._laplacians, self._bases, self._watch = every, laplacians, bases, watch
+        self.factor = RidgeFactor()
+
+    @cached_property
+    def narrow(self) -> Hidden:
+        """The rows in few units, kept where they fit."""
+        H = self.every
+        few = H if H.width <= _UNITS else Hidden(H.layer.units(slice(0, _UNITS)), H.X)
+        return few.kept()
+
+    @cached_property
+    def bases(self) -> tuple[ManifoldBasis, ...]:
+        """The coordinates of every graph's penalty."""
+        return self._bases or tuple(
+            manifold_basis(self.narrow, each, self._watch) for each in self._laplacians
+        )
+
+    @cached_property
+    def laplacians(self) -> list[Laplacian]:
+        """The graphs in single precision."""
+        return [replace(each, matrix=each.matrix.astype(np.float32)) for each in self._laplacians]
+
+    @cached_property
+    def sample(self) -> "SampledRows":
+        """Some of the rows."""
+        return SampledRows(self.narrow)
+
+    @cached_property
+    def unit(self) -> float:
+        """The mean square of hidden rows."""
+        return float(np.mean(np.sum(self.sample.H**2, axis=1))) or 1.0
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.random.default_rng(0).permutation(len(self.every))
+
+    def compared(self, rows: np.ndarray) -> np.ndarray:
+        """Places of the labelled rows that candidates are compared by, at most some hundred.
+
+        Further labels leave those that are chosen where they are, or take the place of few.
+        """
+        most = int(np.clip(_ENTRIES // len(self.every), _LEAST_JUDGED, _MOST_JUDGED))
+        return np.sort(np.argsort(self._order[rows])[:most])
+
+
 @dataclass(frozen=True)
 class Setting:
-    """What the candidates share: rows in few units, the rows they are compared by, the graphs."""
+    """What the candidates share: the rows, their labels in every weighting, and C if it is given.
 
+    ``spread`` are the labels on every graph.
+    """
+
+    rows: Prepared
     sources: list[OnGraph]
-    laplacians: list[Laplacian]
-    bases: tuple[ManifoldBasis, ...]
+    kinds: tuple[str, ...]
     C: np.ndarray | None
-    every: Hidden
-    some: Hidden
-    compared: np.ndarray
-    unit: float
-
-    @classmethod
-    def of(
-        cls,
-        sources: list[OnGraph],
-        laplacians: Sequence[Laplacian],
-        bases: tuple[ManifoldBasis, ...],
-        C: np.ndarray | None,
-    ) -> "Setting":
-        """``bases`` are those of the graphs, if they are known."""
-        source = sources[0]
-        every, some = _narrow(source.rows()), _narrow(source.some)
-        n, l = len(every), len(some)
-        most = int(np.clip(_ENTRIES // n, _LEAST_JUDGED, _MOST_JUDGED))
-        compared = np.arange(l) if l <= most else np.sort(sample_rows(0, most, l))
-        if not bases:
-            bases = tuple(manifold_basis(every, each, source.watch) for each in laplacians)
-        square = float(np.mean(np.sum(_host(some) ** 2, axis=1)))
-        narrow = [Laplacian(each.matrix.astype(np.float32), each.power) for each in laplacians]
-        return cls(sources, narrow, bases, C, every, some, compared, square or 1.0)
+    lams: np.ndarray
+    spread: list[SpreadLabels]
 
     @property
     def targets(self) -> Any:
@@ -118,9 +164,36 @@ class Setting:
         """Whether these are classes."""
         return isinstance(self.targets, ClassTargets)
 
+    @property
+    def numbers(self) -> np.ndarray:
+        """The numbers of the labelled rows."""
+        return np.flatnonzero(self.sources[0].known)
+
+    @cached_property
+    def compared(self) -> np.ndarray:
+        """Places of the labelled rows that candidates are compared by."""
+        return self.rows.compared(self.numbers)
+
+    @cached_property
+    def some(self) -> Hidden:
+        """The labelled rows in few units."""
+        return self.rows.narrow.take(self.numbers)
+
     def grid(self, values: np.ndarray) -> np.ndarray:
         """C of the candidates."""
-        return values / self.unit if self.C is None else self.C
+        return values / self.rows.unit if self.C is None else self.C
+
+    def factors(self, weighting: int) -> np.ndarray | None:
+        """What a label of each class weighs."""
+        if not self.classes:
+            return None
+        found = np.zeros(self.targets.n_classes)
+        found[self.targets.codes] = self.sources[weighting].weight
+        return found
+
+    def strengths(self, graph: int) -> np.ndarray:
+        """What every label weighs on a graph, for all to have the same say far away."""
+        return label_strengths(self.rows.laplacians[graph], self.numbers)
 
     def labels(self, weighting: int) -> "FewLabels":
         """The labels by which candidates are compared."""
@@ -183,37 +256,58 @@ def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[La
     return found
 
 
-def _narrow(H: Hidden) -> Hidden:
-    return H if H.width <= _UNITS else Hidden(H.layer.units(slice(0, _UNITS)), H.X)
-
-
-def _host(H: Hidden) -> np.ndarray:
-    return to_numpy(doubles(H.all()))
-
-
 def all_candidates(setting: Setting) -> Iterator[Candidate]:
-    """Every candidate, with the outputs of compared rows left out."""
-    rows = _host(setting.some)[setting.compared]
-    spread = [_spread_between(setting, each) for each in setting.laplacians]
-    places = [
-        to_numpy(matmul(from_numpy(rows, basis.basis), basis.basis)) for basis in setting.bases
-    ]
+    """Every candidate, with the outputs of compared rows left out; those that take longest last."""
+    rows = to_numpy(doubles(setting.some.take(setting.compared).all()))
     for weighting in range(len(setting.sources)):
         labels = setting.labels(weighting)
-        Cs = setting.grid(_ALONE)
-        for C, F in zip(Cs, ridge_left_out(rows @ rows.T, labels, Cs), strict=True):
-            yield Candidate("alone", F, weighting, C=float(C))
-        for graph, (P, basis) in enumerate(zip(places, setting.bases, strict=True)):
-            Cs, w = setting.grid(_TIGHT_C), to_numpy(basis.values)
-            for lam in (_TIGHT_LAM / setting.unit).tolist():
-                found = ridge_left_out((P / (1.0 + lam * w)) @ P.T, labels, Cs)
-                for C, F in zip(Cs, found, strict=True):
-                    yield Candidate("tight", F, weighting, graph, lam, float(C))
-        for graph, K in enumerate(spread):
-            for lam, F in zip(_FREE, _spread_left_out(K, labels), strict=True):
-                yield Candidate("free", F, weighting, graph, float(lam))
-    if setting.classes:
-        yield from _own_classes(setting)
+        # Rows that no label leads to need a kind that knows all rows.
+        if {"alone", "free"} & set(setting.kinds):
+            yield from _alone(setting, weighting, rows, labels)
+        if "tight" in setting.kinds:
+            yield from _tight(setting, weighting, rows, labels)
+        if "free" in setting.kinds:
+            yield from _free(setting, weighting, labels)
+    if "clusters" in setting.kinds and setting.classes:
+        yield from _clusters(setting)
+
+
+def _alone(
+    setting: Setting, weighting: int, rows: np.ndarray, labels: FewLabels
+) -> Iterator[Candidate]:
+    Cs = setting.grid(_ALONE)
+    for C, F in zip(Cs, ridge_left_out(rows @ rows.T, labels, Cs), strict=True):
+        yield Candidate("alone", F, weighting, C=float(C))
+
+
+def _tight(
+    setting: Setting, weighting: int, rows: np.ndarray, labels: FewLabels
+) -> Iterator[Candidate]:
+    Cs = setting.grid(_TIGHT_C)
+    for graph, basis in enumerate(setting.rows.bases):
+        w, P = to_numpy(basis.values), to_numpy(matmul(from_numpy(rows, basis.basis), basis.basis))
+        for lam in (_TIGHT_LAM / setting.rows.unit).tolist():
+            found = ridge_left_out((P / (1.0 + lam * w)) @ P.T, labels, Cs)
+            for C, F in zip(Cs, found, strict=True):
+                yield Candidate("tight", F, weighting, graph, lam, float(C))
+
+
+def _free(setting: Setting, weighting: int, labels: FewLabels) -> Iterator[Candidate]:
+    for graph, spread in enumerate(setting.spread):
+        # Columns of K are those of labels, which have their strengths.
+        K = spread.between * setting.strengths(graph)[setting.compared]
+        for lam, F in zip(setting.lams, spread_left_out(K, labels), strict=True):
+            yield Candidate("free", F, weighting, graph, float(lam))
+
+
+def _clusters(setting: Setting) -> Iterator[Candidate]:
+    labels = setting.labels(len(setting.sources) - 1)
+    numbers = setting.numbers[setting.compared]
+    some = setting.some.take(setting.compared)
+    Cs = setting.grid(_CLUSTERS)
+    runs = own_classes(setting.rows.sample, some, numbers, labels, Cs)
+    for C, found in zip(Cs, runs, strict=True):
+        yield Candidate("clusters", found.left_out, C=float(C), coef=found.coef)
 
 
 def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> Iterator[np.ndarray]:
@@ -240,30 +334,14 @@ def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> Iterator[np.nd
         yield T - A / (root * diagonal)[:, None]
 
 
-def _spread_between(setting: Setting, laplacian: Laplacian) -> np.ndarray:
-    """(I + λΛ)⁻¹ between the compared rows, for every λ."""
-    rows = np.flatnonzero(setting.sources[0].known)[setting.compared]
-    return kernel_blocks(laplacian, rows, rows, _FREE)
-
-
-def _spread_left_out(K: np.ndarray, labels: FewLabels) -> np.ndarray:
+def spread_left_out(K: np.ndarray, labels: FewLabels) -> np.ndarray:
     """Means of the other rows' labels for every λ: its own column of K leaves with a row."""
     every = np.arange(K.shape[1])
     K = K.copy()
     K[:, every, every] = 0.0
-    mass = K @ label_mass(labels.targets, labels.weight).astype(float)
+    mass = K @ (labels.weight[:, None] * label_columns(labels.targets).astype(float))
     if labels.balanced and labels.counts is not None:
         codes = labels.targets.codes
         counts = np.maximum(labels.counts[codes], 2)
-        more = mass[:, every, codes] / (counts - 1)
-        mass[:, every, codes] += more
-        mass[:, every, -1] += more
+        mass[:, every, codes] *= counts / (counts - 1)
     return means(mass, labels.targets)
-
-
-def _own_classes(setting: Setting) -> Iterator[Candidate]:
-    labels = setting.labels(len(setting.sources) - 1)
-    numbers = np.flatnonzero(setting.sources[0].known)[setting.compared]
-    Cs = setting.grid(_CLUSTERS)
-    for C, found in zip(Cs, own_classes(setting.every, numbers, labels, Cs), strict=True):
-        yield Candidate("clusters", found.left_out, C=float(C), coef=found.coef)

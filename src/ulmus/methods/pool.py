@@ -8,27 +8,43 @@ Gaussian likelihood with the variance of the left-out residuals, and their outpu
 β is then fitted to the classes, or values, that the average gives every row.
 """
 
-from collections.abc import Sequence
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, from_numpy, to_numpy
+from ulmus.backends.namespace import cast, doubles, from_numpy, to_numpy
+from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.methods.candidates import Candidate, FewLabels, Setting, all_candidates
+from ulmus.methods.candidates import (
+    FREE,
+    Candidate,
+    FewLabels,
+    Prepared,
+    Setting,
+    all_candidates,
+)
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
 from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.manifold_path import Labelled, point
-from ulmus.methods.propagation import spread_by_all
+from ulmus.methods.propagation import (
+    SpreadLabels,
+    label_columns,
+    means,
+    reached_rows,
+    total_mass,
+)
+from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.ridge import solve
-from ulmus.methods.spreading import label_mass, means, reached_rows
-from ulmus.problem import Problem
+from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph, calibration_rows
-from ulmus.targets import ClassTargets, ValueTargets, chosen, probabilities, temperature
+from ulmus.targets import ClassTargets, ValueTargets, chosen, probabilities, temperatures
 
 __all__ = ["Pool", "Pooled"]
 
@@ -38,9 +54,9 @@ Weighed = tuple[Candidate, float]
 # Prior mass of the kinds of classifiers: it decides where labels are too few to. Eleven data sets
 # settled it, twelve others confirmed it (docs/guide/hundred_labels). For numbers it is equal.
 _PRIOR = {"alone": 1.0, "tight": 2.0, "free": 8.0, "clusters": 2.0}
-# With r rows for each label, λ of spread labels below _FAR·√r has _NEAR times the usual prior: such
-# labels stay close to where they were given.
-_FAR, _NEAR = 0.5, 0.01
+# With k labels a class, λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass
+# stays close to where they were given. On twelve sets 300 is best for k = 1, and 100 for k = 10.
+_FAR, _NEAR = 200.0, 0.01
 # Rows for each label at which the prior of spread labels is doubled. With one label a class there
 # are 30 to 750 on sets of 1500 rows, and 6000 on MNIST, where a fixed prior cost three points.
 _MANY = 200.0
@@ -54,11 +70,13 @@ _UNIFORM = 0.02
 _LEAST = 1e-3
 # The temperature where no row can be left out.
 _PLAIN = 4.0
-# Relative residual of the spread labels, and the least total weight of labels at a row. The weight
-# falls with every edge from a label, faster for small λ, until float32 has no digits for it.
-_TOL, _REACH = 1e-5, 1e-30
-# Steps of conjugate gradients that spread labels.
-_STEPS = 1000
+# The least total weight of labels at a row. It falls with every edge from a label, faster for small
+# λ, until float32 has no digits for it.
+_REACH = 1e-30
+# A kind whose first candidate is this much behind the best, in units of log weight, is left at it.
+_HOPELESS = -8.0
+# The weight of a candidate that stands by for rows that no label leads to.
+_SPARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,58 +85,100 @@ class Pooled:
 
     outputs: np.ndarray
     bases: OnDevice[tuple[ManifoldBasis, ...]]
-    C: float
+    spread: tuple[SpreadLabels | None, ...]
+    ridge: PseudoRidge
 
 
 @dataclass(frozen=True)
 class Pool:
-    """C (None: a grid that follows the hidden rows' size), C of the last ridge, when to stop."""
+    """The kinds, C and λ to try (None: those that follow the rows), C of the last ridge."""
 
+    kinds: tuple[str, ...]
     C: np.ndarray | None
+    lam: np.ndarray | None
     last_C: float | np.ndarray
     stop: ConjugateGradients
 
     def fit(
-        self,
-        sources: list[OnGraph],
-        laplacians: Sequence[Laplacian],
-        bases: tuple[ManifoldBasis, ...] = (),
+        self, sources: list[OnGraph], rows: Prepared, before: Pooled | None = None
     ) -> GraphSolution:
         """The average of all candidates, and β for it.
 
-        ``sources`` are the same rows with other class weights; ``bases`` are those of the graphs,
-        where other labels on the same rows were fitted before.
+        ``sources`` have the same labels with other class weights, on the same ``rows``; ``before``
+        is what was found for other labels.
         """
-        # They are read again and again.
-        every = sources[0].rows().kept()
-        some = every.take(np.flatnonzero(sources[0].known))
-        sources = [replace(each, every=every, some=some) for each in sources]
-        setting = Setting.of(sources, laplacians, bases, self.C)
-        labels = setting.labels(0)
-        judged = [_judged(labels, each) for each in all_candidates(setting)]
-        candidates = _weighed(judged, _priors(setting, judged))
-        outputs = _average(setting, candidates, self.stop)
-        return _solution(setting, candidates, outputs, self.last_C)
+        setting = self._setting(sources, rows, () if before is None else before.spread)
+        candidates = self._candidates(setting)
+        outputs = _average(setting, candidates)
+        pseudo = _pseudo_targets(sources[0], outputs)
+        if before is None:
+            ridge, found = PseudoRidge.fit(rows.every, pseudo, self.last_C)
+        else:
+            ridge, found = before.ridge.refit(rows.every, pseudo, rows.factor)
+        return _solution(setting, candidates, outputs, ridge, found)
+
+    def _setting(
+        self, sources: list[OnGraph], rows: Prepared, before: tuple[SpreadLabels | None, ...]
+    ) -> Setting:
+        lams = FREE if self.lam is None else self.lam
+        setting = Setting(rows, sources, self.kinds, self.C, lams, [])
+        if "free" not in self.kinds:
+            return setting
+        numbers, columns = setting.numbers, label_columns(setting.targets)
+        compared = numbers[setting.compared]
+
+        def spread(graph: int) -> SpreadLabels:
+            return SpreadLabels.of(
+                rows.laplacians[graph],
+                lams,
+                compared,
+                numbers,
+                setting.strengths(graph)[:, None] * columns,
+                before[graph] if before else None,
+                self.stop,
+            )
+
+        # Sparse products let other threads go on.
+        with ThreadPoolExecutor() as threads:
+            return replace(setting, spread=list(threads.map(spread, range(len(rows.laplacians)))))
+
+    def _candidates(self, setting: Setting) -> list[Weighed]:
+        """All candidates with their weights; of a kind far behind, one is enough."""
+        labels, judged = setting.labels(0), []
+        for kind, some in groupby(all_candidates(setting), lambda each: each.kind):
+            if kind != "clusters":
+                judged += _judged(labels, list(some))
+                continue
+            best = max((each.log_likelihood for each in judged), default=-np.inf)
+            for each in some:
+                judged += _judged(labels, [each])
+                if _POWER * (judged[-1].log_likelihood - best) < _HOPELESS:
+                    break
+        return _weighed(judged, _priors(setting, judged))
 
 
-def _judged(labels: FewLabels, candidate: Candidate) -> Candidate:
-    """The same with its temperature and the log-likelihood of left-out labels."""
-    judged, F = labels.judged, candidate.left_out
+def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
+    """The same with their temperatures and the log-likelihoods of left-out labels."""
+    judged = labels.judged
     if not judged.any():
-        return replace(candidate, temperature=_PLAIN)
+        return [replace(each, temperature=_PLAIN) for each in candidates]
+    F = np.stack([each.left_out[judged] for each in candidates])
     if labels.counts is None:
-        squares = (labels.coded - F)[judged] ** 2
+        squares = (labels.coded[judged] - F) ** 2
         floor = np.finfo(float).tiny
-        likelihood = -0.5 * len(squares) * float(np.log(squares.mean(axis=0) + floor).sum())
-        error = float(squares.sum(axis=1).mean())
-        return replace(candidate, error=error, log_likelihood=likelihood)
-    codes = labels.targets.codes[judged]
-    a = temperature(F[judged], codes)
-    P = probabilities(F[judged], a)
-    P = (1.0 - _UNIFORM) * P + _UNIFORM / P.shape[1]
-    likelihood = float(np.log(P[np.arange(len(codes)), codes]).sum())
-    error = float(np.mean(chosen(F[judged]) != codes))
-    return replace(candidate, temperature=a, error=error, log_likelihood=likelihood)
+        likelihood = -0.5 * F.shape[1] * np.log(squares.mean(axis=1) + floor).sum(axis=1)
+        heat, errors = np.ones(len(F)), squares.sum(axis=2).mean(axis=1)
+    else:
+        codes = labels.targets.codes[judged]
+        heat = temperatures(F, codes)
+        P = np.stack([probabilities(f, a) for f, a in zip(F, heat, strict=True)])
+        P = (1.0 - _UNIFORM) * P + _UNIFORM / P.shape[2]
+        likelihood = np.log(P[:, np.arange(len(codes)), codes]).sum(axis=1)
+        errors = np.array([np.mean(chosen(f) != codes) for f in F])
+    return [
+        replace(each, temperature=float(a), error=float(error), log_likelihood=float(l))
+        for each, a, error, l in zip(candidates, heat, errors, likelihood, strict=True)
+    ]
 
 
 def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
@@ -127,14 +187,16 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     Labels that have many rows each to name must go far: small λ are unlikely there, and a graph of
     many rows knows more than other kinds can learn from few labels.
     """
-    rows = len(setting.every) / len(setting.some)
-    far = _FAR * np.sqrt(rows)
+    rows = len(setting.rows.every) / len(setting.numbers)
+    far = _FAR * (setting.targets.n_classes if setting.classes else 1.0) / len(setting.numbers)
     shares = np.array(
         [_NEAR if each.kind == "free" and each.lam < far else 1.0 for each in candidates]
     )
     kinds = np.array([each.kind for each in candidates])
     for kind in set(kinds.tolist()):
         mass = _PRIOR[kind] if setting.classes else 1.0
+        if kind not in setting.kinds:
+            mass = 0.0  # it only stands by for rows that no label leads to
         if kind == "free" and setting.classes:
             mass *= 1.0 + rows / _MANY
         shares[kinds == kind] *= mass / shares[kinds == kind].sum()
@@ -143,14 +205,14 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
 
 def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:
     """The candidates and their weights, which sum to one; the heaviest first."""
-    logs = _POWER * np.array([each.log_likelihood for each in candidates]) + np.log(prior)
-    weights = np.exp(logs - logs.max())
+    logs = _POWER * np.array([each.log_likelihood for each in candidates])
+    weights = prior * np.exp(logs - logs[prior > 0].max())
     weights /= weights.sum()
-    order = np.argsort(-weights, kind="stable")
+    order = np.lexsort((-logs, -weights))
     return [(candidates[k], float(weights[k])) for k in order]
 
 
-def _average(setting: Setting, weighed: list[Weighed], stop: ConjugateGradients) -> np.ndarray:
+def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The mean of probabilities or values over the candidates, for every row.
 
     Labels that are spread with a small λ do not reach every row; there those with a larger one
@@ -159,24 +221,40 @@ def _average(setting: Setting, weighed: list[Weighed], stop: ConjugateGradients)
     kept = [pair for pair in weighed if pair[1] > _LEAST * weighed[0][1]]
     spread = [pair for pair in kept if pair[0].kind == "free"]
     others = [pair for pair in weighed if pair[0].kind != "free"]
-    # One that knows all rows is always among them.
-    inside = [pair for pair in kept if pair[0].kind != "free"] or others[:1]
+    inside = [pair for pair in kept if pair[0].kind != "free"]
+    part, near = _spread_part(setting, spread)
+    if not near.all() and setting.kinds == ("free",):
+        _warn_of_unreached(near)
+    if not near.all() and not inside:
+        inside = [(others[0][0], _SPARE)]  # one that knows all rows
     total, share = _hidden_part(setting, inside), sum(weight for _, weight in inside)
-    if not spread:
-        return np.asarray(total / share)
-    part, near = _spread_part(setting, spread, stop)
     all_spread = near[:, None] * sum(weight for _, weight in spread)
     return np.asarray((total + all_spread * part) / (share + all_spread))
 
 
+def _warn_of_unreached(near: np.ndarray) -> None:
+    warnings.warn(
+        f"{np.count_nonzero(~near)} of {len(near)} rows are joined to no labelled row by the "
+        "graph; the labelled rows alone name them. More neighbours, or a label among them, would "
+        "help.",
+        UnreachedRowsWarning,
+        stacklevel=2,
+    )
+
+
 def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The weighted sum over candidates that have a β."""
+    H = setting.rows.narrow
+    total = np.zeros((len(H), setting.targets.width), dtype=np.float32)
+    if not weighed:
+        return total
     coefs = [_coef(setting, each) for each, _ in weighed]
-    total, m = np.zeros((len(setting.every), setting.targets.width)), coefs[0].shape[1]
-    stacked = np.column_stack(coefs)
-    level = stacked[-1] + setting.every.offset * stacked[:-1].sum(axis=0)
-    for rows, block in setting.every.blocks():
-        F = to_numpy(matmul(doubles(block), from_numpy(stacked[:-1], block))) + level
+    m, stacked = coefs[0].shape[1], np.column_stack(coefs)
+    level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
+    narrow = None
+    for rows, block in H.blocks():
+        narrow = cast(from_numpy(stacked[:-1], block), block.dtype) if narrow is None else narrow
+        F = to_numpy(matmul(block, narrow)) + level.astype(np.float32)
         for k, (candidate, weight) in enumerate(weighed):
             total[rows] += weight * _likely(setting, candidate, F[:, k * m : (k + 1) * m])
     return total
@@ -196,7 +274,7 @@ def _coef(setting: Setting, candidate: Candidate) -> np.ndarray:
     if candidate.graph is None:
         coef = solve(problem, candidate.C).coef
     else:
-        basis = setting.bases[candidate.graph]
+        basis = setting.rows.bases[candidate.graph]
         rows = matmul(doubles(setting.some.all()), basis.basis)
         labelled = Labelled(basis, rows, problem.targets, problem.weight)
         coef = point(labelled, candidate.lam, candidate.C).coef
@@ -204,36 +282,28 @@ def _coef(setting: Setting, candidate: Candidate) -> np.ndarray:
     return np.vstack([coef, np.zeros((1, coef.shape[1]))])
 
 
-def _spread_part(
-    setting: Setting, weighed: list[Weighed], stop: ConjugateGradients
-) -> tuple[np.ndarray, np.ndarray]:
+def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, np.ndarray]:
     """The weighted mean over labels that are spread, and which rows it is known of."""
-    known = np.flatnonzero(setting.sources[0].known)
-    total = np.zeros((len(setting.every), setting.targets.width))
-    reach = np.zeros(len(total))
-    settings = sorted({(each.graph or 0, each.weighting) for each, _ in weighed})
-    for graph, weighting in settings:
-        some = [
-            (each, weight)
-            for each, weight in weighed
-            if (each.graph, each.weighting) == (graph, weighting)
-        ]
-        source, laplacian = setting.sources[weighting], setting.laplacians[graph]
-        Y = np.zeros((len(total), source.targets.width + 1), dtype=np.float32)
-        Y[known] = label_mass(source.targets, source.weight)
-        lams = np.array([each.lam for each, _ in some])
-        steps = max(stop.max_iter, _STEPS)
-        masses = spread_by_all(laplacian, Y, lams, tol=min(stop.tol, _TOL), max_iter=steps)
+    targets = setting.targets
+    total = np.zeros((len(setting.rows.every), targets.width), dtype=np.float32)
+    reach = np.zeros(len(total), dtype=np.float32)
+    for graph in sorted({each.graph or 0 for each, _ in weighed}):
         # Rounding must not lead where no edge does.
-        reached = reached_rows(laplacian, known)
-        for (candidate, weight), mass in zip(some, masses, strict=True):
-            near = reached & (mass[:, -1] > _REACH)
-            F = means(mass[near], source.targets)
+        reached = reached_rows(setting.rows.laplacians[graph], setting.numbers)
+        for candidate, weight in weighed:
+            if candidate.graph != graph:
+                continue
+            mass = setting.spread[graph].mass[list(setting.lams).index(candidate.lam)]
+            factors = setting.factors(candidate.weighting)
+            near = reached & (total_mass(mass, targets) > _REACH)[:, 0]
+            F = means(mass[near], targets, factors)
             total[near] += weight * _likely(setting, candidate, F)
             reach[near] += weight
     near = reach > 0
     total[near] /= reach[near, None]
-    return _carried_on(total, near, setting.laplacians[-1])
+    if not near.any():
+        return total, near
+    return _carried_on(total, near, setting.rows.laplacians[-1])
 
 
 def _carried_on(
@@ -253,23 +323,26 @@ def _carried_on(
 
 
 def _solution(
-    setting: Setting, weighed: list[Weighed], outputs: np.ndarray, C: float | np.ndarray
+    setting: Setting,
+    weighed: list[Weighed],
+    outputs: np.ndarray,
+    ridge: PseudoRidge,
+    found: Solution,
 ) -> GraphSolution:
-    """β for the classes or values that the average gives every row."""
-    source, best = setting.sources[0], weighed[0][0]
-    H = source.rows()
-    pseudo = _pseudo_targets(source, outputs)
-    found = solve(Problem(H, pseudo.placed(H.X)), C)
+    """β, and how it was found."""
+    best, H = weighed[0][0], setting.rows.every
     rows = calibration_rows(len(H), 0)
     fitted = matmul(doubles(H.take(rows).all()), found.coef)
+    spread = tuple(each.kept() for each in setting.spread)
+    bases = setting.rows.bases if "tight" in setting.kinds else ()
     return GraphSolution.of(
         replace(found, lam=best.lam, method="pool", loo_rows=rows, loo=fitted, path=None),
         "β is fitted to what the candidates give every row together",
         selection="prior" if best.error is None else "loo",
         error=None if best.error is None else sum(w * (each.error or 0.0) for each, w in weighed),
         candidates=_table(weighed),
-        reused=Pooled(outputs.astype(np.float32), setting.bases, found.C),
-        coupling="pool",
+        reused=Pooled(outputs, bases, spread, ridge),
+        coupling=setting.kinds[0] if len(setting.kinds) == 1 else "pool",
         why=_shares(weighed),
     )
 

@@ -208,7 +208,9 @@ PARTS: dict[str, Layout] = {
         **dict.fromkeys(("mean", "deviation", "least", "greatest"), "floats d"),
     ),
     "ulmus.features.scaling.Scaling": _part(center="floats d", factor="floats d"),
-    "ulmus.graphs.Laplacian": _part(matrix="csr fd n n", power=f"whole 1 {_MOST_PRODUCTS}"),
+    "ulmus.graphs.Laplacian": _part(
+        matrix="csr fd n n", power=f"whole 1 {_MOST_PRODUCTS}", degree="floats n | none"
+    ),
     "ulmus.kernels.pairs.Shifted": _part(rows="csr fd n d | floats n d", shift="floats d"),
     "ulmus.problem.Moments": _part(
         gram="floats h h", cross="floats h b", energy="floats b", hidden="floats h",
@@ -220,15 +222,16 @@ PARTS: dict[str, Layout] = {
         **dict.fromkeys(("seed", "seen", "settled"), f"whole 0 {2**63}"),
     ),
     "ulmus.methods.manifold_basis.ManifoldBasis": _part(basis="floats h r", values="floats r"),
-    "ulmus.methods.spreading.Followed": _part(
-        labels="a GraphLabels", pseudo=_TARGETS, C="positive", sums="a Moments | none"
-    ),
-    "ulmus.methods.spreading.GraphLabels": _part(
-        targets=_TARGETS, mass="floats n b", reached="array b n", lam="number",
-        error="number | none",
-    ),
     "ulmus.methods.pool.Pooled": _part(
-        outputs="floats n k", bases="tuple a ManifoldBasis", C="positive"
+        outputs="floats n k", bases="tuple a ManifoldBasis", ridge="a PseudoRidge",
+        spread="tuple a SpreadLabels | tuple none",
+    ),
+    "ulmus.methods.propagation.SpreadLabels": _part(
+        mass="floats g n b", compared="places c below n", between="floats g c c",
+        rows="places l below n", columns="floats l b",
+    ),
+    "ulmus.methods.pseudo_ridge.PseudoRidge": _part(
+        targets=_TARGETS, C="positive", sums="a Moments | none"
     ),
     "ulmus.targets.ClassTargets": _part(n_classes="size k", codes="places n below k"),
     "ulmus.targets.ValueTargets": _part(values="floats n m"),

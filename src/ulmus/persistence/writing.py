@@ -179,7 +179,9 @@ class Writer:
         """What is to be stored of an object."""
         if is_dataclass(x):
             return {field.name: getattr(x, field.name) for field in fields(x)}
-        left_out = {*fresh, *(() if self._for_update else marked(type(x), Mark.UPDATE))}
+        left_out = {*fresh, *marked(type(x), Mark.AGAIN)}
+        if not self._for_update:
+            left_out |= set(marked(type(x), Mark.UPDATE))
         return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
 
 
