@@ -62,6 +62,7 @@ TESTS = {
     ],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
+    "kernels/partial_cholesky.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "sources/source.py": [
         "sources/test_source.py",
         "laws/test_balanced.py",

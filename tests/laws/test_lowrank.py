@@ -13,7 +13,8 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Linear
 from ulmus.kernels.kernel_matrix import NAMES as METHODS
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
-from ulmus.kernels.lowrank import _by_residual, _thinned_cholesky, low_rank
+from ulmus.kernels.lowrank import low_rank
+from ulmus.kernels.partial_cholesky import _by_residual, _thinned_cholesky
 
 N = 300
 

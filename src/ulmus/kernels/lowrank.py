@@ -3,64 +3,35 @@
 Every method gives F (n × k) and W such that F = K[:, rows] W, so that a new row maps to
 k(x, rows) W. ``rank`` is the most columns, ``tol`` the part of K's trace that may be missing;
 whichever comes first ends the search, so with ``tol`` the rank is found, not guessed.
-
-Partial Cholesky needs the chosen columns of K alone. Pivots drawn in proportion to what is
-missing of each row's k(x, x) (randomly pivoted Cholesky) come within a small factor of the
-best k columns there are; drawn uniformly they are the classical Nyström method. Blocks of
-pivots are drawn at once and thinned by rejection, which leaves their distribution as if they
-had been drawn one by one. They are drawn on the host, from n numbers; all that is made of them is
-made where K lives.
 """
 
 import logging
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import (
-    column_major,
-    eigh,
-    lower_inverse,
-    matmul,
-    qr,
-    signs,
-    subtract_product,
-)
-from ulmus.backends.namespace import (
-    contiguous,
-    doubles,
-    eps,
-    from_numpy,
-    is_numpy,
-    namespace,
-    take,
-    to_numpy,
-    zeros,
-)
+from ulmus.backends.linalg import column_major, eigh, matmul, qr, signs
+from ulmus.backends.namespace import contiguous, from_numpy, namespace, to_numpy, zeros
 from ulmus.exceptions import InvalidInputError, LowRankWarning
-from ulmus.hidden import Stored, row_blocks
+from ulmus.hidden import Stored
 from ulmus.kernels.kernel_matrix import DEFAULT_TOL, KernelMatrix, LowRank, Randomized
+from ulmus.kernels.partial_cholesky import (
+    INDEFINITE,
+    LARGEST_BLOCK,
+    Rng,
+    Watch,
+    indefinite,
+    noise,
+    partial_cholesky,
+    shares,
+    sound_diagonal,
+)
 from ulmus.typing import Array, DType
 
 _LOG = logging.getLogger(__name__)
-Rng = np.random.RandomState
-Watch = Callable[[float, float | None], None] | None
-# Pivots proposed together: enough for a fast matrix product, few beside the rank.
-_SMALLEST_BLOCK, _LARGEST_BLOCK = 16, 256
-# Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
-_TILE, _DEVICE_TILE = 4096, 65536
-# A direction this small beside the largest k(x, x), in units of rounding, is noise.
-_NOISE = 1000.0
-_LEAST_NOISE = 1e-12
-# A pivot smaller than this beside the largest one there is, in units of √rounding, would magnify
-# rounding in the rest.
-_SMALLEST_PIVOT = 100.0
-# A residual this far below zero cannot be rounding.
-_INDEFINITE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -147,7 +118,8 @@ def low_rank(
     elif method == "eig":
         found = _eig(K, rank, tol)
     else:
-        found = _partial_cholesky(K, rank, tol, rng, method == "nystrom", watch)
+        parts = partial_cholesky(K, rank, tol, rng, method == "nystrom", watch)
+        found = Factor(*parts, K.dtype)
     precise = K.precise()
     if precise is not K and found.rank < rank and found.error > tol:
         _LOG.info(
@@ -156,129 +128,6 @@ def low_rank(
         )
         return low_rank(precise, method, rank, tol, rng, oversampling, power, literal, watch)
     return found
-
-
-def _by_residual(missing: Array, size: int, rng: Rng) -> np.ndarray:
-    """Rows in proportion to what is missing of them; the same one may come twice."""
-    edges = np.cumsum(missing)
-    return np.searchsorted(edges, edges[-1] * rng.random_sample(size), side="right")
-
-
-def _partial_cholesky(
-    K: KernelMatrix, rank: int, tol: float, rng: Rng, uniform: bool, watch: Watch
-) -> Factor:
-    n, dtype, whole = len(K), K.dtype, _sound_diagonal(K)
-    missing, xp = whole.copy(), namespace(K.array)
-    noise = _noise(dtype) * float(whole.max())
-    smallest = _SMALLEST_PIVOT * eps(dtype) ** 0.5
-    limit = max(tol, eps(dtype)) * float(whole.sum())
-    order = rng.permutation(n) if uniform else None  # each row once
-    block = int(np.clip(rank // 8, _SMALLEST_BLOCK, _LARGEST_BLOCK))
-    parts = list(row_blocks(n, _TILE if is_numpy(K.array) else _DEVICE_TILE))
-    F = _Tiles(parts, rank if tol <= 0 else min(rank, 4 * block), K)
-    pivots: list[int] = []
-    path: list[float] = []
-    while len(pivots) < rank and missing.sum() > limit:
-        size = min(block, rank - len(pivots))
-        if order is None:
-            proposed = _by_residual(missing, size, rng)
-        else:
-            proposed, order = order[:size], order[size:]
-        if len(proposed) == 0 or missing.max() <= noise:
-            break
-        k = len(pivots)
-        known = F.gather(k, proposed)
-        inner = to_numpy(K.among(proposed) - matmul(known.T, known))
-        _check_diagonal(missing[proposed], np.diagonal(inner), whole.max())
-        least = max(noise, smallest * float(missing.max()))
-        accepted, L = _thinned_cholesky(inner, least, None if uniform else rng)
-        if len(accepted) == 0:
-            # Rounding had left too much of them; without this they might be proposed for ever.
-            missing[proposed] = np.clip(np.diagonal(inner), 0.0, missing[proposed] / 2)
-            continue
-        chosen, known = proposed[accepted], contiguous(take(known, accepted, axis=1))
-        inverse = from_numpy(lower_inverse(L), K.array, dtype)
-        F.grow(k + len(chosen), rank)
-        explained = np.zeros(len(chosen))
-        squares = xp.empty((len(chosen), n), dtype=dtype, device=F.tiles[0].device)
-        for part, tile in zip(parts, F.tiles, strict=True):
-            fresh = K.block(part, chosen)
-            subtract_product(fresh, tile[:k, :].T, known)
-            new = matmul(inverse, fresh.T, tile[k : k + len(chosen), :])
-            squares[:, part] = new
-            squares[:, part] *= new
-            explained += to_numpy(xp.sum(squares[:, part], axis=1, dtype=xp.float64))
-        left = missing.sum() - np.cumsum(explained)
-        short = np.flatnonzero(left <= limit)
-        kept = len(chosen) if not len(short) else int(short[0]) + 1
-        missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
-        if missing.min() < -_INDEFINITE * whole.max():
-            raise _indefinite("what is left of it after some columns has a negative diagonal")
-        # Columns may round otherwise than K among the pivots did, and must explain them as well.
-        _check_diagonal(missing[chosen[:kept]], np.zeros(kept), whole.max())
-        missing[chosen[:kept]] = 0.0
-        np.maximum(missing, 0.0, out=missing)
-        pivots += chosen[:kept].tolist()
-        path += [*left[: kept - 1], missing.sum()]
-        if watch is not None:
-            watch(len(pivots), rank)
-    rows = np.array(pivots, dtype=np.intp)
-    # The pivots' own rows of F are K's Cholesky factor among them.
-    W = lower_inverse(doubles(F.gather(len(rows), rows).T)).T
-    H = Stored([tile[: len(rows), :] for tile in F.tiles])
-    return Factor(H, rows, W, _shares(np.array(path), whole.sum()), dtype)
-
-
-class _Tiles:
-    """F while it grows: for each part of the rows, Fᵀ with room for more columns of F.
-
-    A tile's filled part is one piece of memory whatever the number of columns, and small
-    enough for what is made of it to stay in the cache.
-    """
-
-    def __init__(self, parts: list[slice], room: int, K: KernelMatrix) -> None:
-        like = zeros(0, K.array)
-        self.tiles = [
-            namespace(like).empty((room, p.stop - p.start), dtype=K.dtype, device=like.device)
-            for p in parts
-        ]
-
-    def gather(self, k: int, rows: np.ndarray) -> Array:
-        """The first k columns of F for some rows, as a k × b array."""
-        return Stored([tile[:k, :] for tile in self.tiles]).take(rows).tiles[0]
-
-    def grow(self, height: int, most: int) -> None:
-        """Make room for ``height`` columns of F, doubling what there is."""
-        room = self.tiles[0].shape[0]
-        if height <= room:
-            return
-        room = min(max(height, 2 * room), max(most, height))
-        for i, tile in enumerate(self.tiles):
-            shape = (room, tile.shape[1])
-            self.tiles[i] = namespace(tile).empty(shape, dtype=tile.dtype, device=tile.device)
-            self.tiles[i][: tile.shape[0], :] = tile
-
-
-def _thinned_cholesky(A: Array, least: float, rng: Rng | None) -> tuple[np.ndarray, Array]:
-    """Which of the proposed pivots stand, and the Cholesky factor of A among them.
-
-    A pivot is kept with the chance that what the earlier ones have left of it gives. Without
-    ``rng`` all are kept but those of which nothing is left.
-    """
-    b = len(A)
-    drawn = np.diagonal(A).copy()
-    L = np.zeros((b, b))
-    accepted: list[int] = []
-    for i in range(b):
-        k = len(accepted)
-        left = A[i:, i] - L[i:, :k] @ L[i, :k]
-        chance = 0.0 if rng is None else rng.random_sample()
-        if left[0] <= least or left[0] < chance * drawn[i]:
-            continue
-        L[i:, k] = left / np.sqrt(left[0])
-        accepted.append(i)
-    kept = np.array(accepted, dtype=np.intp)
-    return kept, L[kept, : len(kept)]
 
 
 def _halko(
@@ -291,9 +140,9 @@ def _halko(
     never farther from K, and to which new rows map as the old ones do. K is applied by blocks:
     each pass makes its n² entries anew.
     """
-    n, trace = len(K), float(_sound_diagonal(K).sum())
+    n, trace = len(K), float(sound_diagonal(K).sum())
     width = min(rank + oversampling, n)
-    block = width if tol <= 0 else int(np.clip(width // 8, 32, _LARGEST_BLOCK))
+    block = width if tol <= 0 else int(np.clip(width // 8, 32, LARGEST_BLOCK))
     xp, captured = namespace(K.array), 0.0
     Q, KQ = zeros((n, 0), K.array), zeros((n, 0), K.array)
     while Q.shape[1] < width and trace - captured > max(tol, 0.0) * trace:
@@ -310,7 +159,7 @@ def _halko(
     d, U = _leading(*eigh(column_major((T + T.T) / 2)), most, tol, trace, K)
     W = matmul(Q, U / xp.sqrt(d))
     F = matmul(Q, U * xp.sqrt(d)) if literal else matmul(KQ, U / xp.sqrt(d))
-    path = _shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
+    path = shares(trace - np.cumsum(to_numpy(xp.sum(F**2, axis=0))), trace)
     return Factor(Stored([F.T]), None, W, path, K.dtype)
 
 
@@ -328,7 +177,7 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:
     trace = float(xp.linalg.trace(whole))
     d, U = _leading(*eigh(whole, overwrite=True), rank, tol, trace, K)
     F = U * xp.sqrt(d)
-    path = _shares(trace - np.cumsum(to_numpy(d)), trace)
+    path = shares(trace - np.cumsum(to_numpy(d)), trace)
     return Factor(Stored([F.T]), None, U / xp.sqrt(d), path, K.dtype)
 
 
@@ -337,47 +186,13 @@ def _leading(
 ) -> tuple[Array, Array]:
     """The largest eigenvalues that ``rank`` and ``tol`` ask for, descending; none is noise."""
     values = to_numpy(w)[::-1]
-    if K.definite and len(values) and values[-1] < -_INDEFINITE * max(float(values[0]), 0.0):
-        raise _indefinite(f"its eigenvalues go from {values[-1]:.2g} to {values[0]:.2g}")
-    k = min(rank, int(np.sum(values > _noise(K.dtype) * values.max(initial=0.0))))
+    if K.definite and len(values) and values[-1] < -INDEFINITE * max(float(values[0]), 0.0):
+        raise indefinite(f"its eigenvalues go from {values[-1]:.2g} to {values[0]:.2g}")
+    k = min(rank, int(np.sum(values > noise(K.dtype) * values.max(initial=0.0))))
     enough = np.flatnonzero(trace - np.cumsum(values[:k]) <= tol * trace)
     k = int(enough[0]) + 1 if tol > 0 and len(enough) else k
     U = contiguous(namespace(U).flip(U[:, U.shape[1] - k :], axis=1))
     return from_numpy(values[:k].copy(), U), U * signs(U) if k else U
-
-
-def _sound_diagonal(K: KernelMatrix) -> np.ndarray:
-    """k(x, x) of every row, on the host."""
-    diagonal = to_numpy(K.diagonal())
-    if diagonal.min() < 0:
-        raise _indefinite(f"k(x, x) is {diagonal.min():.2g} for a row")
-    return diagonal
-
-
-def _check_diagonal(said: np.ndarray, found: np.ndarray, largest: float) -> None:
-    """Refuse a kernel whose ``diagonal`` is not its value at two equal rows."""
-    apart = np.abs(said - found).max()
-    if apart > _INDEFINITE * largest:
-        raise InvalidInputError(
-            f"The kernel's diagonal is off by {apart:.2g} from its own value at (x, x), beside a "
-            f"largest one of {largest:.2g}. Correct `diagonal`, scale rows that are far away, or "
-            "use a smaller gamma, which multiplies the rounding of distances."
-        )
-
-
-def _noise(dtype: DType) -> float:
-    return max(_NOISE * eps(dtype), _LEAST_NOISE)
-
-
-def _shares(parts: np.ndarray, whole: float) -> np.ndarray:
-    return np.maximum(parts, 0.0) / whole
-
-
-def _indefinite(why: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"The kernel is not positive semi-definite: {why}. Use a kernel that is, or clip the "
-        "negative eigenvalues of a precomputed one."
-    )
 
 
 def most_columns(rank: Any, tol: Any, n: int, default: int) -> int:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ulmus.backends.linalg import matmul
 from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
-from ulmus.kernels.lowrank import Factor, Watch, factor_of
+from ulmus.kernels.lowrank import Factor, factor_of
+from ulmus.kernels.partial_cholesky import Watch
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import Problem, Solution
