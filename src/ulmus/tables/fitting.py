@@ -183,15 +183,26 @@ def fit_table(
             "Rows' neighbours tell less about the target than the rows that have one: those "
             "alone were fitted, on columns as all rows show them."
         )
-    score = getattr(estimator, "loo_score_", None)
     summary = {
-        "rows": len(rows),
+        **_summary(known, view, estimator, classify, seed),
+        "seconds": round(time.perf_counter() - start, 2),
+        "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
+    }
+    return TableModel(encoder, view, estimator, name, goal.task, summary)
+
+
+def _summary(
+    known: np.ndarray, view: ClippedBins, estimator: Any, classify: bool, seed: int
+) -> dict[str, Any]:
+    """The rows, what was chosen, how well it predicts, and what it was made with."""
+    score = getattr(estimator, "loo_score_", None)
+    return {
+        "rows": len(known),
         "rows_with_target": int(known.sum()),
         "semi_supervised": not bool(known.all()),
         "chosen": _chosen(view, estimator),
         "loo_score": None if score is None else float(score),
         "loo_measure": "accuracy" if classify else "R²",
-        "seconds": round(time.perf_counter() - start, 2),
         "seed": seed,
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
@@ -200,9 +211,7 @@ def fit_table(
             "numpy": np.__version__,
             "scikit-learn": sklearn.__version__,
         },
-        "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
-    return TableModel(encoder, view, estimator, name, goal.task, summary)
 
 
 def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndarray, list[str]]:
