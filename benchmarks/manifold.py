@@ -60,8 +60,7 @@ def _grid(folder):
 
 def grid_from_one_eigendecomposition(folder):
     from ulmus.backends.linalg import eigh
-    from ulmus.methods.manifold_basis import ManifoldBasis
-    from ulmus.methods.manifold_path import Labelled, surface
+    from ulmus.methods.manifold_basis import Labelled, ManifoldBasis, surface
     from ulmus.targets import ClassTargets
 
     M, rows, codes = _grid(folder)
@@ -79,7 +78,7 @@ def grid_from_one_eigendecomposition(folder):
 
 def _farthest(labelled, M, rows, codes):
     """The largest relative difference between β and a solve of its own, over some points."""
-    from ulmus.methods.manifold_path import point
+    from ulmus.methods.manifold_basis import point
 
     far = 0.0
     for C, lam in [(1.0, 1.0), (100.0, 0.01), (0.01, 100.0), (1e4, 1e2)]:

@@ -99,7 +99,6 @@ TESTS = {
     "methods/pseudo_ridge.py": ["estimators/test_coupling.py", "estimators/test_pool.py"],
     "methods/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
     "methods/quadratic_penalty.py": [*SOLVE, "laws/test_precision.py"],
-    "methods/manifold_path.py": SMOOTH,
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/clusters.py": ["estimators/test_kmeans.py", "distributed/test_clustering.py"],
     "methods/factors.py": ["estimators/test_kmeans.py"],

@@ -26,8 +26,7 @@ from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import Geometry
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.manifold import manifold_primal
-from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
-from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.methods.manifold_basis import Labelled, manifold_basis, manifold_gram, point, surface
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, coded
 

@@ -21,8 +21,7 @@ from ulmus.methods.iterative import (
     nystrom_preconditioner,
 )
 from ulmus.methods.manifold import manifold_primal
-from ulmus.methods.manifold_basis import manifold_basis, manifold_gram
-from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.methods.manifold_basis import Labelled, manifold_basis, manifold_gram, point, surface
 from ulmus.methods.unsupervised import Tight, smoothest
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, ValueTargets, coded

@@ -19,8 +19,14 @@ from ulmus.methods.iterative import (
     manifold_operator,
     nystrom_preconditioner,
 )
-from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis, manifold_gram
-from ulmus.methods.manifold_path import Labelled, point, surface
+from ulmus.methods.manifold_basis import (
+    Labelled,
+    ManifoldBasis,
+    manifold_basis,
+    manifold_gram,
+    point,
+    surface,
+)
 from ulmus.methods.quadratic_penalty import QuadraticPenalty
 from ulmus.methods.ridge import left_out
 from ulmus.problem import ErrorPath, Moments, Problem, Solution

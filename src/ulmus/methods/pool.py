@@ -31,8 +31,7 @@ from ulmus.methods.candidates import (
 )
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
-from ulmus.methods.manifold_basis import ManifoldBasis
-from ulmus.methods.manifold_path import Labelled, point
+from ulmus.methods.manifold_basis import Labelled, ManifoldBasis, point
 from ulmus.methods.propagation import (
     SpreadLabels,
     label_columns,
