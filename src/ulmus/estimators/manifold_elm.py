@@ -19,6 +19,7 @@ from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.discriminant import FORMS, Discriminant, Geometry, folds
+from ulmus.problem import Solution
 from ulmus.reservoir import some_kept
 from ulmus.typing import Rows, Seed
 
@@ -143,6 +144,14 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         """
         forget_fit(self)
         points = self._points()
+        source, held = self._source(X, y)
+        method = Discriminant(points, self.form, float(self.ridge), held)
+        solution, self.n_negative_ = method.fit(source)
+        self._accept(source, solution)
+        return self
+
+    def _source(self, X: Rows, y: Any) -> tuple[Geometry, list[np.ndarray]]:
+        """The hidden rows with their targets and graph, and the rows of each fold."""
         X, y = self._validate_target(X, y, reset=True)
         targets, weight, _ = self._encode(y, None)
         X = gathered(X)
@@ -152,20 +161,21 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         W = KNNGraph(self.n_neighbors).affinity(scaled_rows(self.features_, X), targets.codes)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         held = folds(targets.codes, self.cv, seed)
-        targets, weight = targets.placed(X), None if weight is None else placed(weight, X)
-        method = Discriminant(points, self.form, float(self.ridge), held)
-        solution, self.n_negative_ = method.fit(Geometry(H, targets, weight, W))
+        weight = None if weight is None else placed(weight, X)
+        return Geometry(H, targets.placed(X), weight, W), held
+
+    def _accept(self, source: Geometry, solution: Solution) -> None:
+        """Turn a solution into fitted attributes."""
         self.beta_, self.intercept_ = solution.coef, solution.intercept
         assert solution.lam is not None  # the points have one
         self.C_, self.lam_ = solution.C, solution.lam
-        self.n_hidden_ = H.width
+        self.n_hidden_ = source.H.width
         self.selection_ = "fixed" if solution.path is None else "cv"
         if solution.path is not None:
             self.cv_path_ = solution.path.table()
             self.cv_score_ = 1.0 - solution.path.score[0]
-        self._calibrate(targets, solution.loo, solution.loo_rows, weight)
+        self._calibrate(source.targets, solution.loo, solution.loo_rows, source.weight)
         log_facts(self)
-        return self
 
     def _points(self) -> Points:
         """The pairs of λ and C, and all other arguments checked."""

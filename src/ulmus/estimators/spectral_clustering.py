@@ -147,13 +147,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             The fitted estimator.
         """
         forget_fit(self)
-        if is_collection(X):
-            rows = BlockRows(self, X, client=client)
-            rows.survey(_nothing)
-            n_rows = len(rows)
-        else:
-            X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-            n_rows = X.shape[0]
+        X, n_rows = self._checked(X, client)
         check_clusters(self.n_clusters, n_rows)
         self.embedding_ = self._fitted_embedding(X, n_rows, client)
         self.coupling_ = self.embedding_.coupling_
@@ -169,6 +163,15 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         if free and self.n_clusters > 1:
             self._learn_clusters(X)
         return self
+
+    def _checked(self, X: Rows, client: Any) -> tuple[Rows, int]:
+        """The rows, and how many there are."""
+        if is_collection(X):
+            rows = BlockRows(self, X, client=client)
+            rows.survey(_nothing)
+            return X, len(rows)
+        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
+        return X, X.shape[0]
 
     def _fitted_embedding(self, X: Rows, n_rows: int, client: Any) -> ELMEmbedding:
         """The embedding, with as many columns as serve the coupling."""
