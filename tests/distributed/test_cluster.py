@@ -105,6 +105,7 @@ def test_kernels_graphs_and_clusters_travel_too(client):
     for estimator, y in (
         (KernelELMClassifier(rank=50, C=1.0, random_state=0), Y[:1200]),
         (SemiSupervisedELMClassifier(n_hidden=50, C=1.0, lam=0.1, random_state=0), few),
+        (SemiSupervisedELMClassifier(n_hidden=50, C=1.0, random_state=0), few),
     ):
         expected = estimator.fit(rows, y).decision_function(rows)
         found = estimator.fit(lazy(rows), lazy(y), client=client).decision_function(lazy(rows))

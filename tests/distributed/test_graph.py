@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -78,18 +79,56 @@ def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
     assert_within(M, H.T @ (expected @ H), STEPS * EPS * size * np.linalg.norm(H) ** 2)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"C": 1.0, "lam": 0.1}], ids=["chosen", "given"])
-def test_a_classifier_is_the_one_fitted_in_memory(arguments):
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"C": 1.0, "lam": 0.1}, {"coupling": "tight"}, {"coupling": "free"}, {"C": 1.0}],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", [X, np.abs(X) * [1.0, 4.0, 4.0]], ids=["scaled", "alike"])
+def test_a_classifier_is_the_one_fitted_in_memory(arguments, rows):
     arguments = {"n_hidden": 60, "random_state": 0, **arguments}
-    a = SemiSupervisedELMClassifier(solver="spectral", **arguments).fit(X, CODES)
-    b = SemiSupervisedELMClassifier(**arguments).fit(blocks(X), blocks(CODES))
-    assert (a.C_, a.lam_, a.selection_) == (b.C_, b.lam_, b.selection_)
-    assert_allclose(b.beta_, a.beta_, atol=1e-8 * np.abs(a.beta_).max())
-    assert_array_equal(b.predict(blocks(X)).compute(), a.predict(X))
+    in_memory = {"solver": "spectral"} if "lam" in arguments else {}
+    a = SemiSupervisedELMClassifier(**arguments, **in_memory).fit(rows, CODES)
+    b = SemiSupervisedELMClassifier(**arguments).fit(blocks(rows), blocks(CODES))
+    assert (a.coupling_, a.C_, a.selection_) == (b.coupling_, b.C_, b.selection_)
+    assert a.lam_ == pytest.approx(b.lam_)
+    assert_allclose(b.beta_, a.beta_, atol=1e-6 * np.abs(a.beta_).max())
+    assert_array_equal(b.predict(blocks(rows)).compute(), a.predict(rows))
     assert_array_equal(b.transduction_, a.transduction_)
-    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-6)
+    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-5)
     other = np.where(CODES >= 0, 1 - CODES, -1)
-    assert_array_equal(b.relabel(other).predict(X), a.relabel(other).predict(X))
+    other[:5] = CODES[SOME[0]]
+    assert_array_equal(b.relabel(other).predict(rows), a.relabel(other).predict(rows))
+
+
+@pytest.mark.parametrize("width", [20, 1100])
+def test_candidates_are_those_in_memory(width):
+    # More units than the candidates have, and than there are rows.
+    a = SemiSupervisedELMClassifier(n_hidden=width, C=1.0, random_state=0).fit(X, CODES)
+    b = SemiSupervisedELMClassifier(n_hidden=width, C=1.0, random_state=0)
+    b.fit(blocks(X), blocks(CODES))
+    assert b.coupling_ == "pool"
+    assert set(b.candidates_["kind"]) == {"alone", "tight", "free", "clusters"}
+    for name, column in a.candidates_.items():
+        if column.dtype.kind == "f":
+            assert_allclose(b.candidates_[name], column, rtol=1e-4, atol=1e-6)
+        else:
+            assert_array_equal(b.candidates_[name], column)
+
+
+def test_a_list_of_graphs_is_weighed_over_blocks():
+    graphs = [KNNGraph(4), KNNGraph(8, weights="binary"), KNNGraph(3).affinity(X)]
+    a = SemiSupervisedELMClassifier(n_hidden=30, C=1.0, graph=graphs, random_state=0).fit(X, CODES)
+    b = sklearn.clone(a).fit(blocks(X), blocks(CODES))
+    assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-5)
+
+
+@pytest.mark.parametrize("coupling", ["auto", "free"])
+def test_values_are_those_found_in_memory(coupling):
+    a = SemiSupervisedELMRegressor(n_hidden=60, coupling=coupling, random_state=0).fit(X, VALUES)
+    b = sklearn.clone(a).fit(blocks(X), blocks(VALUES))
+    assert_allclose(b.transduction_, a.transduction_, atol=1e-5)
+    assert_allclose(b.predict(blocks(X)).compute(), a.predict(X), atol=1e-5)
 
 
 def test_a_regressor_is_the_one_fitted_in_memory():

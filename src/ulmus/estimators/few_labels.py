@@ -21,7 +21,6 @@ from ulmus.backends.namespace import (
     on_host,
     placed,
     same_place,
-    take,
     to_numpy,
 )
 from ulmus.distributed.rows import BlockRows
@@ -55,7 +54,7 @@ from ulmus.methods.candidates import KINDS, Prepared
 from ulmus.methods.coupling import COUPLINGS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
-from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
+from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import units
@@ -211,38 +210,38 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             compared = comparable_rows(self.features_, X)
         self._graphs = tuple(laplacians(self.graph, self.coupling_, compared))
         with watched(self, "Graph", units) as update:
-            sources = self._sources(y, self._held_out(validation), update)
-            if self.coupling_ in ("pool", "free"):
-                rows = Prepared(self._hidden(X), self._graphs, watch=update)
-                solution = self._pool().fit(sources, rows)
-            else:
-                solution = self._tight().fit(sources[0])
-        return self._accept(y, sources[0], solution)
+            return self._learn(y, validation, update)
 
     def _fit_blocks(self, X: Any, y: Any, validation: Any, client: Any) -> Self:
-        """Fit the rows of Dask collections; y and the labelled rows come home, and M does."""
+        """Fit the rows of Dask collections; y, the graph and the labelled rows come home."""
         if self.solver not in ("auto", "spectral"):
             raise InvalidParameterError(
                 f"solver={self.solver!r} needs all rows at once, not a Dask collection; use 'auto' "
                 "or 'spectral'."
             )
-        if self.coupling == "free":
-            raise InvalidParameterError(
-                "coupling='free' needs all rows at once, not a Dask collection; use 'tight'."
-            )
-        self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
+        self.coupling_, self.coupling_reason_ = self._coupling(validation)
         rows = BlockRows(self, X, y, client=client)
-        columns, targets = zip(*rows.survey(_look), strict=True)
-        y = self._check_target(rows, np.concatenate(targets))
+        parts, targets = zip(*rows.survey(_look), strict=True)
+        y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
         for weighting in self._weightings():
             self._labels(y, weighting)  # a wrong y should not wait for the graph
-        self.features_ = map_over_blocks(self, rows, merged(columns), default_width=2000)
-        compare = partial(scaled_rows, self.features_)
-        self._graphs = tuple(laplacians_over_blocks(self.graph, "tight", rows, compare))
-        H = HiddenBlocks(rows, self.features_, self.dtype)
-        self._rows, self._reused = rows, manifold_basis(H, self._graphs[0])
-        sources = self._sources(y, self._held_out(validation))
-        return self._accept(y, sources[0], self._tight().fit(sources[0]))
+        self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
+        self._rows, self._reused = rows, None
+        compare = partial(comparable_rows, self.features_, columns=columns)
+        if self.coupling_ == "tight":
+            compare = partial(scaled_rows, self.features_)
+        self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))
+        return self._learn(y, validation)
+
+    def _learn(self, y: np.ndarray, validation: Any, watch: Any = None) -> Self:
+        """Fit to labels of rows whose map and graphs are known."""
+        sources = self._sources(y, self._held_out(validation), watch)
+        if self.coupling_ == "tight":
+            solution = self._tight().fit(sources[0])
+        else:
+            rows = Prepared(sources[0].rows(), self._graphs, watch=watch)
+            solution = self._pool().fit(sources, rows)
+        return self._accept(y, sources[0], solution)
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
@@ -282,25 +281,19 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         given = isinstance(self.solver, ConjugateGradients)
         return self.solver if given else ConjugateGradients()
 
-    def _hidden(self, X: Rows) -> Hidden:
+    def _hidden(self, X: Rows) -> Any:
+        """The hidden rows of X, which may lie in blocks."""
+        if isinstance(X, BlockRows):
+            return HiddenBlocks(X, self.features_, self.dtype)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
         """The rows on their first graph, with these labels, for all class weights."""
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
-        found = []
-        for weighting in self._weightings():
-            known, targets, weight = self._labels(y, weighting)
-            numbers = np.flatnonzero(known)
-            if isinstance(self._rows, BlockRows):
-                every, some = None, self._hidden(take(self._rows, numbers))
-            else:
-                every = self._hidden(self._rows)
-                some = every.take(numbers)
-            found.append(
-                OnGraph(some, known, targets, weight, self._graphs[0], every, basis, held, watch)
-            )
-        return found
+        labels = [self._labels(y, weighting) for weighting in self._weightings()]
+        every = self._hidden(self._rows)
+        some = every.take(np.flatnonzero(labels[0][0]))
+        return [OnGraph(some, *each, self._graphs[0], every, basis, held, watch) for each in labels]
 
     def _held_out(self, validation: Any) -> tuple[Hidden, Targets] | None:
         """Hidden validation rows and their targets."""

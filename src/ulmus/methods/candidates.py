@@ -25,6 +25,7 @@ from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.own_classes import SampledRows, own_classes
 from ulmus.methods.propagation import SpreadLabels, label_columns, label_strengths, means
 from ulmus.methods.pseudo_ridge import RidgeFactor
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Rows
@@ -90,7 +91,7 @@ class Prepared:
 
     def __init__(
         self,
-        every: Hidden,
+        every: Hidden | HiddenBlocks,
         laplacians: Sequence[Laplacian],
         bases: tuple[ManifoldBasis, ...] = (),
         watch: Any = None,
@@ -99,11 +100,10 @@ class Prepared:
         self.factor = RidgeFactor()
 
     @cached_property
-    def narrow(self) -> Hidden:
+    def narrow(self) -> Hidden | HiddenBlocks:
         """The rows in few units, kept where they fit."""
         H = self.every
-        few = H if H.width <= _UNITS else Hidden(H.layer.units(slice(0, _UNITS)), H.X)
-        return few.kept()
+        return (H if H.width <= _UNITS else H.units(slice(0, _UNITS))).kept()
 
     @cached_property
     def bases(self) -> tuple[ManifoldBasis, ...]:

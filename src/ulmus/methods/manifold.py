@@ -30,6 +30,7 @@ from ulmus.methods.manifold_basis import (
 from ulmus.methods.quadratic_penalty import QuadraticPenalty
 from ulmus.methods.ridge import left_out
 from ulmus.problem import ErrorPath, Moments, Problem, Solution
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -94,7 +95,7 @@ class Manifold:
                 f"solver={self.solver!r} solves for one C and one lam; give both as numbers, or "
                 "use solver='spectral'."
             )
-        if H is None:
+        if isinstance(H, HiddenBlocks):
             return "spectral", "sums over blocks give HᵀΛH alone"
         if self.solver != "auto":
             return self.solver, "asked for"

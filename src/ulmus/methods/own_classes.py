@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ulmus.backends.namespace import to_numpy
 from ulmus.hidden import Hidden, sample_rows
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.targets import chosen, signed
 
 __all__ = ["OwnClasses", "SampledRows", "own_classes"]
@@ -38,7 +39,7 @@ class OwnClasses:
 class SampledRows:
     """Some hidden rows in single precision, their ``numbers`` in ascending order, and HᵀH."""
 
-    def __init__(self, every: Hidden) -> None:
+    def __init__(self, every: Hidden | HiddenBlocks) -> None:
         self.numbers = np.arange(len(every))
         if len(every) > _ROWS:
             self.numbers = np.sort(sample_rows(1, _ROWS, len(every)))

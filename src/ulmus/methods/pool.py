@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import cast, doubles, from_numpy, to_numpy
+from ulmus.backends.namespace import doubles, from_numpy, to_numpy
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
@@ -44,6 +44,7 @@ from ulmus.methods.ridge import solve
 from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph, calibration_rows
 from ulmus.targets import ClassTargets, ValueTargets, chosen, probabilities, temperatures
+from ulmus.typing import Array
 
 __all__ = ["Pool", "Pooled"]
 
@@ -244,19 +245,23 @@ def _warn_of_unreached(near: np.ndarray) -> None:
 def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The weighted sum over candidates that have a β."""
     H = setting.rows.narrow
-    total = np.zeros((len(H), setting.targets.width), dtype=np.float32)
     if not weighed:
-        return total
-    coefs = [_coef(setting, each) for each, _ in weighed]
-    m, stacked = coefs[0].shape[1], np.column_stack(coefs)
+        return np.zeros((len(H), setting.targets.width), dtype=np.float32)
+    stacked = np.column_stack([_coef(setting, each) for each, _ in weighed])
     level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
-    narrow = None
-    for rows, block in H.blocks():
-        narrow = cast(from_numpy(stacked[:-1], block), block.dtype) if narrow is None else narrow
-        F = to_numpy(matmul(block, narrow)) + level.astype(np.float32)
-        for k, (candidate, weight) in enumerate(weighed):
-            total[rows] += weight * _likely(setting, candidate, F[:, k * m : (k + 1) * m])
-    return total
+    heat = [each.temperature if setting.classes else None for each, _ in weighed]
+    return H.mapped(_averaged, stacked[:-1], level, [weight for _, weight in weighed], heat)
+
+
+def _averaged(
+    block: Array, coefs: np.ndarray, level: np.ndarray, weights: list[float], heat: list[Any]
+) -> np.ndarray:
+    """The sum for a block of hidden rows; a temperature is None where outputs are values."""
+    F = matmul(block, from_numpy(coefs, block, block.dtype)) + from_numpy(level, block, block.dtype)
+    m = len(level) // len(weights)
+    parts = (F[:, k * m : (k + 1) * m] for k in range(len(weights)))
+    likely = (f if a is None else probabilities(f, a) for f, a in zip(parts, heat, strict=True))
+    return to_numpy(sum(w * P for w, P in zip(weights, likely, strict=True)))
 
 
 def _likely(setting: Setting, candidate: Candidate, F: np.ndarray) -> np.ndarray:

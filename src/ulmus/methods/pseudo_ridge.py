@@ -13,8 +13,9 @@ from ulmus.backends.namespace import doubles, namespace, placed, zeros
 from ulmus.fitted import OnDevice
 from ulmus.hidden import Hidden
 from ulmus.methods.quadratic_penalty import sound_factor
-from ulmus.methods.ridge import solve
-from ulmus.problem import Moments, Problem, Solution
+from ulmus.methods.ridge import Ridge
+from ulmus.problem import Moments, Solution
+from ulmus.sources.hidden_rows import HiddenBlocks, with_targets
 from ulmus.targets import ClassTargets, Targets, ValueTargets, coded
 from ulmus.typing import Array
 
@@ -45,16 +46,19 @@ class PseudoRidge:
 
     @classmethod
     def fit(
-        cls, H: Hidden, targets: ClassTargets | ValueTargets, C: float | np.ndarray
+        cls, H: Hidden | HiddenBlocks, targets: ClassTargets | ValueTargets, C: float | np.ndarray
     ) -> tuple["PseudoRidge", Solution]:
         """Ridge on all rows, and what other targets start from."""
-        found = solve(Problem(H, targets.placed(H.X)), C)
+        found = Ridge(C).fit(with_targets(H, targets, chooses=np.ndim(C) > 0))
         return cls(targets, found.C, found.moments), found
 
     def refit(
-        self, H: Hidden, targets: ClassTargets | ValueTargets, factor: RidgeFactor
+        self, H: Hidden | HiddenBlocks, targets: ClassTargets | ValueTargets, factor: RidgeFactor
     ) -> tuple["PseudoRidge", Solution]:
         """The same rows with other targets, at the same C."""
+        if isinstance(H, HiddenBlocks):
+            # Rows whose targets are others may be many, and stay where they are.
+            return PseudoRidge.fit(H, targets, self.C)
         sums = self.sums
         if sums is None:
             rows = doubles(H.all())

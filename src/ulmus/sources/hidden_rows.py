@@ -179,11 +179,14 @@ class HiddenBlocks:
         return self.rows.shared(self._recipe)
 
 
-def with_targets(H: Hidden | HiddenBlocks, targets: Targets) -> Source:
-    """All rows with these targets, for a ridge; the same rows are left out wherever they lie."""
+def with_targets(H: Hidden | HiddenBlocks, targets: Targets, chooses: bool = True) -> Source:
+    """All rows with these targets, for a ridge; the same rows are left out wherever they lie.
+
+    ``chooses`` says whether rows are left out at all.
+    """
     if isinstance(H, Hidden):
         return AtHand(Problem(H, targets.placed(H.X)))
-    wanted = Wanted.of(len(H), True, 0)
+    wanted = Wanted.of(len(H), chooses, 0)
     problem = Problem(H.take(wanted.rows), targets.take(wanted.rows))
     return Summed(H.moments(targets), Sample(problem, wanted.left, wanted.calibration))
 

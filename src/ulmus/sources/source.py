@@ -141,12 +141,12 @@ class Summed:
 
 @dataclass(frozen=True)
 class OnGraph:
-    """The labelled rows, all rows where they are at hand, and their graph.
+    """The labelled rows, all rows, and their graph.
 
     ``some`` are the hidden rows that are ``known`` by a label; ``weight`` is what each of them
-    weighs at C = 1. ``every`` is None where the rows lie in blocks, and ``basis`` then is known, as
-    it is of rows that were fitted before. ``held`` are hidden rows to validate by and their
-    targets, and ``watch`` is called with the progress of a pass.
+    weighs at C = 1. ``every`` is a ``Hidden``, or ``HiddenBlocks``; ``basis`` is known of rows that
+    were fitted before. ``held`` are hidden rows to validate by and their targets, and ``watch`` is
+    called with the progress of a pass.
     """
 
     some: Hidden
@@ -154,7 +154,7 @@ class OnGraph:
     targets: Targets
     weight: np.ndarray
     laplacian: Laplacian
-    every: Hidden | None = None
+    every: Any = None
     basis: Any = None
     held: tuple[Hidden, Targets] | None = None
     watch: Callable[[float, float | None], None] | None = None
@@ -164,13 +164,8 @@ class OnGraph:
         X = self.some.X
         return Problem(self.some, self.targets.placed(X), placed(self.weight, X))
 
-    def rows(self) -> Hidden:
+    def rows(self) -> Any:
         """All hidden rows."""
-        if self.every is None:
-            raise RowsGoneError(
-                "This needs all rows at once, and they lie in the blocks of a Dask collection; use "
-                "coupling='tight' and solver='spectral', or rows in memory."
-            )
         return self.every
 
 
