@@ -16,6 +16,7 @@ from benchmarks import (
     clusters,
     cold_import,
     dask_cluster,
+    dask_labels,
     files,
     fit,
     geometry,
@@ -239,6 +240,26 @@ def run_dask(folder, rounds):
     columns = ["contender", "rows", "s", "CPU s", "largest difference of β, relative"]
     title = f"Dask, {dask_cluster.COLUMNS} columns, h = {dask_cluster.HIDDEN}, three values of C"
     return best, ratios, table(title, columns, rows)
+
+
+def run_dask_labels(folder, rounds):
+    """Few labels on a cluster of two workers; one round, for it takes minutes."""
+    dask_labels.prepare(folder)
+    best = race("benchmarks.dask_labels", dask_labels.CONTENDERS, folder, 1)
+    rows = [
+        (
+            name.rpartition("_")[0].replace("_", " "),
+            f"{dask_labels.rows_of(name):,}".replace(",", " "),
+            f"{result['seconds']:.0f}",
+            f"{result['cpu_seconds']:.0f}",
+            f"{result['accuracy']:.4f}",
+            f"{result['same']:.4f}" if "same" in result else "",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "rows", "s", "CPU s", "rows that are right", "as in one process"]
+    title = f"SS-ELM on Dask, {dask_labels.COLUMNS} columns, {dask_labels.LABELS} labels, h = 2000"
+    return best, {}, table(title, columns, rows)
 
 
 def run_files(folder, rounds):
@@ -640,6 +661,7 @@ RUNS = {
     "manifold": run_manifold,
     "hinge": run_hinge,
     "dask": run_dask,
+    "dask_labels": run_dask_labels,
     "import": run_import,
     "files": run_files,
     "choices": run_choices,

@@ -113,9 +113,9 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
         return Laplacian((sp.diags_array(degree) - W).tocsr(), power)
     root = np.zeros_like(degree)
     np.divide(1.0, np.sqrt(degree), out=root, where=degree > 0)
-    scale = sp.diags_array(root)
+    W.data *= np.repeat(root, np.diff(W.indptr)) * root[W.indices]
     present = sp.diags_array((degree > 0).astype(float))
-    return Laplacian((present - scale @ W @ scale).tocsr(), power, degree)
+    return Laplacian((present - W).tocsr(), power, degree)
 
 
 class KNNGraph(BaseEstimator):

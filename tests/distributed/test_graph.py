@@ -92,7 +92,8 @@ def test_a_classifier_is_the_one_fitted_in_memory(arguments, rows):
     b = SemiSupervisedELMClassifier(**arguments).fit(blocks(rows), blocks(CODES))
     assert (a.coupling_, a.C_, a.selection_) == (b.coupling_, b.C_, b.selection_)
     assert a.lam_ == pytest.approx(b.lam_)
-    assert_allclose(b.beta_, a.beta_, atol=1e-6 * np.abs(a.beta_).max())
+    # C may be so large that β is known to a few digits; what it says is known to more.
+    assert_allclose(b.decision_function(rows), a.decision_function(rows), atol=1e-5)
     assert_array_equal(b.predict(blocks(rows)).compute(), a.predict(rows))
     assert_array_equal(b.transduction_, a.transduction_)
     assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-5)

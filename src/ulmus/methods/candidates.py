@@ -18,7 +18,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, from_numpy, to_numpy
+from ulmus.backends.namespace import (
+    doubles,
+    from_numpy,
+    is_away,
+    is_cupy,
+    is_torch,
+    namespace,
+    to_numpy,
+)
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
@@ -118,6 +126,14 @@ class Prepared:
         return [replace(each, matrix=each.matrix.astype(np.float32)) for each in self._laplacians]
 
     @cached_property
+    def operators(self) -> list[Laplacian]:
+        """The same where the rows live, if that is a device whose library has sparse matrices."""
+        X = self.every.X
+        if not (is_away(X) and (is_torch(X) or is_cupy(X))):
+            return self.laplacians
+        return [each.placed(X, namespace(X).float32) for each in self._laplacians]
+
+    @cached_property
     def sample(self) -> "SampledRows":
         """Some of the rows."""
         return SampledRows(self.narrow)
@@ -125,7 +141,8 @@ class Prepared:
     @cached_property
     def unit(self) -> float:
         """The mean square of hidden rows."""
-        return float(np.mean(np.sum(self.sample.H**2, axis=1))) or 1.0
+        H = self.sample.H
+        return float(namespace(H).sum(H**2)) / H.shape[0] or 1.0
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -243,17 +260,24 @@ def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[La
 
     Numbers of at least as many neighbours as there are rows are one.
     """
-    D = sp.csr_array(distances)
-    row = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
-    order = np.lexsort((D.data, row))
-    nearer = np.empty_like(order)
-    nearer[order] = np.arange(len(order)) - D.indptr[row]
+    D = _nearest_first(sp.csr_array(distances))
+    counts = np.diff(D.indptr)
+    place = np.arange(D.nnz) - np.repeat(D.indptr[:-1], counts)
     found = []
     for k in sorted({min(k, D.shape[0] - 1) for k in sizes}):
-        near = nearer < k
-        part = sp.coo_array((D.data[near], (row[near], D.indices[near])), shape=D.shape)
+        near, ends = place < k, np.append(0, np.minimum(counts, k).cumsum())
+        part = sp.csr_array((D.data[near], D.indices[near], ends), shape=D.shape)
         found.append(laplacian(affinity_of(part, width="local")))
     return found
+
+
+def _nearest_first(D: Any) -> Any:
+    """The same with the entries of every row in rising order, as most searches give them."""
+    row = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
+    if ((D.data[1:] >= D.data[:-1]) | (row[1:] > row[:-1])).all():
+        return D
+    order = np.lexsort((D.data, row))
+    return sp.csr_array((D.data[order], D.indices[order], D.indptr), shape=D.shape)
 
 
 def all_candidates(setting: Setting) -> Iterator[Candidate]:

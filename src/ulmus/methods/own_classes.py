@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
-from ulmus.backends.namespace import to_numpy
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
+from ulmus.backends.namespace import cast, from_numpy, namespace, take, to_numpy
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.targets import chosen, signed
+from ulmus.typing import Array
 
 __all__ = ["OwnClasses", "SampledRows", "own_classes"]
 
@@ -44,23 +45,24 @@ class SampledRows:
         if len(every) > _ROWS:
             self.numbers = np.sort(sample_rows(1, _ROWS, len(every)))
         self.H = _single(every.take(self.numbers))
-        self._gram = self.H.T @ self.H
-        self._factors: dict[float, Any] = {}
+        self._gram = matmul(self.H.T, self.H)
+        self._factors: dict[float, Cholesky] = {}
 
-    def factor(self, C: float, further: np.ndarray) -> Any:
+    def factor(self, C: float, further: Array) -> Cholesky:
         """A Cholesky factor of HᵀH + I/C, of these rows and further ones."""
-        if not len(further) and C in self._factors:
+        none = further.shape[0] == 0
+        if none and C in self._factors:
             return self._factors[C]
-        A = self._gram + further.T @ further
-        A[np.diag_indices(len(A))] += np.float32(1.0 / C)
-        found = cho_factor(A, overwrite_a=True)
-        if not len(further):
+        A = self._gram if none else self._gram + matmul(further.T, further)
+        found = Cholesky(add_to_diagonal(A, 1.0 / C), overwrite=True)
+        if none:
             self._factors[C] = found
         return found
 
 
-def _single(H: Hidden) -> np.ndarray:
-    return to_numpy(H.all()).astype(np.float32, copy=False)
+def _single(H: Hidden) -> Array:
+    rows = H.all()
+    return cast(rows, namespace(rows).float32)
 
 
 def own_classes(
@@ -71,20 +73,20 @@ def own_classes(
     All is in single precision: it says on which side of a boundary a row lies.
     """
     labelled = _single(known)
-    further = labelled[~np.isin(numbers, sample.numbers)]
-    rest = sample.H[~np.isin(sample.numbers, numbers)]
-    H = np.concatenate([labelled, rest])
+    further = take(labelled, np.flatnonzero(~np.isin(numbers, sample.numbers)))
+    rest = take(sample.H, np.flatnonzero(~np.isin(sample.numbers, numbers)))
+    H = namespace(rest).concat([labelled, rest])
     for C in Cs.tolist():
         yield _settled(H, sample.factor(C, further), labels, C)
 
 
-def _settled(H: np.ndarray, factor: Any, labels: Any, C: float) -> OwnClasses:
+def _settled(H: Array, factor: Cholesky, labels: Any, C: float) -> OwnClasses:
     """The fit at one C; the first rows are those with a label."""
     codes, n_classes = labels.targets.codes, labels.targets.n_classes
     l, parts = len(codes), _parts(codes)
     # The first run has all labels; every other one is without a part of them.
     kept = np.array([np.full(l, True), *(parts != k for k in range(parts.max() + 1))])
-    F = np.stack([_start(H, H[:l], labels, some, C) for some in kept], axis=1)
+    F = np.stack([_start(H, labels, np.flatnonzero(some), C) for some in kept], axis=1)
     T, R = np.zeros_like(F), 0.0
     for _ in range(_STEPS):
         classes = chosen(F)
@@ -93,13 +95,14 @@ def _settled(H: np.ndarray, factor: Any, labels: Any, C: float) -> OwnClasses:
         changed = np.flatnonzero((new != T).any(axis=(1, 2)))
         if not len(changed):
             break
-        R = R + H[changed].T @ (new - T)[changed].reshape(len(changed), -1)
+        change = (new - T)[changed].reshape(len(changed), -1)
+        R = R + matmul(take(H, changed).T, from_numpy(change, H))
         T = new
-        beta = cho_solve(factor, R)
-        F = (H @ beta).reshape(T.shape)
+        beta = factor.solve(R)
+        F = to_numpy(matmul(H, beta)).reshape(T.shape)
         level = F.mean(axis=0)
         F -= level
-    first = beta.reshape(len(beta), *T.shape[1:])[:, 0]
+    first = to_numpy(beta).reshape(H.shape[1], *T.shape[1:])[:, 0]
     return OwnClasses(np.vstack([first, -level[0]]), F[np.arange(l), 1 + parts].astype(float))
 
 
@@ -111,8 +114,9 @@ def _parts(codes: np.ndarray) -> np.ndarray:
     return part
 
 
-def _start(H: np.ndarray, labelled: np.ndarray, labels: Any, kept: np.ndarray, C: float) -> Any:
-    """Outputs of the ridge on the labelled rows that are kept."""
-    rows, weight = labelled[kept], labels.weight[kept]
-    K = (rows @ rows.T).astype(float) + np.diag(1.0 / (C * weight))
-    return H @ (rows.T @ np.linalg.solve(K, labels.coded[kept]).astype(np.float32))
+def _start(H: Array, labels: Any, kept: np.ndarray, C: float) -> np.ndarray:
+    """Outputs of the ridge on the labelled rows that are kept; they are among the first."""
+    rows, weight = take(H, kept), labels.weight[kept]
+    K = to_numpy(matmul(rows, rows.T)).astype(float) + np.diag(1.0 / (C * weight))
+    A = from_numpy(np.linalg.solve(K, labels.coded[kept]), H, H.dtype)
+    return to_numpy(matmul(H, matmul(rows.T, A)))

@@ -129,7 +129,7 @@ class Pool:
 
         def spread(graph: int) -> SpreadLabels:
             return SpreadLabels.of(
-                rows.laplacians[graph],
+                rows.operators[graph],
                 lams,
                 compared,
                 numbers,
@@ -314,6 +314,8 @@ def _carried_on(
     F: np.ndarray, near: np.ndarray, laplacian: Laplacian
 ) -> tuple[np.ndarray, np.ndarray]:
     """F of rows that are known, and means of these neighbours for those beyond, edge by edge."""
+    if near.all():
+        return F, near
     W = abs(laplacian.matrix).astype(float)
     W.setdiag(0.0)
     while not near.all():

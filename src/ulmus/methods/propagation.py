@@ -12,14 +12,17 @@ labels: other labels on the same rows cost what is different about them.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.linalg import column_products
+from ulmus.backends.namespace import from_numpy, namespace, take, to_numpy
 from ulmus.graphs import Laplacian
 from ulmus.methods.iterative import ConjugateGradients, warn_of_steps
 from ulmus.targets import ClassTargets, Targets
+from ulmus.typing import Array
 
 __all__ = [
     "SpreadLabels",
@@ -142,48 +145,47 @@ def spread(
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()
     above = (1.0 / lams - least)[:, None]
-    residual = Y.copy()
-    direction, energy = residual.copy(), _products(residual, residual)
+    # Rows are where the graph is, and a few numbers for each column on the host.
+    residual = from_numpy(Y, laplacian.matrix.data)
+    xp, there = namespace(residual), partial(from_numpy, like=residual, dtype=residual.dtype)
+    residual, direction = (xp.asarray(residual, copy=True) for _ in range(2))
+    energy = _products(residual, residual)
     size = np.where(energy > 0, energy, 1.0)
-    searched = np.repeat(residual[rows][None], len(lams), axis=0)
-    found = np.zeros_like(searched)
+    searched = xp.stack([take(residual, rows)] * len(lams))
+    found = xp.zeros_like(searched)
     scale = before = np.ones((len(lams), Y.shape[1]))
     last_step, last_turn = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
     steps, worst = 0, float(Y.shape[1] > 0)
     while steps < max_iter and worst > tol:
         moved = laplacian @ direction
-        moved += residual.dtype.type(least) * direction
+        moved += least * direction
         step = _ratio(energy, _products(direction, moved))
         # A shifted system's residual is the same one, scaled.
         after = _ratio(
             scale * before * last_step,
             step * last_turn * (before - scale) + before * last_step * (1.0 + above * step),
         )
-        shrunk = _ratio(after, scale)
-        found += _narrow(step * shrunk, Y) * searched
-        residual -= step.astype(residual.dtype) * moved
+        residual -= there(step) * moved
         fresh = _products(residual, residual)
-        turn = _ratio(fresh, energy)
-        searched *= _narrow(turn * shrunk**2, Y)
-        searched += _narrow(after, Y) * residual[rows]
-        direction *= turn.astype(direction.dtype)
+        shrunk, turn = _ratio(after, scale), _ratio(fresh, energy)
+        # Each copy to a device takes its time, so that these go together.
+        factors = there(np.stack([step * shrunk, turn * shrunk**2, after, turn + 0.0 * after]))
+        found += factors[0, :, None, :] * searched
+        searched *= factors[1, :, None, :]
+        searched += factors[2, :, None, :] * take(residual, rows)
+        direction *= factors[3, 0, :]
         direction += residual
         before, scale, last_step, last_turn, energy = scale, after, step, turn, fresh
         steps += 1
         worst = float(np.sqrt((energy / size).max()))
     if worst > tol:
         warn_of_steps(steps, worst, tol)
-    found /= lams.astype(Y.dtype)[:, None, None]
-    return found
+    found /= there(lams[:, None, None])
+    return to_numpy(found)
 
 
-def _narrow(factors: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    return factors.astype(Y.dtype)[:, None, :]
-
-
-def _products(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    products: np.ndarray = column_products(A, B).astype(float)
-    return products
+def _products(A: Array, B: Array) -> np.ndarray:
+    return to_numpy(column_products(A, B)).astype(float)
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
