@@ -102,7 +102,6 @@ TESTS = {
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/clusters.py": ["estimators/test_kmeans.py", "distributed/test_clustering.py"],
     "methods/factors.py": ["estimators/test_kmeans.py"],
-    "methods/coupling.py": ["estimators/test_embedding.py"],
     "methods/candidates.py": ["methods/test_pool.py", "estimators/test_pool.py"],
     "methods/own_classes.py": ["methods/test_pool.py"],
     "methods/pool.py": ["methods/test_pool.py", "estimators/test_pool.py"],

@@ -87,8 +87,34 @@ def blocks_of(X: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
             forget_pages(block)
 
 
+class UnderLayer:
+    """What hidden rows have from their ``layer``."""
+
+    layer: Layer
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units, h."""
+        return self.layer.width
+
+    @property
+    def offset(self) -> float:
+        """What the blocks are short of."""
+        return self.layer.offset
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of H."""
+        return self.layer.dtype
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one entry of H."""
+        return itemsize(self.layer.dtype)
+
+
 @dataclass(frozen=True)
-class Hidden:
+class Hidden(UnderLayer):
     """The hidden layer's output for the rows X.
 
     ``watch`` is called after each block with the rows done and their total.
@@ -102,29 +128,9 @@ class Hidden:
         return int(self.X.shape[0])
 
     @property
-    def width(self) -> int:
-        """Number of hidden units, h."""
-        return self.layer.width
-
-    @property
-    def offset(self) -> float:
-        """What the blocks are short of."""
-        return self.layer.offset
-
-    @property
     def size(self) -> int:
         """Rows in a block."""
         return block_rows(self.width, self.itemsize, self.X.shape[1], not is_numpy(self.X))
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of H."""
-        return self.layer.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one entry of H."""
-        return itemsize(self.layer.dtype)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Each block's rows and its H − offset.

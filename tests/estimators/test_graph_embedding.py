@@ -13,10 +13,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_host
+from ulmus.estimators import row_graphs
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import comparable_rows
 from ulmus.fitted import without_rows
-from ulmus.methods import coupling as shape
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.metrics import clustering_accuracy
 
@@ -38,7 +38,7 @@ def clusters():
 @pytest.fixture
 def few_rows_are_many(monkeypatch):
     """Shapes that take no time to fit are past the thresholds."""
-    monkeypatch.setattr(shape, "_ROWS", 500)
+    monkeypatch.setattr(row_graphs, "_ROWS", 500)
 
 
 def test_training_rows_lie_where_the_graph_puts_them(model):

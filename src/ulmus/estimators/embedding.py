@@ -16,6 +16,7 @@ from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.estimators.graph_blocks import laplacians_over_blocks
+from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -29,7 +30,6 @@ from ulmus.features.hidden_layer import (
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.graphs import as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.coupling import COUPLINGS, GRAPHS, coupling_for
 from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_unit_length
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array, Rows, Seed

@@ -26,7 +26,7 @@ from ulmus.backends.namespace import (
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.row_graphs import laplacians
+from ulmus.estimators.row_graphs import COUPLINGS, laplacians
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -51,7 +51,6 @@ from ulmus.fitted import (
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.candidates import KINDS, Prepared
-from ulmus.methods.coupling import COUPLINGS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution, Manifold
 from ulmus.methods.manifold_basis import ManifoldBasis

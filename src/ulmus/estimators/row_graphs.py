@@ -1,18 +1,33 @@
-"""The graphs of a semi-supervised estimator's rows: given ones, or those that are tried."""
+"""The graphs of an estimator's rows, given or default, and how outputs are coupled to them.
+
+A coupling says whether outputs on the fitted rows are Hβ, or follow the graph alone.
+"""
 
 from typing import Any
 
 from ulmus.arguments import is_whole
 from ulmus.exceptions import InvalidParameterError
 from ulmus.graphs import KNNGraph, Laplacian, as_laplacian
+from ulmus.hidden import Hidden
 from ulmus.machine import available_memory, in_words
 from ulmus.methods.candidates import NEIGHBORS, nested_laplacians
-from ulmus.methods.coupling import GRAPHS
 from ulmus.typing import Rows
 
+COUPLINGS = ("auto", "tight", "free")
+# Default graphs. `python -m benchmarks hundred` measures the second, with a width for each row.
+GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
+# With fewer rows, or fewer rows a unit, Hβ fits labels spread over the graph as well.
+_ROWS, _TIMES = 10_000, 5
 # Bytes of an entry of a Laplacian, its number and its column, and how many times as much of one
 # is held besides while it is built (measured with 50 and 1000 neighbours).
 _ENTRY, _BUILDING = 16, 3
+
+
+def coupling_for(H: Hidden) -> tuple[str, str]:
+    """The coupling for as many rows and units, and why."""
+    if len(H) < max(_ROWS, _TIMES * H.width):
+        return "tight", f"{H.width} units suffice for {len(H)} rows"
+    return "free", f"{len(H)} rows are more than {H.width} units can follow"
 
 
 def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:

@@ -15,12 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import itemsize, take
+from ulmus.backends.namespace import take
 from ulmus.distributed.blocks import joined
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.hidden_layer import layer_of
 from ulmus.graphs import Laplacian
-from ulmus.hidden import Hidden, block_rows, most_rows, row_blocks, sample_rows
+from ulmus.hidden import Hidden, UnderLayer, block_rows, most_rows, row_blocks, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.sources.block_sums import Wanted
 from ulmus.sources.source import AtHand, Sample, Source, Summed
@@ -61,7 +61,7 @@ class HiddenRows:
 
 
 @dataclass(frozen=True)
-class HiddenBlocks:
+class HiddenBlocks(UnderLayer):
     """Hidden rows of the blocks of a Dask collection, under a map that is fitted.
 
     ``precision`` is the estimator's dtype, ``columns`` are the units in use (None: all).
@@ -80,29 +80,9 @@ class HiddenBlocks:
         return partial(_layer, self.features, self.precision, self.columns)
 
     @cached_property
-    def layer(self) -> Layer:
+    def layer(self) -> Layer:  # type: ignore[override]
         """The layer, for rows that are taken."""
         return self._recipe(self.rows.example)
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return self.layer.width
-
-    @property
-    def offset(self) -> float:
-        """What the blocks are short of."""
-        return self.layer.offset
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of H."""
-        return self.layer.dtype
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one entry of H."""
-        return itemsize(self.layer.dtype)
 
     @property
     def X(self) -> Rows:
