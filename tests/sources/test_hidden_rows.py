@@ -16,7 +16,9 @@ from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden
 from ulmus.methods.candidates import nested_laplacians
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge
-from ulmus.sources.hidden_rows import HiddenBlocks, with_targets
+from ulmus.problem import Problem
+from ulmus.sources.hidden_rows import HiddenBlocks
+from ulmus.sources.source import AtHand
 from ulmus.targets import ClassTargets
 
 dask = pytest.importorskip("dask")
@@ -62,8 +64,8 @@ def test_blocks_say_what_rows_in_memory_say(units):
 @pytest.mark.parametrize("C", [1.0, DEFAULT_GRID], ids=["given", "chosen"])
 def test_a_ridge_on_blocks_is_the_one_in_memory(C):
     targets = ClassTargets((X[:, 0] > 0).astype(int) + (X[:, 1] > 1), 3)
-    a = Ridge(C).fit(with_targets(HERE, targets))
-    b = Ridge(C).fit(with_targets(HiddenBlocks(lazy(), FEATURES, None), targets))
+    a = Ridge(C).fit(AtHand(Problem(HERE, targets)))
+    b = Ridge(C).fit(HiddenBlocks(lazy(), FEATURES, None).with_targets(targets))
     assert a.C == b.C
     assert_allclose(b.coef, a.coef, atol=1e-7 * np.abs(a.coef).max())
     assert_array_equal(b.loo_rows, a.loo_rows)

@@ -14,8 +14,9 @@ from ulmus.fitted import OnDevice
 from ulmus.hidden import Hidden
 from ulmus.methods.quadratic_penalty import sound_factor
 from ulmus.methods.ridge import Ridge
-from ulmus.problem import Moments, Solution
-from ulmus.sources.hidden_rows import HiddenBlocks, with_targets
+from ulmus.problem import Moments, Problem, Solution
+from ulmus.sources.hidden_rows import HiddenBlocks
+from ulmus.sources.source import AtHand, Source
 from ulmus.targets import ClassTargets, Targets, ValueTargets, coded
 from ulmus.typing import Array
 
@@ -49,7 +50,12 @@ class PseudoRidge:
         cls, H: Hidden | HiddenBlocks, targets: ClassTargets | ValueTargets, C: float | np.ndarray
     ) -> tuple["PseudoRidge", Solution]:
         """Ridge on all rows, and what other targets start from."""
-        found = Ridge(C).fit(with_targets(H, targets, chooses=np.ndim(C) > 0))
+        source: Source
+        if isinstance(H, HiddenBlocks):
+            source = H.with_targets(targets, chooses=np.ndim(C) > 0)
+        else:
+            source = AtHand(Problem(H, targets.placed(H.X)))
+        found = Ridge(C).fit(source)
         return cls(targets, found.C, found.moments), found
 
     def refit(

@@ -23,7 +23,7 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, UnderLayer, block_rows, most_rows, row_blocks, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.sources.block_sums import Wanted
-from ulmus.sources.source import AtHand, Sample, Source, Summed
+from ulmus.sources.source import Sample, Summed
 from ulmus.targets import Targets
 from ulmus.typing import DType, Layer, Rows
 
@@ -120,6 +120,15 @@ class HiddenBlocks(UnderLayer):
             self.rows.compute(*(self._task(call, X) for _, _, X in self.rows.parts()))
         )
 
+    def with_targets(self, targets: Targets, chooses: bool = True) -> Summed:
+        """All rows with these targets, for a ridge; the same rows are left out as in memory.
+
+        ``chooses`` says whether rows are left out at all.
+        """
+        wanted = Wanted.of(len(self), chooses, 0)
+        problem = Problem(self.take(wanted.rows), targets.take(wanted.rows))
+        return Summed(self.moments(targets), Sample(problem, wanted.left, wanted.calibration))
+
     def moments(self, targets: Targets) -> Moments:
         """The sums over all rows, with these targets."""
         parts = [
@@ -157,18 +166,6 @@ class HiddenBlocks(UnderLayer):
     @cached_property
     def _shared_recipe(self) -> Any:
         return self.rows.shared(self._recipe)
-
-
-def with_targets(H: Hidden | HiddenBlocks, targets: Targets, chooses: bool = True) -> Source:
-    """All rows with these targets, for a ridge; the same rows are left out wherever they lie.
-
-    ``chooses`` says whether rows are left out at all.
-    """
-    if isinstance(H, Hidden):
-        return AtHand(Problem(H, targets.placed(H.X)))
-    wanted = Wanted.of(len(H), chooses, 0)
-    problem = Problem(H.take(wanted.rows), targets.take(wanted.rows))
-    return Summed(H.moments(targets), Sample(problem, wanted.left, wanted.calibration))
 
 
 @dataclass(frozen=True)
