@@ -35,6 +35,7 @@ from benchmarks import (
     scale,
     streams,
     tables,
+    tabular,
     units,
 )
 from benchmarks.measure import machine, race
@@ -315,6 +316,12 @@ def run_choices(folder, rounds):
 def run_tables(folder, rounds):
     """Shapes of a table's numbers."""
     return _cases(tables.measure(), "Shapes of numbers in tables")
+
+
+def run_tabular(folder, rounds):
+    """Untuned models on tables: five splits, or one with ``--quick``."""
+    found = tabular.measure(5 if rounds > 1 else 1)
+    return found, tabular.ratios(found), tabular.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -680,6 +687,7 @@ RUNS = {
     "streams": run_streams,
     "ridges": run_ridges,
     "tables": run_tables,
+    "tabular": run_tabular,
 }
 
 
@@ -688,11 +696,13 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*RUNS, []], help="which (default: all)")
     parser.add_argument("--rounds", type=int, default=3, help="best of this many (default: 3)")
+    parser.add_argument("--quick", action="store_true", help="one round, or one split of the data")
     parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
     arguments = parser.parse_args()
     for name in arguments.names or RUNS:
         with tempfile.TemporaryDirectory() as folder:
-            best, ratios, page = RUNS[name](Path(folder), arguments.rounds)
+            rounds = 1 if arguments.quick else arguments.rounds
+            best, ratios, page = RUNS[name](Path(folder), rounds)
         if ratios:
             lines = [(what, f"{ratio:.3g}") for what, ratio in ratios.items()]
             page += "\n\n" + table("Ratios", ["what", "ratio"], lines)

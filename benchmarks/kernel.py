@@ -85,7 +85,7 @@ def _rpcholesky(folder, rank):
 
     X, T, X_test, y_test, gamma = _small(folder)
     y = T.argmax(axis=1)
-    model = KernelELMClassifier(rank=rank, gamma=gamma, C=10.0, scaling=None, random_state=0)
+    model = KernelELMClassifier("rbf", rank=rank, gamma=gamma, C=10.0, scaling=None, random_state=0)
 
     def work():
         model.fit(X, y)
@@ -143,7 +143,7 @@ def _estimator(folder, estimator):
 def _ulmus(folder, rank, C):
     from ulmus import KernelELMClassifier
 
-    return _estimator(folder, KernelELMClassifier(rank=rank, C=C, random_state=0))
+    return _estimator(folder, KernelELMClassifier("rbf", rank=rank, C=C, random_state=0))
 
 
 def _nystroem(folder, rank):
@@ -159,7 +159,7 @@ def _exact(folder, C):
     from ulmus import KernelELMClassifier
 
     X, y, _, _ = _load(folder, EXACT)
-    model = KernelELMClassifier(method="exact", C=C)
+    model = KernelELMClassifier("rbf", method="exact", C=C)
 
     def work():
         model.fit(X.astype(float), y)

@@ -102,7 +102,7 @@ def projections(trials=4):
         options = {"C": 2.0 ** row.settings["C"], "gamma": 2.0 ** row.settings["gamma"] / 2}
         for project in (False, True):
             kind = KernelELMClassifier if project else randomized.SketchInInverse
-            model = kind(method="randomized", scaling=None, **options)
+            model = kind("rbf", method="randomized", scaling=None, **options)
             for part in (0.01, 0.05, 0.1):
                 rates = [
                     model.set_params(rank=part, random_state=seed).fit(X, y).score(X_test, y_test)
@@ -226,7 +226,7 @@ def vanishing_values():
     for case, (least, lost) in cases.items():
         cut = patch("ulmus.kernels.functions.decay", _cut(least))
         with cut, patch.object(kernel_matrix, "_LOST", lost):
-            model = KernelELMClassifier(gamma=2.0, C=1.0, scaling=None, method="exact")
+            model = KernelELMClassifier("rbf", gamma=2.0, C=1.0, scaling=None, method="exact")
             start = time.process_time()
             model.fit(X, y)
             seconds = time.process_time() - start

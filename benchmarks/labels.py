@@ -93,7 +93,7 @@ def peers():
         "SelfTraining, SVC": SelfTrainingClassifier(SVC(probability=True, random_state=0)),
         "SVC": SVC(),
         "ELM": ELMClassifier(random_state=0),
-        "kernel ELM": KernelELMClassifier(),
+        "kernel ELM": KernelELMClassifier("rbf"),
     }
 
 

@@ -15,7 +15,7 @@ from ulmus import ELMClassifier, KernelELMClassifier, SemiSupervisedELMClassifie
 MODELS = {
     "ELMClassifier, 1000 units": ELMClassifier(random_state=0),
     "SemiSupervisedELMClassifier, 2000 units": SemiSupervisedELMClassifier(C=10, lam=0.1),
-    "KernelELMClassifier, 898 landmarks": KernelELMClassifier(C=10.0),
+    "KernelELMClassifier, 898 landmarks": KernelELMClassifier("rbf", C=10.0),
 }
 SIZES = (1, 100)
 

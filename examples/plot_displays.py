@@ -42,7 +42,7 @@ few[known] = y[known]
 # with a kernel.
 
 model = ELMClassifier(n_hidden=500, random_state=0).fit(X, y)
-kernel = KernelELMClassifier(method=LowRank(tol=1e-2), random_state=0).fit(X, y)
+kernel = KernelELMClassifier("rbf", method=LowRank(tol=1e-2), random_state=0).fit(X, y)
 display = LOOPathDisplay.from_estimator(model, name="ELM")
 LOOPathDisplay.from_estimator(kernel, name="kernel ELM", ax=display.ax_)
 plt.show()

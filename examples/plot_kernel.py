@@ -25,7 +25,7 @@ for method, name in (
     phi = KernelFeatures(rank=60, gamma=5.0, method=method, random_state=0).fit(X)
     KernelSpectrumDisplay(phi.approximation_path_, name=name).plot(axes[0])
 
-model = KernelELMClassifier(gamma=5.0, method=LowRank(tol=1e-2), random_state=0).fit(X, y)
+model = KernelELMClassifier("rbf", gamma=5.0, method=LowRank(tol=1e-2), random_state=0).fit(X, y)
 landmarks = model.landmarks_ / model.scaling_.factor + model.scaling_.center
 axes[1].scatter(*X.T, c=y, s=4, cmap="coolwarm", alpha=0.4)
 axes[1].scatter(*landmarks.T, s=40, facecolors="none", edgecolors="black")

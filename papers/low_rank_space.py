@@ -78,7 +78,7 @@ def _curve(settings, fold):
     """The test rate at every C that is tried, and the seconds of one fit."""
     if "space" in settings:
         return _in_space(settings, fold)
-    model = KernelELMClassifier(gamma="loo", random_state=fold.seed)
+    model = KernelELMClassifier("rbf", gamma="loo", random_state=fold.seed)
     if settings["model"] in ALTERNATIVES:
         columns = min(settings["width"], len(fold.X))
         model = ALTERNATIVES[settings["model"]](columns, fold.seed)

@@ -89,14 +89,14 @@ class SketchInInverse(KernelELMClassifier):
     What the factor misses of a new row is multiplied by C.
     """
 
-    def _solve(self, K, rows, problem, grid, rng):
+    def _solve(self, K, rows, problem, method, rng):
         n, seed = len(K), rng.randint(2**31 - 2)
         how = self._approximation(n)
         rank, tol = most_columns(how.rank, how.tol, n, n), how.tol or 0.0
         more = how.oversampling, how.power_steps
         found = low_rank(K, how.method, rank, tol, rng, *more, literal=True)
         problem = replace(problem, H=found.H)
-        solution = solve(problem, grid, seed)
+        solution = solve(problem, method.C, seed)
         self.method_, self.landmarks_ = how.method, rows
         self.dual_coef_, self.intercept_ = residual_coef(problem, solution), solution.intercept
         self._accept_factor(found)

@@ -122,7 +122,7 @@ def test_a_choice_and_its_reason():
     assert "fewer rows than hidden units" in wide.solver_reason_
     asked = ELMClassifier(n_hidden=20, C=1.0, solver="dual", random_state=0).fit(X, y)
     assert asked.solver_reason_ == "asked for"
-    kernel = KernelELMClassifier(gamma="loo", rank=20, random_state=0).fit(X, y)
+    kernel = KernelELMClassifier("rbf", gamma="loo", rank=20, random_state=0).fit(X, y)
     assert dict(facts(kernel))["kernel"].endswith("gamma chosen by leaving out each row once")
     assert dict(facts(kernel))["rank"].startswith("20 by rpcholesky, ")
 

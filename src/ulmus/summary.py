@@ -71,7 +71,10 @@ def _units(model: Any) -> str:
 
 
 def _kernel(model: Any) -> str:
-    chosen = ", gamma chosen by leaving out each row once" if hasattr(model, "gamma_path_") else ""
+    chosen = ""
+    for attribute, what in (("gamma_path_", "gamma"), ("kernel_path_", "kernel")):
+        if hasattr(model, attribute):
+            chosen = f", {what} chosen by leaving out each row once"
     return _short(repr(model.kernel_), 80) + chosen
 
 

@@ -87,7 +87,8 @@ def expected(model, A, weight=None):
 @pytest.mark.parametrize("name", CASES)
 def test_importances_are_mean_squared_gradients(name):
     model = fitted(name)
-    np.testing.assert_allclose(model.feature_importances_, expected(model, X), rtol=2e-5)
+    # Differences do not hold the share of a column with hardly any weight.
+    np.testing.assert_allclose(model.feature_importances_, expected(model, X), rtol=2e-5, atol=1e-9)
     assert not hasattr(model, "coef_")
 
 

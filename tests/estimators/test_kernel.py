@@ -44,7 +44,7 @@ def test_digits_by_default():
 
 def test_past_two_thousand_rows_it_is_low_rank():
     X, y = make_moons(2500, noise=0.2, random_state=0)
-    model = KernelELMClassifier(random_state=0).fit(X, y)
+    model = KernelELMClassifier("rbf", random_state=0).fit(X, y)
     assert model.method_ == "rpcholesky"
     assert model.rank_ < 2000  # two columns have no more directions than that
     assert model.approximation_error_ < 1e-6
@@ -59,20 +59,20 @@ def test_every_kernel_learns_iris(kernel):
 
 def test_gamma_is_chosen_by_leaving_rows_out():
     X, y = make_moons(300, noise=0.15, random_state=0)
-    plain = KernelELMClassifier(C=1.0).fit(X, y)
-    chosen = KernelELMClassifier(C=1.0, gamma="loo").fit(X, y)
+    plain = KernelELMClassifier("rbf", C=1.0).fit(X, y)
+    chosen = KernelELMClassifier("rbf", C=1.0, gamma="loo").fit(X, y)
     path = chosen.gamma_path_
     assert len(path["gamma"]) == 7
     best = min(zip(path["error_rate"], path["squared_error"], path["gamma"], strict=True))
     assert np.isclose(chosen.kernel_.gamma, best[2])
-    assert path["error_rate"].min() <= 1 - KernelELMClassifier(C=[1.0]).fit(X, y).loo_score_
+    assert path["error_rate"].min() <= 1 - KernelELMClassifier("rbf", C=[1.0]).fit(X, y).loo_score_
     assert np.isclose(path["gamma"][3], plain.kernel_.gamma)
 
 
 def test_gamma_is_chosen_on_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr("ulmus.estimators.kernel_elm._WIDTH_ROWS", 200)
+    monkeypatch.setattr("ulmus.estimators.kernel_selection.CHOICE_ROWS", 200)
     X, y = make_moons(300, noise=0.15, random_state=0)
-    model = KernelELMRegressor(gamma="loo", C=[1.0, 100.0], random_state=0).fit(X, 1.0 * y)
+    model = KernelELMRegressor("rbf", gamma="loo", C=[1.0, 100.0], random_state=0).fit(X, 1.0 * y)
     assert "error_rate" not in model.gamma_path_
     assert model.kernel_.gamma in model.gamma_path_["gamma"]
 
@@ -157,8 +157,8 @@ def test_rows_without_weight_are_as_if_they_were_not_there():
 def test_balanced_classes_and_balanced_weights_are_one():
     X, y = IRIS[0][:110], IRIS[1][:110]
     weight = (110 / 3 / np.bincount(y))[y]
-    a = KernelELMClassifier(C=1.0, class_weight="balanced").fit(X, y)
-    b = KernelELMClassifier(C=1.0, gamma=a.kernel_.gamma, scaling=None)
+    a = KernelELMClassifier("rbf", C=1.0, class_weight="balanced").fit(X, y)
+    b = KernelELMClassifier("rbf", C=1.0, gamma=a.kernel_.gamma, scaling=None)
     rows = (X - a.scaling_.center) * a.scaling_.factor
     b.fit(rows, y, weight)
     assert_allclose(a.decision_function(X), b.decision_function(rows), atol=1e-8)
@@ -215,8 +215,6 @@ def both(**options):
         ({"gamma": -1}, "must be 'mean'"),
         ({"gamma": np.nan}, "must be 'mean'"),
         ({"gamma": "auto"}, "must be 'mean'"),
-        ({"degree": 0}, "whole number from 1 to 100"),
-        ({"degree": 2.5}, "whole number from 1 to 100"),
         ({"coef0": -1.0}, "zero or more"),
         ({"rank": 0}, "at least 1"),
         ({"rank": -3}, "at least 1"),
@@ -242,6 +240,12 @@ def test_arguments_that_cannot_be_used(options, message):
         with pytest.raises(InvalidParameterError, match=message):
             model.fit(*IRIS)
         assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@pytest.mark.parametrize("degree", [0, 2.5])
+def test_a_degree_that_cannot_be_used(degree):
+    with pytest.raises(InvalidParameterError, match="whole number from 1 to 100"):
+        KernelFeatures("poly", degree=degree).fit(*IRIS)
 
 
 def test_arguments_that_contradict():

@@ -309,7 +309,7 @@ def test_the_path_of_a_kernel_is_that_of_its_refits():
     X, y = some_rows()
     Cs = [0.1, 10.0]
     make = lambda C: KernelELMClassifier(  # noqa: E731
-        gamma=0.3, scaling=None, C=C, class_weight="balanced"
+        "rbf", gamma=0.3, scaling=None, C=C, class_weight="balanced"
     )
     expected = [errors_of_refits(make(1.0), X, y, C) for C in Cs]
     assert_allclose(make(Cs).fit(X, y).loo_path_["error_rate"], expected, atol=1e-12)

@@ -23,7 +23,7 @@ from ulmus import (
 )
 from ulmus.kernels import RBF
 
-PLAIN = {"scaling": None, "gamma": 0.4}
+PLAIN = {"kernel": "rbf", "scaling": None, "gamma": 0.4}
 
 
 def problem(seed=0, n=60, outputs=2):
@@ -100,7 +100,7 @@ def test_weight_two_is_the_row_twice(method):
 @pytest.mark.parametrize("method", ["rpcholesky", "nystrom", "randomized", "eig"])
 def test_all_columns_are_the_exact_solve(method):
     X, T = problem(7)
-    options = {"C": 10.0, "gamma": 2.0, "scaling": None, "random_state": 0}
+    options = {"kernel": "rbf", "C": 10.0, "gamma": 2.0, "scaling": None, "random_state": 0}
     exact = KernelELMRegressor(**options).fit(X, T)
     full = KernelELMRegressor(method=method, rank=1.0, **options).fit(X, T)
     Z = make_rows(1, 20)

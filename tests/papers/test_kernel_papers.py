@@ -226,7 +226,12 @@ def test_without_projection_it_is_equation_twenty():
     X = np.random.default_rng(8).standard_normal((60, 3))
     y = (X[:, 0] > 0).astype(int)
     model = randomized.SketchInInverse(
-        C=8.0, gamma=0.4, scaling=None, method=Randomized(20, oversampling=0), random_state=0
+        "rbf",
+        C=8.0,
+        gamma=0.4,
+        scaling=None,
+        method=Randomized(20, oversampling=0),
+        random_state=0,
     ).fit(X, y)
     rng = np.random.RandomState(0)
     rng.randint(2**31 - 2, size=2)  # what the estimator draws before the sketch

@@ -116,6 +116,7 @@ CASES = {
     "kernel": (KernelELMClassifier(), X, NAMES),
     "kernel, low rank": (KernelELMClassifier("laplacian", rank=12, random_state=0), X, Y),
     "kernel, sparse": (KernelELMClassifier("arcsine", rank=12, random_state=0), SPARSE, Y),
+    "kernel, exponential": (KernelELMRegressor("exponential", C=1.0), X, X[:, :2]),
     "kernel, infinite": (KernelELMClassifier("infinite_rbf", C=1.0), SINGLE, Y),
     "kernel, tolerance": (KernelELMClassifier(method=LowRank(tol=0.1), C=1.0), X, Y),
     "kernel, cosine": (KernelELMClassifier("cosine", C=1.0), X, Y),

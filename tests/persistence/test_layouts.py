@@ -107,10 +107,10 @@ MODELS = {
     "kernel": lambda: fitted(ulmus.KernelELMClassifier(C=1.0)),
     "kernel, given": lambda: fitted(ulmus.KernelELMClassifier("precomputed", C=1.0), X @ X.T),
     "kernel, sparse rows": lambda: fitted(
-        ulmus.KernelELMClassifier(C=1.0), sp.csr_array(np.where(X > 3, X, 0.0))
+        ulmus.KernelELMClassifier("rbf", C=1.0), sp.csr_array(np.where(X > 3, X, 0.0))
     ),
     "kernel, sparse rows as they are": lambda: fitted(
-        ulmus.KernelELMClassifier(C=1.0, scaling=None), sp.csr_array(np.where(X > 3, X, 0.0))
+        ulmus.KernelELMClassifier("rbf", C=1.0, scaling=None), sp.csr_array(np.where(X > 3, X, 0.0))
     ),
     "hinge": lambda: fitted(ulmus.SparseELMClassifier(**few)),
     "hinge, kernel": lambda: fitted(ulmus.SparseELMClassifier(kernel="rbf")),

@@ -89,7 +89,7 @@ def test_the_mark_is_on_the_pair_that_was_chosen(lam):
 
 
 def test_the_width_of_a_kernel_has_a_curve_too():
-    model = KernelELMClassifier(gamma="loo", C=1.0, random_state=0).fit(X, y)
+    model = KernelELMClassifier("rbf", gamma="loo", C=1.0, random_state=0).fit(X, y)
     display = LOOPathDisplay.from_estimator(model, parameter="gamma", ax=new_axes())
     assert_array_equal(display.line_.get_xdata(), model.gamma_path_["gamma"])
     assert display.chosen_.get_xdata()[0] == model.kernel_.gamma

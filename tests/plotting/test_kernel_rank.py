@@ -38,7 +38,7 @@ def test_the_path_is_what_the_columns_leave(method):
     "model",
     [
         KernelFeatures(tol=0.05, gamma=1.0, random_state=0),
-        KernelELMRegressor(method=LowRank(tol=0.05), gamma=1.0, random_state=0),
+        KernelELMRegressor("rbf", method=LowRank(tol=0.05), gamma=1.0, random_state=0),
         ELMClassifier(KernelFeatures(tol=0.05, gamma=1.0), random_state=0),
     ],
     ids=lambda model: type(model).__name__,
@@ -58,7 +58,7 @@ def test_the_curve_the_rank_and_the_tolerance(model):
 
 
 def test_an_exact_kernel_is_drawn_by_its_eigenvalues():
-    model = KernelELMClassifier(gamma=1.0).fit(X, y)
+    model = KernelELMClassifier("rbf", gamma=1.0).fit(X, y)
     display = KernelSpectrumDisplay.from_estimator(model, ax=new_axes())
     best = KernelFeatures(rank=20, gamma=1.0, method="eig").fit(X).approximation_path_
     assert_allclose(display.missing[:20], best, atol=1e-9)

@@ -48,12 +48,12 @@ def _space(
     n, dtype = len(blocks), floating(blocks, estimator.dtype)
     X, y, weight = blocks.take(candidates(n, dtype, 0))
     problem = known.problem(y, weight, whole=True).among(np.arange(X.shape[0]))
-    K, scaled, rng = estimator._learn_kernel(X, problem, method.C, weight)
+    K, scaled, rng, _ = estimator._learn_kernel(X, problem, method.C, weight)
     seed = rng.randint(2**31 - 2)
     found = method.factor(K, n, rng)
     landmarks = scaled if found.rows is None else scaled[found.rows]
     estimator._accept_factor(found)
-    features = KernelFeatures(estimator.kernel, scaling=estimator.scaling)
+    features = KernelFeatures(estimator.kernel_, scaling=estimator.scaling)
     features.kernel_, features.scaling_ = estimator.kernel_, estimator.scaling_
     features.landmarks_, features.weights_ = landmarks.astype(found.dtype), found.W
     features.n_features_in_ = X.shape[1]

@@ -1,6 +1,5 @@
 """The ridge solve in the space of a kernel, exact or low-rank."""
 
-import logging
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -16,6 +15,7 @@ from ulmus.backends.namespace import (
     gathered,
     is_collection,
     is_single,
+    is_sparse,
     namespace,
     on_host,
     placed,
@@ -24,11 +24,18 @@ from ulmus.backends.namespace import (
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import KernelInputs
+from ulmus.estimators.kernel_selection import (
+    CHOSEN,
+    check_choice,
+    choose_gamma,
+    choose_kernel,
+    given_weights,
+    trial_of,
+)
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit, watched
-from ulmus.hidden import sample_rows
-from ulmus.kernels import Kernel
 from ulmus.kernels.definition import check_method, has_gamma, is_definite
 from ulmus.kernels.kernel_matrix import (
     NAMES,
@@ -40,10 +47,9 @@ from ulmus.kernels.kernel_matrix import (
 )
 from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
-from ulmus.methods.dual import dual_path
 from ulmus.methods.kernel_ridge import EXACT, KernelRidge
 from ulmus.methods.ridge import ridge_grid
-from ulmus.problem import Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns
 from ulmus.reservoir import some_kept
 from ulmus.slopes import Slopes
@@ -51,10 +57,9 @@ from ulmus.targets import weighted_rows
 from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
-_LOG = logging.getLogger(__name__)
-# γ is chosen among these multiples of the one that the mean distance gives, on so many rows.
-_WIDTHS = 2.0 ** np.arange(-6, 7, 2)
-_WIDTH_ROWS = 2000
+# Up to this many rows a kernel that was chosen is used whole: with its C known it takes a Cholesky
+# factor and an inverse, 4 s of one core and 0.8 GB for so many rows.
+_CHOSEN_EXACT = 5000
 
 
 class KernelELM(KernelInputs, metaclass=ABCMeta):
@@ -64,11 +69,16 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     ----------
     method : str, LowRank or Randomized, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
-        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows and
-        "rpcholesky" past that, or where ``rank`` is given. `LowRank` has a tolerance too,
-        `Randomized` the parameters of the sketch.
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (5000 where
+        the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given. `LowRank` has
+        a tolerance too, `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
         The most columns of the factor. A float is a part of the rows. None is 2000.
+    column_weights : "loo", None or array-like of shape (n_features,), default="loo"
+        What the scaled columns are multiplied by. "loo" belongs to a kernel that is chosen: columns
+        are weighed by the root of the mean squared gradient of the outputs, where that
+        lowers the left-out error. Other kernels use the columns as they are scaled, unless weights
+        are given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
         by exact leave-one-out from 25 values; a list is chosen from in the same way.
@@ -98,8 +108,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         The part of the kernel's trace that the factor misses.
     approximation_path_ : ndarray of shape (rank,)
         What is missing after each column of the factor, where it is not exact.
+    column_weights_ : ndarray of shape (n_features,)
+        What the scaled columns are multiplied by, where the kernel was chosen or weights are given.
+        ``scaling_.factor`` has them in it.
+    kernel_path_ : dict of ndarrays
+        What was tried where the kernel was chosen: "kernel", "gamma", "round" (how often columns
+        had been weighed), "C" and the errors over left-out rows, of which there are at most 2000.
     gamma_path_ : dict of ndarrays
-        "gamma" and the errors at each, where it was chosen.
+        "gamma" and the errors at each, where gamma alone was chosen.
     loo_path_ : dict of ndarrays
         The mean errors over left-out rows for every C, where C was chosen. The landmarks
         stay as they are while a row is left out.
@@ -120,6 +136,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     landmarks_: OnDevice[Any]
     approximation_path_: OnDevice[Array]
     C_: float
+    column_weights_: OnDevice[Array]
+    kernel_path_: dict[str, np.ndarray]
     gamma_path_: dict[str, np.ndarray]
     loo_path_: dict[str, np.ndarray]
     loo_score_: float | None
@@ -128,6 +146,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     solver_reason_: str
     _kept: ForUpdate[Any]
     feature_importances_ = property(feature_importances)
+    # Of "poly"; another is given as an object, `ulmus.kernels.Polynomial`.
+    degree = 3
 
     def _checked_rows(
         self, X: Rows, y: Any, weight: Any, reset: bool
@@ -174,35 +194,46 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         self._learn_scaling(X, count)
         weight, unit = (None if c is None else placed(c, X) for c in (weight, unit))
         problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
-        K, rows, rng = self._learn_kernel(X, problem, grid, count)
-        self._solve(K, kept if self._precomputed else rows, problem, grid, rng)
+        K, rows, rng, path = self._learn_kernel(X, problem, grid, count)
+        method = replace(self._method(grid, len(K)), path=path)
+        self._solve(K, kept if self._precomputed else rows, problem, method, rng)
         return self
 
     def _learn_kernel(
         self, X: Rows, problem: Problem, grid: float | np.ndarray, count: np.ndarray | None
-    ) -> tuple[KernelMatrix, Rows, np.random.RandomState]:
-        """The kernel between the rows, these scaled, and the generator that goes on from here."""
-        rows = self._scaled(X, floating(X, self.dtype))
-        self._kept = None if self._precomputed else some_kept(X, count)
+    ) -> tuple[KernelMatrix, Rows, np.random.RandomState, ErrorPath | None]:
+        """The kernel between the rows, these scaled, and the generator that goes on from here.
+
+        With them comes what is known of every C, where the kernel was chosen.
+        """
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
-        if self.gamma == "loo":
-            self.kernel_ = self._best_kernel(rows, problem, grid, count, seed)
+        if self._chosen_names and self.scaling == "auto" and not is_sparse(X):
+            scaling = self.scaling_.without_far_values(X, count, seed)
+            if scaling is not self.scaling_:
+                self.scaling_ = scaling.weighed(getattr(self, "column_weights_", 1.0))
+        rows, path = self._scaled(X, floating(X, self.dtype)), None
+        self._kept = None if self._precomputed else some_kept(X, count)
+        if self._chosen_names:
+            path = choose_kernel(self, trial_of(rows, problem, grid, count, seed), seed)
+            rows = self._scaled(X, floating(X, self.dtype))
+        elif self.gamma == "loo":
+            choose_gamma(self, trial_of(rows, problem, grid, count, seed))
         else:
             self.kernel_ = self._kernel(rows, count, seed)
         K = GivenKernel(rows) if self._precomputed else KernelMatrix(self.kernel_, rows)
-        return K, rows, rng
+        return K, rows, rng, path
 
     def _solve(
         self,
         K: KernelMatrix,
         rows: Any,
         problem: Problem,
-        grid: float | np.ndarray,
+        method: KernelRidge,
         rng: np.random.RandomState,
     ) -> None:
         """Solve over K, whose rows (or their names) are ``rows``."""
-        problem, method = replace(problem, H=K), self._method(grid, len(K))
+        problem = replace(problem, H=K)
         with watched(self, "Kernel", columns) as update:
             solution, found = method.fit(problem, rng, update)
         self.method_, self.rank_, self.approximation_error_ = method.name, len(K), 0.0
@@ -218,12 +249,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         """Turn a solution on its landmarks into fitted attributes."""
         self.landmarks_, self.dual_coef_ = landmarks, solution.coef
         self.intercept_ = solution.intercept
+        if hasattr(self, "column_weights_"):
+            self.column_weights_ = placed(self.column_weights_, solution.coef)
         record(self, problem, solution, n_rows)
 
     def _method(self, grid: float | np.ndarray, n: int) -> KernelRidge:
         """What finds the dual coefficients of n rows."""
         named = isinstance(self.kernel, str) and not self._precomputed
-        return KernelRidge(grid, self._approximation(n), named and is_definite(self.kernel))
+        return KernelRidge(grid, self._approximation(n), named and self._definite)
 
     def _accept_factor(self, found: Factor) -> None:
         """How good the factor is, as fitted attributes."""
@@ -231,56 +264,52 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
 
-    def _best_kernel(
-        self,
-        rows: Any,
-        problem: Problem,
-        grid: float | np.ndarray,
-        count: np.ndarray | None,
-        seed: int,
-    ) -> Kernel:
-        """The best multiple of the typical γ by leaving out rows; of many, a sample."""
-        n = rows.shape[0]
-        if n > _WIDTH_ROWS:
-            chosen = np.sort(sample_rows(seed, _WIDTH_ROWS, n))
-            _LOG.info("gamma is chosen on %d of %d rows.", _WIDTH_ROWS, n)
-            rows, problem = some_rows(rows, chosen), problem.among(chosen)
-            count = None if count is None else count[chosen]
-        kernels: list[Any] = [
-            self._kernel(rows, count, seed, factor) for factor in _WIDTHS.tolist()
-        ]
-        problems = (replace(problem, H=KernelMatrix(kernel, rows)) for kernel in kernels)
-        paths: list[Any] = [dual_path(each, np.atleast_1d(grid)).path for each in problems]
-        scores = [path.score for path in paths]
-        rates, squared = zip(*scores, strict=True)
-        gammas = np.array([kernel.gamma for kernel in kernels])
-        self.gamma_path_ = {"gamma": gammas, "squared_error": np.array(squared)}
-        if paths[0].error_rate is not None:
-            self.gamma_path_["error_rate"] = np.array(rates)
-        return kernels[min(range(len(scores)), key=scores.__getitem__)]
-
     def _approximation(self, n: int) -> LowRank | Randomized | None:
         """How K is approximated, or None where it is used whole."""
-        if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= EXACT):
+        most = _CHOSEN_EXACT if self._chosen_names else EXACT
+        if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= most):
             return None
-        auto = "rpcholesky" if is_definite(self.kernel) else "randomized"
+        auto = "rpcholesky" if self._definite else "randomized"
         return approximation_of(auto if self.method == "auto" else self.method, self.rank)
 
+    @property
+    def _chosen_names(self) -> tuple[str, ...]:
+        """The kernels to choose from; none where one is given."""
+        if isinstance(self.kernel, list | tuple):
+            return tuple(self.kernel)
+        return CHOSEN if isinstance(self.kernel, str) and self.kernel == "loo" else ()
+
+    @property
+    def _definite(self) -> bool:
+        return bool(self._chosen_names) or is_definite(self.kernel)
+
+    @property
+    def _rescales(self) -> bool:
+        return super()._rescales or (bool(self._chosen_names) and self.scaling == "auto")
+
+    def _settle_scaling(self, X: Rows, columns: ColumnStatistics) -> None:
+        super()._settle_scaling(X, columns)
+        weights = given_weights(self, len(self.scaling_.factor))
+        if weights is not None:
+            self.scaling_, self.column_weights_ = self.scaling_.weighed(weights), weights
+
     def _check_parameters(self) -> None:
-        self._check_inputs()
-        if self.gamma == "loo" and not has_gamma(self.kernel):
-            raise InvalidParameterError(
-                f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none to "
-                "choose; give one by name, such as 'rbf'."
-            )
+        check_choice(self)
+        if not self._chosen_names:
+            self._check_inputs()
+            if self.gamma == "loo" and not has_gamma(self.kernel):
+                raise InvalidParameterError(
+                    f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none "
+                    "to choose; give one by name, such as 'rbf'."
+                )
         if not isinstance(self.method, LowRank | Randomized):
             check_known("method", self.method, ("auto", "exact", *NAMES))
         if self.method == "exact" and self.rank is not None:
             raise InvalidParameterError(
                 "method='exact' uses the whole kernel; leave rank out, or choose another method."
             )
-        how = self._approximation(n=EXACT + 1)
-        if how is not None:
+        how = self._approximation(n=_CHOSEN_EXACT + 1)
+        if how is not None and not self._chosen_names:
             check_method(self.kernel, how.method)
 
     def _slopes(self, X: Rows) -> Slopes | None:

@@ -23,18 +23,19 @@ class KernelInputs(BaseEstimator):
 
     Parameters
     ----------
-    kernel : str, kernel or callable, default="rbf"
-        "rbf", "laplacian", "exponential", "linear", "poly", "cosine", "sigmoid" (see
+    kernel : str, list of str, kernel or callable, default="loo"
+        "loo" chooses "laplacian", "exponential" or "rbf", its width and weights of the columns,
+        together with C, by leave-one-out on at most 2000 rows; a list of names is chosen from in
+        the same way. By name too: "linear", "poly", "cosine", "sigmoid" (see
         `ulmus.kernels.Sigmoid`), "infinite_rbf" and "arcsine" (networks with infinitely many
-        units), "precomputed", an object of `ulmus.kernels`, or a function of two sets of rows that
+        units), "precomputed". An object of `ulmus.kernels`, or a function of two sets of rows that
         gives the block between them.
     gamma : "mean", "loo" or float, default="mean"
-        γ of the kernel. "mean" takes it from the rows, as in `KernelFeatures`; "loo" chooses
-        among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most 2000 rows).
-    degree : int, default=3
-        Degree of "poly", which may be called "polynomial" too.
+        γ of a kernel that is given by name. "mean" takes it from the rows, as in `KernelFeatures`;
+        "loo" chooses among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most
+        2000 rows).
     coef0 : float, default=1.0
-        The constant in "poly" and "sigmoid", and the bias' variance in "arcsine".
+        The constant in "poly" (of degree 3) and "sigmoid", and the bias' variance in "arcsine".
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
 

@@ -8,7 +8,7 @@ for ordinary standardised data. Together they cost n·d beside the map's n·d·h
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,14 +24,20 @@ from ulmus.backends.namespace import (
     is_sparse,
     itemsize,
     namespace,
+    placed,
+    take,
     to_numpy,
 )
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
-from ulmus.hidden import block_rows, blocks_of
+from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.pairs import Shifted
 from ulmus.typing import Array, DType, Rows
 
 _REACH = 3.0
+# A value is far where it is so many times the range of the middle 98 % of its column away from it
+# (of few rows: of all but one at each end), as they are on this many rows. One such value in one
+# column cost up to 2.8 points of accuracy.
+_FAR, _SAMPLE = 10.0, 2000
 # Scales are another when a column is wider or narrower by this part, or shifted by this part of it.
 _CLOSE = 0.05
 # A column that varies by less counts as constant: the reciprocal of much less is no float64.
@@ -121,16 +127,23 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class Scaling:
-    """x ↦ (x − center) · factor, column by column."""
+    """x ↦ (x − center) · factor, column by column.
+
+    Values beyond ``least`` and ``greatest``, where there are such, are taken for these.
+    """
 
     center: Array
     factor: Array
+    least: Array | None = None
+    greatest: Array | None = None
 
     def __repr__(self) -> str:
         return f"Scaling({self.center.shape[0]} columns)"
 
     def onnx(self, x: Any) -> Any:
         """The same for the rows of an ONNX graph."""
+        if self.least is not None:
+            x = x.op("Max", self.least).op("Min", self.greatest)
         return x.scaled(self.center, self.factor)
 
     @classmethod
@@ -177,6 +190,21 @@ class Scaling:
         length = np.sqrt(np.sum((columns.deviation * factor) ** 2))
         return cls(columns.mean, factor / length if length > 0 else factor)
 
+    def weighed(self, weights: np.ndarray | float) -> "Scaling":
+        """The same with each column times its weight."""
+        return replace(self, factor=self.factor * weights)
+
+    def without_far_values(self, X: Array, weight: np.ndarray | None, seed: int) -> "Scaling":
+        """The scale of dense rows whose far values are drawn in; this one where there are none.
+
+        One far value would else set the scale of its column, and make the others all but equal.
+        """
+        ends = _ordinary_ends(X, seed)
+        if ends is None:
+            return self
+        columns = ColumnStatistics.of(_within(X, *ends), weight)
+        return replace(Scaling.auto(columns), least=ends[0], greatest=ends[1])
+
     def close_to(self, other: "Scaling") -> bool:
         """Whether both make nearly the same of the inputs, column by column."""
         largest = np.maximum(self.factor, other.factor)
@@ -196,10 +224,13 @@ class Scaling:
             return self
         # Factors that float32 does not hold are used in float64.
         dtype = floating(like, None if self._ordinary else np.float64)
-        return Scaling(from_numpy(self.center, like, dtype), from_numpy(self.factor, like, dtype))
+        parts = self.center, self.factor, self.least, self.greatest
+        return Scaling(*(None if x is None else from_numpy(x, like, dtype) for x in parts))
 
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
+        if self.least is not None:
+            X = _within(X, self.least, self.greatest)
         if is_numpy(X):
             # Centred and scaled before any narrowing, so that a timestamp survives float32.
             if X.dtype == out.dtype == np.float32 and self._ordinary:
@@ -225,13 +256,43 @@ class Scaling:
     def rows(self, X: Rows, dtype: DType) -> Any:
         """The scaled rows as kernels take them: sparse ones keep their zeros (`Shifted`)."""
         xp = namespace(self.center)
-        if bool(xp.all((self.center == 0.0) & (self.factor == 1.0))):
+        plain = self.least is None
+        if plain and bool(xp.all((self.center == 0.0) & (self.factor == 1.0))):
             return cast(X, dtype)
         if is_sparse(X):
             return Shifted(self.sparse(X, dtype), self.shift.astype(dtype))
         rows = namespace(X).empty(X.shape, dtype=dtype, device=X.device)
         self.dense(X, rows)
         return rows
+
+
+def _ordinary_ends(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the greatest value of each column that are not far; None where none is far."""
+    n, xp = X.shape[0], namespace(X)
+    few = X if n <= _SAMPLE else take(X, np.sort(sample_rows(seed, _SAMPLE, n)))
+    ordered = np.sort(to_numpy(few).astype(float), axis=0)
+    beyond = min(-(-len(ordered) // 100), (len(ordered) - 1) // 2)
+    low, high = ordered[beyond], ordered[-1 - beyond]
+    room = np.where(high > low, _FAR * (high - low), np.inf)
+    dtype = floating(X)
+    inner = from_numpy(low - room, X, dtype) <= X, from_numpy(high + room, X, dtype) >= X
+    if bool(xp.all(inner[0])) and bool(xp.all(inner[1])):
+        return None
+    ends = (
+        xp.min(xp.where(inner[0], X, xp.max(X, axis=0)), axis=0),
+        xp.max(xp.where(inner[1], X, xp.min(X, axis=0)), axis=0),
+    )
+    least, greatest = (to_numpy(end).astype(float) for end in ends)
+    return least, greatest
+
+
+def _within(X: Array, least: Array, greatest: Array) -> Array:
+    """X with values beyond the ends of their columns taken for these."""
+    xp, dtype = namespace(X), floating(X)
+    ends = [placed(end, X) for end in (least, greatest)]
+    low, high = (xp.astype(end, dtype, copy=False) for end in ends)
+    X = xp.astype(X, dtype, copy=False)
+    return xp.minimum(xp.maximum(X, low), high)
 
 
 def check_scaling(scaling: Any) -> None:

@@ -234,6 +234,11 @@ def scales_inputs(kernel: KernelName, scaling: str | None) -> bool:
     return scaling == "auto" and isinstance(kernel, str) and kernel != "precomputed"
 
 
+def has_gradient(kernel: str) -> bool:
+    """Whether a kernel that is given by name states its gradient."""
+    return KERNELS[kernel].slopes is not Kernel.slopes
+
+
 def has_gamma(kernel: KernelName) -> bool:
     """Whether the kernel is given by name and has a γ."""
     return isinstance(kernel, str) and "gamma" in parameters_of(KERNELS[kernel])

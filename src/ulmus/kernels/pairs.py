@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
@@ -59,6 +60,16 @@ class Shifted:
 def some_rows(X: Rows, rows: Any) -> Rows:
     """Rows of X, whatever kind they are of, by a slice or by their numbers."""
     return X[rows] if isinstance(X, Shifted) else take(X, rows)
+
+
+def weighed_columns(X: Rows, weights: np.ndarray) -> Rows:
+    """Rows on the host with each column times its weight."""
+    if isinstance(X, Shifted):
+        shift = (X.shift * weights).astype(X.shift.dtype)
+        return Shifted(weighed_columns(X.rows, weights), shift)
+    if is_sparse(X):
+        return (X @ sp.diags_array(weights)).tocsr().astype(X.dtype)
+    return (X * weights).astype(X.dtype)
 
 
 def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:

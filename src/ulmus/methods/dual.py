@@ -211,14 +211,17 @@ def row_space(problem: Problem) -> RowSpace:
     return HiddenRows(*rows, whole)
 
 
-def dual(problem: Problem, C: float) -> Solution:
-    """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once."""
+def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
+    """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once.
+
+    ``asked`` says whether the user gave C, and is to be warned where K does not hold it.
+    """
     rows = row_space(problem)
     K, lift = rows.kernel()
     factor = sound_factor(K, C)
     if factor is None:
         # 1/C is below K's rounding; the eigenbasis holds it there.
-        if rows.rounding > 1.0 / C:
+        if asked and rows.rounding > 1.0 / C:
             warn_of_rounding(C)
         return RowSpectrum.of(problem, rows, K, lift).solution(C)
     alpha = factor.solve(rows.S)

@@ -15,7 +15,7 @@ from ulmus.kernels.lowrank import Factor, factor_of
 from ulmus.kernels.partial_cholesky import Watch
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import solve
-from ulmus.problem import Problem, Solution
+from ulmus.problem import ErrorPath, Problem, Solution
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
@@ -25,12 +25,14 @@ EXACT = 2000
 class KernelRidge:
     """One C, or an array to choose from, and how K is approximated (None: it is used whole).
 
-    ``definite`` says that K is known to have no negative eigenvalue.
+    ``definite`` says that K is known to have no negative eigenvalue. ``path`` are the left-out
+    errors of every C where they are known already, from these rows or some of them.
     """
 
     C: float | np.ndarray
     approximation: LowRank | Randomized | None = None
     definite: bool = False
+    path: ErrorPath | None = None
     parameters: ClassVar[tuple[str, ...]] = ("C",)
 
     @property
@@ -65,6 +67,9 @@ class KernelRidge:
 
     def _exact(self, problem: Problem) -> Solution:
         """Solve over the whole of K."""
+        if self.path is not None and not problem.reweighs:
+            C = float(self.path.C[self.path.best])
+            return replace(dual(problem, C, asked=False), path=self.path)
         if isinstance(self.C, np.ndarray):
             return dual_path(problem, self.C)
         if self.definite:

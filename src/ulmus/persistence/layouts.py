@@ -69,7 +69,10 @@ _PARAMETERS: dict[str, Spec] = {
     "activation": f"word {' '.join(ACTIVATIONS)} | function",
     "node": "word gaussian random_gaussian exponential robust",
     "scaling": "word auto | none",
-    "kernel": "text | function | a Kernel",
+    "kernel": lambda value, sizes: (
+        fits(value, "text | function | a Kernel | tuple text", sizes)
+        or (type(value) is list and fits(tuple(value), "tuple text", sizes))
+    ),
     "row_normalize": "flag",
 }
 # Where a name means something else, or is not always there.
@@ -136,12 +139,19 @@ def _landmarks(model: Any, sizes: Sizes) -> bool:
         return fits(model.landmarks_ if own else model.support_, "places l below d", sizes)
     scaling, rows = model.scaling_, model.landmarks_ if own else model.support_vectors_
     scaled = bool(scaling.center.any() or (scaling.factor != 1.0).any())
-    if scaled and not model._rescales:
+    if scaled and not (model._rescales or _only_weighed(model, sizes)):
         return False
     # Sparse rows that are scaled keep their zeros, and have their shift beside them.
     if scaled and fits(rows, "a Shifted", sizes):
         return fits(rows.rows, "floats l d | csr fd l d", sizes)
     return fits(rows, "floats l d" if scaled else "floats l d | csr fd l d", sizes)
+
+
+def _only_weighed(model: Any, sizes: Sizes) -> bool:
+    """Whether columns are not scaled, but multiplied by their weights."""
+    weights, scaling = vars(model).get("column_weights_"), model.scaling_
+    sound = fits(weights, "floats d", sizes) and not scaling.center.any()
+    return sound and bool((scaling.factor == weights).all())
 
 
 # ---------------------------------------------------------------- parts
@@ -207,7 +217,9 @@ PARTS: dict[str, Layout] = {
         weight="positive",
         **dict.fromkeys(("mean", "deviation", "least", "greatest"), "floats d"),
     ),
-    "ulmus.features.scaling.Scaling": _part(center="floats d", factor="floats d"),
+    "ulmus.features.scaling.Scaling": _part(
+        center="floats d", factor="floats d", least="floats d | none", greatest="floats d | none"
+    ),
     "ulmus.graphs.Laplacian": _part(
         matrix="csr fd n n", power=f"whole 1 {_MOST_PRODUCTS}", degree="floats n | none"
     ),

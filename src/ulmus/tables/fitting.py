@@ -341,7 +341,7 @@ def _fitted(settings: Settings, Z: Rows, y: np.ndarray, units: int | None) -> tu
     else:
         kind = KernelELMClassifier if settings.classify else KernelELMRegressor
         # Wide kernels have large coefficients of both signs: their sum needs double precision.
-        estimator = kind(gamma="loo", dtype="float64", **shared)
+        estimator = kind("rbf", gamma="loo", dtype="float64", **shared)
     estimator.fit(Z, y)
     path = estimator.loo_path_
     return estimator, float(path["squared_error"][path["C"] == estimator.C_][0])
