@@ -21,6 +21,7 @@ from ulmus import (
     SemiSupervisedELMRegressor,
 )
 from ulmus.distributed.rows import BlockRows
+from ulmus.estimators import row_graphs
 from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics
@@ -182,6 +183,18 @@ def test_what_travels_with_a_prediction_is_light():
 def test_what_cannot_be_used(arguments, words):
     with pytest.raises(InvalidParameterError, match=words):
         SemiSupervisedELMClassifier(n_hidden=20, **arguments).fit(blocks(X), blocks(CODES))
+
+
+@pytest.mark.parametrize("coupling", ["auto", "tight", "free"])
+def test_graphs_of_blocks_that_cannot_be_used(monkeypatch, coupling):
+    model = SemiSupervisedELMClassifier(n_hidden=20, coupling=coupling)
+    with pytest.raises(InvalidInputError, match="The graph has 20 rows, and X has 500"):
+        model.set_params(graph=KNNGraph(3).affinity(X[:20])).fit(blocks(X), blocks(CODES))
+    with pytest.raises(InvalidInputError, match="Only one class is left, 1"):
+        model.fit(blocks(X), blocks(np.where(CODES < 0, CODES, 1)))
+    monkeypatch.setattr(row_graphs, "available_memory", lambda: 1e5)
+    with pytest.raises(InvalidParameterError, match=r"of 500 rows needs? about .* MB .* 100 kB"):
+        model.set_params(graph=KNNGraph(40)).fit(blocks(X), blocks(CODES))
 
 
 def test_what_is_wrong_is_named():
