@@ -264,10 +264,8 @@ def _averaged(
     return to_numpy(sum(w * P for w, P in zip(weights, likely, strict=True)))
 
 
-def _likely(setting: Setting, candidate: Candidate, F: np.ndarray) -> np.ndarray:
-    if not setting.classes:
-        return F
-    return np.asarray(probabilities(F, candidate.temperature))
+def _likely(setting: Setting, candidate: Candidate, F: Array) -> Array:
+    return probabilities(F, candidate.temperature) if setting.classes else F
 
 
 def _coef(setting: Setting, candidate: Candidate) -> np.ndarray:
@@ -298,10 +296,10 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
             if candidate.graph != graph:
                 continue
             mass = setting.spread[graph].mass[list(setting.lams).index(candidate.lam)]
-            factors = setting.factors(candidate.weighting)
-            near = reached & (total_mass(mass, targets) > _REACH)[:, 0]
-            F = means(mass[near], targets, factors)
-            total[near] += weight * _likely(setting, candidate, F)
+            mass = from_numpy(mass, setting.rows.operators[graph].matrix.data)
+            near = reached & to_numpy(total_mass(mass, targets) > _REACH)[:, 0]
+            F = means(mass, targets, setting.factors(candidate.weighting))
+            total[near] += weight * to_numpy(_likely(setting, candidate, F))[near]
             reach[near] += weight
     near = reach > 0
     total[near] /= reach[near, None]

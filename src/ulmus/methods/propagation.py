@@ -216,20 +216,20 @@ def label_strengths(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
     return np.where(d > 0, 1.0 / np.sqrt(np.where(d > 0, d, 1.0)), 1.0)
 
 
-def total_mass(mass: np.ndarray, targets: Targets) -> np.ndarray:
+def total_mass(mass: Array, targets: Targets) -> Array:
     """KC1."""
     if isinstance(targets, ClassTargets):
-        return np.asarray(mass.sum(axis=-1, keepdims=True))
+        return namespace(mass).sum(mass, axis=-1, keepdims=True)
     return mass[..., -1:]
 
 
-def means(mass: np.ndarray, targets: Targets, factors: np.ndarray | None = None) -> np.ndarray:
+def means(mass: Array, targets: Targets, factors: np.ndarray | None = None) -> Array:
     """F = KCY / KC1, with C a factor for each class; where no label leads, zero."""
     if factors is not None:
-        mass = mass * factors.astype(mass.dtype)
-    values, total = mass[..., : targets.width], total_mass(mass, targets)
-    Y = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
-    return np.where(total > 0, targets.encoded(Y), 0.0)
+        mass = mass * from_numpy(factors, mass, mass.dtype)
+    total = total_mass(mass, targets)
+    F = targets.encoded(ratio(mass[..., : targets.width], total))
+    return namespace(F).where(total > 0, F, 0.0 * F)
 
 
 def reached_rows(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
