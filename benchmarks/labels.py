@@ -63,14 +63,14 @@ def _kinds(X, few, unknown, truth):
 
     average, found = pool._average, {}
 
-    def each_kind(setting, weighed, stop):
+    def each_kind(setting, weighed):
         for kind in KINDS:
             # One candidate of another kind stands by for rows that no label leads to.
             spare = [(c, 1e-12) for c, _ in weighed if c.kind == "alone"][:1]
             part = [(c, w) for c, w in weighed if c.kind == kind]
-            classes = average(setting, part + (spare if kind == "free" else []), stop)
+            classes = average(setting, part + (spare if kind == "free" else []))
             found[kind] = np.mean(classes.argmax(axis=1)[unknown] != truth)
-        return average(setting, weighed, stop)
+        return average(setting, weighed)
 
     pool._average = each_kind
     try:

@@ -106,6 +106,7 @@ TESTS = {
     "methods/candidates.py": ["methods/test_pool.py", "estimators/test_pool.py"],
     "methods/own_classes.py": ["methods/test_pool.py"],
     "methods/pool.py": ["methods/test_pool.py", "estimators/test_pool.py"],
+    "methods/weighing.py": ["methods/test_pool.py", "estimators/test_pool.py"],
 }
 
 

@@ -105,8 +105,8 @@ def test_one_label_a_class_leaves_the_choice_to_the_prior():
         kind: fitted.candidates_["weight"][fitted.candidates_["kind"] == kind].sum()
         for kind in ("alone", "tight", "free", "clusters")
     }
-    parts = {"alone": 1.0, "tight": 2.0, "free": 8.0 * (1.0 + 200 / 200), "clusters": 2.0}
-    assert by_kind == pytest.approx({kind: part / 21.0 for kind, part in parts.items()})
+    parts = {"alone": 1.0, "tight": 2.0, "free": 18.0 * (1.0 + 200 / 200), "clusters": 2.0}
+    assert by_kind == pytest.approx({kind: part / 41.0 for kind, part in parts.items()})
 
 
 def test_rows_that_no_label_leads_to_are_named_by_the_others():
@@ -236,3 +236,43 @@ def test_too_few_labels_are_said_before_the_graph_is_built(coupling, labels, wor
 def test_a_graph_of_other_rows_is_refused(coupling):
     with pytest.raises(InvalidInputError, match="The graph has 3 rows, and X has 400"):
         model(graph=sp.csr_array(np.ones((3, 3))), coupling=coupling).fit(MOONS, few(SIDE, 20))
+
+
+def lopsided():
+    X, y = make_blobs([60, 240], centers=[[0, 0], [3.0, 0]], random_state=0)
+    labels = np.full(300, -1)
+    for code in (0, 1):
+        labels[np.flatnonzero(y == code)[:3]] = code
+    return X, y, labels
+
+
+@pytest.mark.parametrize("prior", [[0.2, 0.8], (1, 4), "uniform", "labels"])
+@pytest.mark.parametrize("coupling", ["auto", "free"])
+def test_known_sizes_of_the_classes_move_the_probabilities_there(prior, coupling):
+    X, _, labels = lopsided()
+    known = {"uniform": 0.5, "labels": 0.5}.get(prior if isinstance(prior, str) else "", 0.2)
+    plain, fitted = (model(coupling=coupling) for _ in range(2))
+    plain.fit(X, labels)
+    fitted.fit(X, labels, class_prior=prior)
+    before, after = (m.label_distributions_[:, 0].mean() for m in (plain, fitted))
+    assert abs(after - known) <= abs(before - known) + 1e-6
+    odds = [np.log(m.label_distributions_ + 1e-12) for m in (plain, fitted)]
+    shift = (odds[1] - odds[0])[:, 0] - (odds[1] - odds[0])[:, 1]
+    certain = (np.abs(odds[0][:, 0] - odds[0][:, 1]) > 8) | (labels >= 0)
+    assert_allclose(shift[~certain], np.median(shift[~certain]), atol=1e-2)
+    again = fitted.relabel(labels)
+    assert_allclose(again.label_distributions_, fitted.label_distributions_, atol=1e-3)
+
+
+def test_sizes_of_classes_that_cannot_be(monkeypatch):
+    monkeypatch.setattr(KNNGraph, "_distances", None)  # it would fail
+    X, _, labels = lopsided()
+    for prior in ([0.5, 0.5, 0.1], [0.0, 1.0], [np.nan, 1.0]):
+        with pytest.raises(InvalidParameterError, match="2 positive numbers, in the order of the"):
+            model().fit(X, labels, class_prior=prior)
+    with pytest.raises(InvalidParameterError, match="class_prior='even' is unknown"):
+        model().fit(X, labels, class_prior="even")
+    with pytest.raises(InvalidParameterError, match="use coupling='auto' or 'free'"):
+        model(lam=0.1).fit(X, labels, class_prior="uniform")
+    with pytest.raises(InvalidParameterError, match="is for classes"):
+        SemiSupervisedELMRegressor().fit(X, labels.astype(float), class_prior="uniform")

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus.graphs import KNNGraph, laplacian
 from ulmus.hidden import Hidden, KeptRows
-from ulmus.methods import candidates, pool
+from ulmus.methods import candidates, pool, weighing
 from ulmus.methods import own_classes as own
 from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
 from ulmus.methods.own_classes import SampledRows, own_classes
@@ -127,7 +127,7 @@ def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():
         candidates.Candidate(kind, np.zeros((1, 1)), log_likelihood=value)
         for kind, value in zip(kinds, given, strict=True)
     ]
-    found = pool._weighed(given_ones, np.array([0.5, 0.5, 2.0, 3.0]))
+    found = weighing._weighed(given_ones, np.array([0.5, 0.5, 2.0, 3.0]))
     assert sum(weight for _, weight in found) == pytest.approx(1.0)
     assert [each.kind for each, _ in found] == ["tight", "alone", "free", "alone"]
     heaviest, second = found[0][1], found[1][1]

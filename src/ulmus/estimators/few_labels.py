@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, normalize
+from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, check_whole, grid_of
@@ -16,8 +15,6 @@ from ulmus.backends.namespace import (
     beside,
     gathered,
     is_collection,
-    is_numpy,
-    is_sparse,
     on_host,
     placed,
     same_place,
@@ -26,7 +23,7 @@ from ulmus.backends.namespace import (
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.row_graphs import COUPLINGS, laplacians
+from ulmus.estimators.row_graphs import COUPLINGS, are_words, laplacians, map_of_words
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -66,8 +63,6 @@ from ulmus.validation import plain, valid_rows
 __all__ = ["SemiSupervisedELM"]
 
 _GRID = np.logspace(-6, 6, 13)
-# Columns from which on rows are words, where this part of the entries at most is not zero.
-_WORDS, _FILLED = 200, 0.05
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 
 
@@ -90,6 +85,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     _graphs: ForUpdate[tuple[Laplacian, ...]]
     _reused: ForUpdate[ManifoldBasis | Pooled | None]
     _prepared: MadeAgain[Prepared]
+    _class_prior: ForUpdate[Any]
     feature_importances_ = property(feature_importances)
 
     @abstractmethod
@@ -112,7 +108,15 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         """Fit a temperature to left-out decision values, where there are classes."""
 
     @atomic
-    def fit(self, X: Any, y: Any, *, validation: Any = None, client: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: Any = None,
+        class_prior: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Fit to all rows, by the labels of some.
 
         Parameters
@@ -125,6 +129,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         validation : tuple (X, y), default=None
             Further labelled rows to choose C and lam by, along with leaving out the
             labelled ones.
+        class_prior : "labels", "uniform", array-like of shape (n_classes,) or None, default=None
+            The classes' shares among all rows, where they are known: as many as among the labels,
+            equal ones, or numbers in the order of ``classes_``. Probabilities of all rows are
+            scaled to them, and classes chosen by these. `relabel` keeps it. Classifiers whose
+            coupling is not tight have it.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
 
@@ -144,6 +153,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         check_number("solver.tol", self._stop.tol)
         check_whole("solver.max_iter", self._stop.max_iter, least=1)
         self._tight()  # wrong grids should not wait for the graph
+        self._class_prior = class_prior
         if is_collection(X):
             return self._fit_blocks(X, y, validation, client)
         return self._fit(X, y, validation)
@@ -181,7 +191,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
                 every = model._hidden(model._rows)
                 before._prepared = Prepared(every, model._graphs, model._reused.bases)
             model._prepared = before._prepared
-            solution = model._pool().fit(sources, model._prepared, model._reused)
+            solution = model._pool(sources).fit(sources, model._prepared, model._reused)
         else:
             solution = model._tight(solver="spectral").fit(sources[0])
             # The eigenvectors serve all labels, this model's too.
@@ -193,14 +203,13 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
-        words = _are_words(X)
+        words = are_words(X)
         self.features_ = fitted_map(
-            self, X, None, None, 2000, _map_of_words if words else RandomFeatures
+            self, X, None, None, 2000, map_of_words if words else RandomFeatures
         )
         self._rows, self._reused = X, None
         self.coupling_, self.coupling_reason_ = self._coupling(validation)
-        for weighting in self._weightings():
-            self._labels(y, weighting)  # a wrong y should not wait for the graph
+        self._check_labels(y)
         if words:
             compared = normalize(X)
         elif self.coupling_ == "tight":
@@ -222,8 +231,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         rows = BlockRows(self, X, y, client=client)
         parts, targets = zip(*rows.survey(_look), strict=True)
         y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
-        for weighting in self._weightings():
-            self._labels(y, weighting)  # a wrong y should not wait for the graph
+        self._check_labels(y)
         self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
         self._rows, self._reused = rows, None
         compare = partial(comparable_rows, self.features_, columns=columns)
@@ -232,6 +240,21 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))
         return self._learn(y, validation)
 
+    def _check_labels(self, y: np.ndarray) -> None:
+        """Refuse wrong labels before the graph is built."""
+        for weighting in self._weightings():
+            _, targets, _ = self._labels(y, weighting)
+        if self._class_prior is not None and self.coupling_ == "tight":
+            raise InvalidParameterError(
+                "class_prior scales averaged probabilities; use coupling='auto' or 'free', without "
+                "lam, solver and validation."
+            )
+        self._shares(targets)
+
+    @abstractmethod
+    def _shares(self, targets: Targets) -> np.ndarray | None:
+        """The classes' shares among all rows, where they are known."""
+
     def _learn(self, y: np.ndarray, validation: Any, watch: Any = None) -> Self:
         """Fit to labels of rows whose map and graphs are known."""
         sources = self._sources(y, self._held_out(validation), watch)
@@ -239,7 +262,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             solution = self._tight().fit(sources[0])
         else:
             rows = Prepared(sources[0].rows(), self._graphs, watch=watch)
-            solution = self._pool().fit(sources, rows)
+            solution = self._pool(sources).fit(sources, rows)
         return self._accept(y, sources[0], solution)
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
@@ -262,13 +285,14 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             return "tight", "lam, solver or validation was given"
         return "pool", ""
 
-    def _pool(self) -> Pool:
+    def _pool(self, sources: list[OnGraph]) -> Pool:
         C, lam = (
             None if isinstance(given, str) else grid_of(name, given, _GRID)
             for name, given in (("C", self.C), ("lam", self.lam))
         )
         kinds = ("free",) if self.coupling_ == "free" else KINDS
-        return Pool(kinds, C, lam, ridge_grid(self.C), self._stop)
+        shares = self._shares(sources[0].targets)
+        return Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares)
 
     def _tight(self, solver: str | None = None) -> Manifold:
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
@@ -346,20 +370,6 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _level(self, targets: Targets) -> np.ndarray:
         """What the targets were short of."""
         return np.zeros(targets.outputs)
-
-
-def _are_words(X: Rows) -> bool:
-    """Whether columns are many and nearly all entries zero, as in counts of words."""
-    if not (is_numpy(X) or is_sparse(X)) or X.shape[1] < _WORDS:
-        return False
-    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
-    return bool(entries < _FILLED * X.shape[0] * X.shape[1])
-
-
-def _map_of_words(width: int, dtype: Any, random_state: Any) -> Any:
-    """Random units of rows of unit length: which words occur says more than how many."""
-    units = RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
-    return make_pipeline(Normalizer(), units)
 
 
 def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any]:

@@ -5,8 +5,14 @@ A coupling says whether outputs on the fitted rows are Hβ, or follow the graph 
 
 from typing import Any
 
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
+
 from ulmus.arguments import is_whole
+from ulmus.backends.namespace import is_numpy, is_sparse
 from ulmus.exceptions import InvalidParameterError
+from ulmus.features.random_units import RandomFeatures
 from ulmus.graphs import KNNGraph, Laplacian, as_laplacian
 from ulmus.hidden import Hidden
 from ulmus.machine import available_memory, in_words
@@ -18,6 +24,8 @@ COUPLINGS = ("auto", "tight", "free")
 GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
 # With fewer rows, or fewer rows a unit, Hβ fits labels spread over the graph as well.
 _ROWS, _TIMES = 10_000, 5
+# Columns from which on rows are words, where this part of the entries at most is not zero.
+_WORDS, _FILLED = 200, 0.05
 # Bytes of an entry of a Laplacian, its number and its column, and how many times as much of one
 # is held besides while it is built (measured with 50 and 1000 neighbours).
 _ENTRY, _BUILDING = 16, 3
@@ -76,3 +84,17 @@ def _entries(graph: Any, n: int) -> int:
         return 0
     k: Any = getattr(graph, "n_neighbors", None)
     return 2 * n * min(int(k), n) if is_whole(k) else int(getattr(graph, "nnz", 0))
+
+
+def are_words(X: Rows) -> bool:
+    """Whether columns are many and nearly all entries zero, as in counts of words."""
+    if not (is_numpy(X) or is_sparse(X)) or X.shape[1] < _WORDS:
+        return False
+    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
+    return bool(entries < _FILLED * X.shape[0] * X.shape[1])
+
+
+def map_of_words(width: int, dtype: Any, random_state: Any) -> Any:
+    """Random units of rows of unit length: which words occur says more than how many."""
+    units = RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
+    return make_pipeline(Normalizer(), units)

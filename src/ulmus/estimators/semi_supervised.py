@@ -7,11 +7,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ulmus.arguments import check_known
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
@@ -220,6 +221,22 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         weight = np.ones(len(codes)) if factors is None else factors[codes]
         counted = totals if is_balanced(weighting) else None
         return known, ClassTargets(codes, len(self.classes_), counted), weight
+
+    def _shares(self, targets: Any) -> np.ndarray | None:
+        prior, m = self._class_prior, targets.n_classes
+        if prior is None:
+            return None
+        if isinstance(prior, str):
+            check_known("class_prior", prior, ("labels", "uniform"))
+            counts = np.bincount(targets.codes, minlength=m).astype(float)
+            return counts / counts.sum() if prior == "labels" else np.full(m, 1.0 / m)
+        shares = np.asarray(prior, dtype=float)
+        if shares.shape != (m,) or not (np.isfinite(shares) & (shares > 0)).all():
+            raise InvalidParameterError(
+                f"class_prior must be 'labels', 'uniform' or {m} positive numbers, in the order of "
+                f"the classes {self.classes_.tolist()}."
+            )
+        return np.asarray(shares / shares.sum())
 
     def _validation_targets(self, y: np.ndarray) -> Any:
         codes = codes_of(y, self.classes_)

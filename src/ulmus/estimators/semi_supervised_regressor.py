@@ -10,7 +10,7 @@ from ulmus.backends.namespace import placed, to_numpy
 from ulmus.docstrings import documented
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.value_labels import ValueLabels
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.targets import ValueTargets, check_size, numeric
@@ -147,6 +147,10 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
             raise InvalidInputError("No row has a value: every y is NaN, which marks unknown ones.")
         self._mean = tuple(y[known].mean(axis=0).tolist())
         return np.asarray(known), ValueTargets(y[known] - self._mean), np.ones(int(known.sum()))
+
+    def _shares(self, targets: Any) -> None:
+        if self._class_prior is not None:
+            raise InvalidParameterError("class_prior is for classes, and these are numbers.")
 
     def _validation_targets(self, y: np.ndarray) -> Any:
         return ValueTargets(y - self._mean)

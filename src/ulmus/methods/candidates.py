@@ -58,8 +58,8 @@ KINDS = ("alone", "tight", "free", "clusters")
 # Neighbours of the graphs that are tried; their edges have a width for each row.
 NEIGHBORS = (10, 20)
 # C and λ, in units of one over the mean square of hidden rows.
-_ALONE = 600.0 * np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
-_TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(0, 3, 4), 600.0 * np.logspace(-1, 2, 4)
+_ALONE = 600.0 * np.logspace(-3, 2, 6)
+_TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(-1, 3, 5), 600.0 * np.logspace(-1, 2, 4)
 # The likeliest first.
 _CLUSTERS = 600.0 * np.array([0.1, 0.01])
 FREE = np.array([1.0, 3.0, 9.0, 30.0, 100.0, 300.0])

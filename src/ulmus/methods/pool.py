@@ -11,7 +11,6 @@ Gaussian likelihood with the variance of the left-out residuals, and their outpu
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,7 @@ from ulmus.backends.namespace import doubles, from_numpy, to_numpy
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.methods.candidates import (
-    FREE,
-    Candidate,
-    FewLabels,
-    Prepared,
-    Setting,
-    all_candidates,
-)
+from ulmus.methods.candidates import FREE, Candidate, Prepared, Setting
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
 from ulmus.methods.manifold_basis import Labelled, ManifoldBasis, point
@@ -41,40 +33,19 @@ from ulmus.methods.propagation import (
 )
 from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.ridge import solve
+from ulmus.methods.weighing import Weighed, in_words, table, weighed_candidates
 from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph, calibration_rows
-from ulmus.targets import ClassTargets, ValueTargets, chosen, probabilities, temperatures
+from ulmus.targets import ClassTargets, ValueTargets, probabilities
 from ulmus.typing import Array
 
 __all__ = ["Pool", "Pooled"]
 
-# A candidate and its weight.
-Weighed = tuple[Candidate, float]
-
-# Prior mass of the kinds of classifiers: it decides where labels are too few to. Eleven data sets
-# settled it, twelve others confirmed it (docs/guide/hundred_labels). For numbers it is equal.
-_PRIOR = {"alone": 1.0, "tight": 2.0, "free": 8.0, "clusters": 2.0}
-# With k labels a class, λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass
-# stays close to where they were given. On twelve sets 300 is best for k = 1, and 100 for k = 10.
-_FAR, _NEAR = 200.0, 0.01
-# Rows for each label at which the prior of spread labels is doubled. With one label a class there
-# are 30 to 750 on sets of 1500 rows, and 6000 on MNIST, where a fixed prior cost three points.
-_MANY = 200.0
-# Factor of the log-likelihood. Left-out rows share all other labels, so that it is less certain
-# than that of as many new rows; 0.5 did better than 1 and 2 with 30 and with 100 labels.
-_POWER = 0.5
-# Share of the uniform distribution in every probability: one label that a candidate thinks
-# impossible would else rule it out.
-_UNIFORM = 0.02
 # Candidates whose weight is a smaller part of the largest are left out of the average.
 _LEAST = 1e-3
-# The temperature where no row can be left out.
-_PLAIN = 4.0
 # The least total weight of labels at a row. It falls with every edge from a label, faster for small
 # λ, until float32 has no digits for it.
 _REACH = 1e-30
-# A kind whose first candidate is this much behind the best, in units of log weight, is left at it.
-_HOPELESS = -8.0
 # The weight of a candidate that stands by for rows that no label leads to.
 _SPARE = 1e-9
 
@@ -91,13 +62,17 @@ class Pooled:
 
 @dataclass(frozen=True)
 class Pool:
-    """The kinds, C and λ to try (None: those that follow the rows), C of the last ridge."""
+    """The kinds, C and λ to try (None: those that follow the rows), C of the last ridge.
+
+    ``shares`` are those of the classes among all rows, where they are known.
+    """
 
     kinds: tuple[str, ...]
     C: np.ndarray | None
     lam: np.ndarray | None
     last_C: float | np.ndarray
     stop: ConjugateGradients
+    shares: np.ndarray | None = None
 
     def fit(
         self, sources: list[OnGraph], rows: Prepared, before: Pooled | None = None
@@ -108,8 +83,10 @@ class Pool:
         is what was found for other labels.
         """
         setting = self._setting(sources, rows, () if before is None else before.spread)
-        candidates = self._candidates(setting)
+        candidates = weighed_candidates(setting)
         outputs = _average(setting, candidates)
+        if self.shares is not None:
+            outputs = _with_shares(outputs, self.shares)
         pseudo = _pseudo_targets(sources[0], outputs)
         if before is None:
             ridge, found = PseudoRidge.fit(rows.every, pseudo, self.last_C)
@@ -142,75 +119,6 @@ class Pool:
         with ThreadPoolExecutor() as threads:
             return replace(setting, spread=list(threads.map(spread, range(len(rows.laplacians)))))
 
-    def _candidates(self, setting: Setting) -> list[Weighed]:
-        """All candidates with their weights; of a kind far behind, one is enough."""
-        labels, judged = setting.labels(0), []
-        for kind, some in groupby(all_candidates(setting), lambda each: each.kind):
-            if kind != "clusters":
-                judged += _judged(labels, list(some))
-                continue
-            best = max((each.log_likelihood for each in judged), default=-np.inf)
-            for each in some:
-                judged += _judged(labels, [each])
-                if _POWER * (judged[-1].log_likelihood - best) < _HOPELESS:
-                    break
-        return _weighed(judged, _priors(setting, judged))
-
-
-def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
-    """The same with their temperatures and the log-likelihoods of left-out labels."""
-    judged = labels.judged
-    if not judged.any():
-        return [replace(each, temperature=_PLAIN) for each in candidates]
-    F = np.stack([each.left_out[judged] for each in candidates])
-    if labels.counts is None:
-        squares = (labels.coded[judged] - F) ** 2
-        floor = np.finfo(float).tiny
-        likelihood = -0.5 * F.shape[1] * np.log(squares.mean(axis=1) + floor).sum(axis=1)
-        heat, errors = np.ones(len(F)), squares.sum(axis=2).mean(axis=1)
-    else:
-        codes = labels.targets.codes[judged]
-        heat = temperatures(F, codes)
-        P = np.stack([probabilities(f, a) for f, a in zip(F, heat, strict=True)])
-        P = (1.0 - _UNIFORM) * P + _UNIFORM / P.shape[2]
-        likelihood = np.log(P[:, np.arange(len(codes)), codes]).sum(axis=1)
-        errors = np.array([np.mean(chosen(f) != codes) for f in F])
-    return [
-        replace(each, temperature=float(a), error=float(error), log_likelihood=float(l))
-        for each, a, error, l in zip(candidates, heat, errors, likelihood, strict=True)
-    ]
-
-
-def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
-    """The prior mass of every candidate, that of a kind shared by its candidates.
-
-    Labels that have many rows each to name must go far: small λ are unlikely there, and a graph of
-    many rows knows more than other kinds can learn from few labels.
-    """
-    rows = len(setting.rows.every) / len(setting.numbers)
-    far = _FAR * (setting.targets.n_classes if setting.classes else 1.0) / len(setting.numbers)
-    shares = np.array(
-        [_NEAR if each.kind == "free" and each.lam < far else 1.0 for each in candidates]
-    )
-    kinds = np.array([each.kind for each in candidates])
-    for kind in set(kinds.tolist()):
-        mass = _PRIOR[kind] if setting.classes else 1.0
-        if kind not in setting.kinds:
-            mass = 0.0  # it only stands by for rows that no label leads to
-        if kind == "free" and setting.classes:
-            mass *= 1.0 + rows / _MANY
-        shares[kinds == kind] *= mass / shares[kinds == kind].sum()
-    return shares
-
-
-def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:
-    """The candidates and their weights, which sum to one; the heaviest first."""
-    logs = _POWER * np.array([each.log_likelihood for each in candidates])
-    weights = prior * np.exp(logs - logs[prior > 0].max())
-    weights /= weights.sum()
-    order = np.lexsort((-logs, -weights))
-    return [(candidates[k], float(weights[k])) for k in order]
-
 
 def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The mean of probabilities or values over the candidates, for every row.
@@ -230,6 +138,12 @@ def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     total, share = _hidden_part(setting, inside), sum(weight for _, weight in inside)
     all_spread = near[:, None] * sum(weight for _, weight in spread)
     return np.asarray((total + all_spread * part) / (share + all_spread))
+
+
+def _with_shares(P: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Probabilities whose means over all rows are near these shares: each class has one factor."""
+    P = P * (shares / np.maximum(P.mean(axis=0), np.finfo(P.dtype).tiny)).astype(P.dtype)
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def _warn_of_unreached(near: np.ndarray) -> None:
@@ -344,10 +258,10 @@ def _solution(
         "β is fitted to what the candidates give every row together",
         selection="prior" if best.error is None else "loo",
         error=None if best.error is None else sum(w * (each.error or 0.0) for each, w in weighed),
-        candidates=_table(weighed),
+        candidates=table(weighed),
         reused=Pooled(outputs, bases, spread, ridge),
         coupling=setting.kinds[0] if len(setting.kinds) == 1 else "pool",
-        why=_shares(weighed),
+        why=in_words(weighed),
     )
 
 
@@ -361,35 +275,3 @@ def _pseudo_targets(source: OnGraph, outputs: np.ndarray) -> ClassTargets | Valu
     values = outputs.copy()
     values[source.known] = targets.values
     return ValueTargets(values)
-
-
-def _shares(weighed: list[Weighed]) -> str:
-    """The two heaviest kinds, each with its heaviest candidate."""
-    shares: dict[str, float] = {}
-    for each, weight in weighed:
-        shares[each.kind] = shares.get(each.kind, 0.0) + weight
-    kinds = sorted(shares, key=shares.__getitem__, reverse=True)[:2]
-    heaviest = {kind: next(each for each, _ in weighed if each.kind == kind) for kind in kinds}
-    return ", ".join(f"{shares[kind]:.0%} {kind} ({_words(heaviest[kind])})" for kind in kinds)
-
-
-def _words(candidate: Candidate) -> str:
-    words = [] if candidate.graph is None else [f"graph {candidate.graph}"]
-    words += [
-        f"{name}={getattr(candidate, name):.3g}"
-        for name in ("lam", "C")
-        if getattr(candidate, name)
-    ]
-    return ", ".join(words)
-
-
-def _table(weighed: list[Weighed]) -> dict[str, np.ndarray]:
-    """A row for each candidate, the heaviest first."""
-    candidates = [each for each, _ in weighed]
-    names = ["kind", "lam", "C"]
-    if candidates[0].error is not None:
-        names += ["temperature", "error", "log_likelihood"]
-    table = {name: np.array([getattr(each, name) for each in candidates]) for name in names}
-    table["graph"] = np.array([-1 if each.graph is None else each.graph for each in candidates])
-    table["weighting"] = np.array([each.weighting for each in candidates])
-    return table | {"weight": np.array([weight for _, weight in weighed])}

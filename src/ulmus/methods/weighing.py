@@ -1,0 +1,134 @@
+"""How candidates are weighed: by the likelihood of labels left out, and a prior of their kind."""
+
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+
+from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
+from ulmus.targets import chosen, probabilities, temperatures
+
+__all__ = ["Weighed", "in_words", "table", "weighed_candidates"]
+
+# A candidate and its weight.
+Weighed = tuple[Candidate, float]
+
+# Prior mass of the kinds of classifiers; for numbers it is equal. With k labels a class, n rows and
+# l labels that of spread labels is (_BASE + _FEW/k)(1 + n/(_MANY l)): the graph knows more than
+# others can learn from few labels. Twelve sets settled it, twelve others confirmed it
+# (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
+_PRIOR = {"alone": 1.0, "tight": 2.0, "clusters": 2.0}
+_BASE, _FEW, _MANY = 2.0, 16.0, 200.0
+# λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
+# they were given. On twelve sets 300 is best for k = 1, and 100 for k = 10.
+_FAR, _NEAR = 200.0, 0.01
+# Factor of the log-likelihood. Left-out rows share all other labels, so that it is less certain
+# than that of as many new rows; 0.5 did better than 1 and 2 with 30 and with 100 labels.
+_POWER = 0.5
+# Share of the uniform distribution in every probability: one label that a candidate thinks
+# impossible would else rule it out.
+_UNIFORM = 0.02
+# The temperature where no row can be left out.
+_PLAIN = 4.0
+# A kind whose first candidate is this much behind the best, in units of log weight, is left at it.
+_HOPELESS = -8.0
+
+
+def weighed_candidates(setting: Setting) -> list[Weighed]:
+    """All candidates with their weights, the heaviest first; of a kind far behind, one."""
+    labels, judged = setting.labels(0), []
+    for kind, some in groupby(all_candidates(setting), lambda each: each.kind):
+        if kind != "clusters":
+            judged += _judged(labels, list(some))
+            continue
+        best = max((each.log_likelihood for each in judged), default=-np.inf)
+        for each in some:
+            judged += _judged(labels, [each])
+            if _POWER * (judged[-1].log_likelihood - best) < _HOPELESS:
+                break
+    return _weighed(judged, _priors(setting, judged))
+
+
+def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
+    """The same with their temperatures and the log-likelihoods of left-out labels."""
+    judged = labels.judged
+    if not judged.any():
+        return [replace(each, temperature=_PLAIN) for each in candidates]
+    F = np.stack([each.left_out[judged] for each in candidates])
+    if labels.counts is None:
+        squares = (labels.coded[judged] - F) ** 2
+        floor = np.finfo(float).tiny
+        likelihood = -0.5 * F.shape[1] * np.log(squares.mean(axis=1) + floor).sum(axis=1)
+        heat, errors = np.ones(len(F)), squares.sum(axis=2).mean(axis=1)
+    else:
+        codes = labels.targets.codes[judged]
+        heat = temperatures(F, codes)
+        P = np.stack([probabilities(f, a) for f, a in zip(F, heat, strict=True)])
+        P = (1.0 - _UNIFORM) * P + _UNIFORM / P.shape[2]
+        likelihood = np.log(P[:, np.arange(len(codes)), codes]).sum(axis=1)
+        errors = np.array([np.mean(chosen(f) != codes) for f in F])
+    return [
+        replace(each, temperature=float(a), error=float(error), log_likelihood=float(l))
+        for each, a, error, l in zip(candidates, heat, errors, likelihood, strict=True)
+    ]
+
+
+def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
+    """The prior mass of every candidate, that of a kind shared by its candidates.
+
+    Few labels have many rows each to name and must go far: small λ are unlikely there.
+    """
+    l = len(setting.numbers)
+    each = l / (setting.targets.n_classes if setting.classes else 1)
+    spread = (_BASE + _FEW / each) * (1.0 + len(setting.rows.every) / (_MANY * l))
+    parts = _PRIOR | {"free": spread} if setting.classes else dict.fromkeys(KINDS, 1.0)
+    shares = np.array(
+        [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
+    )
+    kinds = np.array([one.kind for one in candidates])
+    for kind in set(kinds.tolist()):
+        # A kind that was not asked for only stands by for rows that no label leads to.
+        part = parts[kind] if kind in setting.kinds else 0.0
+        shares[kinds == kind] *= part / shares[kinds == kind].sum()
+    return shares
+
+
+def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:
+    """The candidates and their weights, which sum to one; the heaviest first."""
+    logs = _POWER * np.array([each.log_likelihood for each in candidates])
+    weights = prior * np.exp(np.minimum(logs - logs[prior > 0].max(), 0.0))
+    weights /= weights.sum()
+    order = np.lexsort((-logs, -weights))
+    return [(candidates[k], float(weights[k])) for k in order]
+
+
+def in_words(weighed: list[Weighed]) -> str:
+    """The two heaviest kinds, each with its heaviest candidate."""
+    shares: dict[str, float] = {}
+    for each, weight in weighed:
+        shares[each.kind] = shares.get(each.kind, 0.0) + weight
+    kinds = sorted(shares, key=shares.__getitem__, reverse=True)[:2]
+    heaviest = {kind: next(each for each, _ in weighed if each.kind == kind) for kind in kinds}
+    return ", ".join(f"{shares[kind]:.0%} {kind} ({_words(heaviest[kind])})" for kind in kinds)
+
+
+def _words(candidate: Candidate) -> str:
+    words = [] if candidate.graph is None else [f"graph {candidate.graph}"]
+    words += [
+        f"{name}={getattr(candidate, name):.3g}"
+        for name in ("lam", "C")
+        if getattr(candidate, name)
+    ]
+    return ", ".join(words)
+
+
+def table(weighed: list[Weighed]) -> dict[str, np.ndarray]:
+    """A row for each candidate, the heaviest first."""
+    candidates = [each for each, _ in weighed]
+    names = ["kind", "lam", "C"]
+    if candidates[0].error is not None:
+        names += ["temperature", "error", "log_likelihood"]
+    columns = {name: np.array([getattr(each, name) for each in candidates]) for name in names}
+    columns["graph"] = np.array([-1 if each.graph is None else each.graph for each in candidates])
+    columns["weighting"] = np.array([each.weighting for each in candidates])
+    return columns | {"weight": np.array([weight for _, weight in weighed])}
