@@ -1,4 +1,4 @@
-"""One GPU: fits from host memory, ridge on device arrays, MNIST with ten thousand units.
+"""One GPU: fits from host memory, ridge on device arrays, MNIST with all labels and with a few.
 
 ``python -m benchmarks.gpu OUT.json`` on a machine with CUDA, PyTorch, CuPy and scikit-learn; MNIST
 is looked for in ULMUS_DATA. It is not one of ``make bench``: those machines have no GPU.
@@ -19,7 +19,7 @@ import torch
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import FunctionTransformer
 
-from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
+from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, SemiSupervisedELMClassifier
 from ulmus.backends.gram import Gram
 from ulmus.backends.namespace import to_numpy
 from ulmus.backends.streaming import on_device
@@ -143,6 +143,26 @@ def mnist(h=10_000):
     }  # fmt: skip
 
 
+def few_labels(per_class=10):
+    """MNIST, 60 000 rows on the device and a few labels of each class: SS-ELM by default."""
+    data = np.load(Path(os.environ["ULMUS_DATA"]) / "mnist.npz")
+    X, y = data["X"].astype(np.float32) / 255.0, data["y"]
+    rng, few = np.random.default_rng(0), np.full(60_000, -1)
+    for digit in range(CLASSES):
+        few[rng.choice(np.flatnonzero(y[:60_000] == digit), per_class, replace=False)] = digit
+    known = few >= 0
+    rows = torch.from_numpy(X[:60_000]).to("cuda")
+    model = SemiSupervisedELMClassifier(random_state=0)
+    taken, model = seconds(lambda: model.fit(rows, few), 3)
+    again, _ = seconds(lambda: model.relabel(few), 3)
+    given = to_numpy(model.transduction_)[~known] == y[:60_000][~known]
+    new = to_numpy(model.predict(torch.from_numpy(X[60_000:]).to("cuda"))) == y[60_000:]
+    return {
+        "labels": per_class * CLASSES, "seconds": taken, "relabel_seconds": again,
+        "accuracy_given": float(given.mean()), "accuracy_new": float(new.mean()),
+    }  # fmt: skip
+
+
 def same_answers(n=5000, d=50, h=500):
     """Largest difference of decision values between NumPy and each library on the GPU."""
     import cupy
@@ -209,6 +229,7 @@ RUNS = {
     "ridge": ridge,
     "from_host": from_host,
     "mnist": mnist,
+    "few_labels": few_labels,
 }
 
 

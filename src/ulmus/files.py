@@ -80,7 +80,7 @@ def _locked_draft(path: Path, old: os.stat_result | None) -> tuple[Path, IO[byte
     """A draft with the mode of the old file, or with the usual one."""
     while True:
         draft = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
-        # Before it has its mode, a draft of a file that is there is nobody else's to read.
+        # Until it has the mode of the file that it replaces, only its owner may read a draft.
         mode = 0o666 if old is None else 0o600
         stream = os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
         if _is_ours(draft, stream):

@@ -39,7 +39,7 @@ _FADED = 1e-16
 _STALE = 0.05
 # New rows after which all are fitted again, where all are kept. When it was a twentieth of them, R²
 # on the other half of California housing was up to 0.045 from that of a fit: two rows there
-# lie far outside the range of the fitted ones, and what a model says of such rows changes with
+# lie far outside the range of the fitted ones, and a model's outputs for such rows change with
 # the least change of the inputs' scale.
 _NEW = 10
 # Weights that should be equal but were multiplied in another order.
@@ -278,7 +278,7 @@ def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:
 
 
 def _names(X: Rows, y: np.ndarray) -> list[Hashable]:
-    """What tells rows apart: the values of each, and its target."""
+    """What two rows are compared by: their values, and their target."""
     values = _sparse_bytes(X) if is_sparse(X) else _bytes(on_host(X))
     targets = [tuple(t) if isinstance(t, list) else t for t in y.tolist()]
     return list(zip(values, targets, strict=True))

@@ -94,7 +94,7 @@ def check_place(estimator: Any, method: str, X: Rows) -> None:
     """Refuse rows that are not where the fitted arrays are.
 
     This is scikit-learn's rule where it dispatches arrays: weights that follow the rows would be
-    copied at every call, and nobody would know.
+    copied at every call, without notice.
     """
     if not get_config()["array_api_dispatch"]:
         return

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.methods.iterative import _ratio, conjugate_gradients, nystrom_preconditioner
+from ulmus.methods.iterative import conjugate_gradients, nystrom_preconditioner, ratio
 
 
 def make_operator(values, seed=0):
@@ -32,7 +32,7 @@ def test_a_sketch_of_every_direction_is_the_inverse():
 
 
 def test_a_ratio_to_nothing_is_zero():
-    found = _ratio(np.array([3.0, 3.0, 3.0]), np.array([2.0, 0.0, -1.0]))
+    found = ratio(np.array([3.0, 3.0, 3.0]), np.array([2.0, 0.0, -1.0]))
     assert_array_equal(found, [1.5, 0.0, 0.0])
 
 

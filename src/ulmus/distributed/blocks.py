@@ -32,7 +32,7 @@ def _dask() -> Any:
 class Blocks:
     """The blocks of X, and of what lies beside it, cut alike.
 
-    ``client`` says who works on them; None is whoever Dask would ask.
+    ``client`` is the Dask client to compute with; None is the current one, or Dask's own scheduler.
     """
 
     def __init__(self, X: Any, *beside: Any, client: Any = None) -> None:
@@ -91,7 +91,7 @@ class Blocks:
     def added(self, parts: list[Any]) -> Any:
         """The sum of what `each` gave, by a tree whose every step is a task.
 
-        The tree is the same whoever works on it, and so is the rounding.
+        The tree, and so the rounding, is the same with every scheduler.
         """
         while len(parts) > 1:
             groups = [parts[i : i + _BRANCHES] for i in range(0, len(parts), _BRANCHES)]

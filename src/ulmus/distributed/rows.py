@@ -41,7 +41,7 @@ class BlockRows(Blocks):
 
         The estimator learns how many columns there are, and their names.
         """
-        parts = self.compute(*self.each(_surveyed, self._traveller, look))
+        parts = self.compute(*self.each(_surveyed, self._light_estimator, look))
         found = [(number, part) for number, part in enumerate(parts) if part is not None]
         if not found:
             raise InvalidInputError("No block has a row that counts; there is nothing to fit.")
@@ -86,7 +86,7 @@ class BlockRows(Blocks):
         within = [
             part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
         ]
-        tasks = self.each(_chosen, self._traveller, within)
+        tasks = self.each(_chosen, self._light_estimator, within)
         return [task for task, part in zip(tasks, within, strict=True) if len(part)]
 
     @staticmethod
@@ -98,11 +98,11 @@ class BlockRows(Blocks):
 
     def total(self, function: Callable[..., Any], *shared: Any) -> Any:
         """A task: the sum over blocks of ``function(X, y, weight, estimator, *shared)``."""
-        return self.added(self.each(_applied, self._traveller, function, *shared))
+        return self.added(self.each(_applied, self._light_estimator, function, *shared))
 
     def parts(self) -> list[tuple[int, int, Any]]:
         """The blocks that have rows: the first one's number, how many, and a task for X."""
-        tasks = self.each(_applied, self._traveller, _first)
+        tasks = self.each(_applied, self._light_estimator, _first)
         starts = np.r_[0, self._ends[:-1]]
         return [
             (int(start), int(end - start), task)
@@ -111,7 +111,8 @@ class BlockRows(Blocks):
         ]
 
     @property
-    def _traveller(self) -> Any:
+    def _light_estimator(self) -> Any:
+        """The estimator as it is sent to workers: without what is about its training rows."""
         return without_rows(self._estimator)
 
 

@@ -89,7 +89,7 @@ class ClassLabels:
             The label with the largest decision value.
         """
         F = self._outputs(X)
-        # A stream may begin with one class, and one column then says nothing.
+        # A stream may begin with one class, and the sign of one column then has no meaning.
         alone = len(self.classes_) == 1
         return self._named(namespace(F).argmax(F, axis=1) if alone else chosen(F))
 

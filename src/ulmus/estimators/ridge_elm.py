@@ -139,7 +139,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
             after the batches that it holds, which must be given again. It is removed when
             the fit ends.
         client : distributed.Client or None, default=None
-            Who works on Dask collections; None is whoever Dask would ask.
+            The Dask client to compute with; None is the current one, or Dask's own scheduler.
 
         Returns
         -------
@@ -239,7 +239,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         if forget:
             rows = rows.without(*batch)
         elif rows.kept.complete and not len(rows.kept):
-            # They may be many, and are fitted where they lie.
+            # They may be many, and are fitted without a copy.
             self._learn(rows.met(batch[1]).at_hand(batch, stream=True))
             return self
         else:
@@ -312,7 +312,7 @@ def record(
     n_rows: float | None = None,
     settled: bool = False,
 ) -> None:
-    """How C was chosen and what leaving rows out said, as fitted attributes.
+    """How C was chosen and the errors on left-out rows, as fitted attributes.
 
     ``n_rows`` is how many rows were fitted, where ``problem`` is only some of them; ``settled``
     says that C, and what led to it, stay as they are.

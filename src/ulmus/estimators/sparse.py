@@ -42,7 +42,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     rows that end up beyond their margin do not count, and the solution is made of the
     others, the support vectors. Needs the extra ``sparse``: ``pip install 'ulmus[sparse]'``.
 
-    There is no ``predict_proba``, for the hinge loss says nothing of probabilities; wrap the
+    There is no ``predict_proba``, for the hinge loss gives no probabilities; wrap the
     estimator in scikit-learn's ``CalibratedClassifierCV`` for some.
 
     Parameters

@@ -77,7 +77,7 @@ class FeatureMap(
         y : None
             Not used; here for pipelines.
         client : distributed.Client or None, default=None
-            Who works on a Dask collection; None is whoever Dask would ask.
+            The Dask client to compute with; None is the current one, or Dask's own scheduler.
 
         Returns
         -------

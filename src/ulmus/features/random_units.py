@@ -52,7 +52,7 @@ class Activation:
     apply: Callable[[Array], Array]
     gain: float = 1.0
     offset: float = 0.0
-    # The derivative of ``apply``, in an array of its own; None where nobody has said.
+    # The derivative of ``apply``, in an array of its own; None where it is not known.
     slope: Callable[[np.ndarray], np.ndarray] | None = None
     # g of a value of an ONNX graph (`ulmus.exporting.onnx_graph.Value`); None likewise.
     onnx: Callable[[Any], Any] | None = None

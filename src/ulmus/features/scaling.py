@@ -90,7 +90,7 @@ class ColumnStatistics:
         ends = [end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0))]
         middle, unit = _frame(*ends)
         counts, share = np.diff(X.indptr), c / c.sum()
-        # Only stored entries are visited; the blank ones all lie at one point.
+        # Only stored entries are visited; all others are zero, so one value stands for them.
         U = X.copy()
         U.data = (X.data - np.repeat(middle, counts)) / np.repeat(unit, counts)
         stored = sp.csc_array((np.ones_like(U.data), U.indices, U.indptr), shape=U.shape)

@@ -107,7 +107,7 @@ def _sound(A: Array, Y: Array) -> tuple[Array, Array]:
     return matmul(Y, V) / namespace(w).sqrt(w), w
 
 
-def _ratio(a: Array, b: Array) -> Array:
+def ratio(a: Array, b: Array) -> Array:
     """a/b, and zero where b is not positive."""
     xp = namespace(a)
     return xp.where(b > 0, a, 0.0 * a) / xp.where(b > 0, b, 0.0 * b + 1.0)
@@ -140,12 +140,12 @@ def conjugate_gradients(
     worst = _relative(energy, size)
     while steps < max_iter and worst > tol:
         moved = direction + apply(direction)
-        step = _ratio(energy, column_products(direction, moved))
+        step = ratio(energy, column_products(direction, moved))
         beta += step * direction
         residual -= step * moved
         z = precondition(residual)
         fresh = column_products(residual, z)
-        direction *= _ratio(fresh, energy)
+        direction *= ratio(fresh, energy)
         direction += z
         energy = fresh
         steps += 1

@@ -18,9 +18,18 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.linalg import column_products
-from ulmus.backends.namespace import from_numpy, namespace, take, to_numpy
+from ulmus.backends.namespace import (
+    cast,
+    doubles,
+    from_numpy,
+    is_numpy,
+    namespace,
+    placed,
+    take,
+    to_numpy,
+)
 from ulmus.graphs import Laplacian
-from ulmus.methods.iterative import ConjugateGradients, warn_of_steps
+from ulmus.methods.iterative import ConjugateGradients, ratio, warn_of_steps
 from ulmus.targets import ClassTargets, Targets
 from ulmus.typing import Array
 
@@ -37,8 +46,8 @@ __all__ = [
 # Relative residuals: K between labelled rows needs few digits. Far from its label a row's mass is
 # small, and that of other labels is added to it.
 _ROUGH, _FINE = 1e-3, 1e-6
-# Steps of conjugate gradients.
-_STEPS = 1000
+# Steps of conjugate gradients, and how many a device takes before the residual is looked at.
+_STEPS, _TOGETHER = 1000, 8
 # More numbers than this are not kept for other labels.
 _KEPT = 2**26
 # Rows that are compared for the first time whose columns are found along with the mass.
@@ -144,54 +153,47 @@ def spread(
     lams = np.asarray(lams, dtype=float)
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()
-    above = (1.0 / lams - least)[:, None]
-    # Rows are where the graph is, and a few numbers for each column on the host.
-    residual = from_numpy(Y, laplacian.matrix.data)
-    xp, there = namespace(residual), partial(from_numpy, like=residual, dtype=residual.dtype)
+    residual = from_numpy(Y, laplacian.matrix.data)  # where the graph is
+    xp, single = namespace(residual), partial(cast, dtype=residual.dtype)
+    rows = rows if isinstance(rows, slice) else placed(rows, residual)
     residual, direction = (xp.asarray(residual, copy=True) for _ in range(2))
     energy = _products(residual, residual)
-    size = np.where(energy > 0, energy, 1.0)
     searched = xp.stack([take(residual, rows)] * len(lams))
     found = xp.zeros_like(searched)
-    scale = before = np.ones((len(lams), Y.shape[1]))
-    last_step, last_turn = np.ones(Y.shape[1]), np.zeros(Y.shape[1])
+    size, above = energy, from_numpy((1.0 / lams - least)[:, None], residual)
+    scale = before = 1.0 + 0.0 * above * energy
+    last_step, last_turn = 1.0 + 0.0 * energy, 0.0 * energy
     steps, worst = 0, float(Y.shape[1] > 0)
     while steps < max_iter and worst > tol:
         moved = laplacian @ direction
         moved += least * direction
-        step = _ratio(energy, _products(direction, moved))
+        step = ratio(energy, _products(direction, moved))
         # A shifted system's residual is the same one, scaled.
-        after = _ratio(
+        after = ratio(
             scale * before * last_step,
             step * last_turn * (before - scale) + before * last_step * (1.0 + above * step),
         )
-        residual -= there(step) * moved
+        shrunk = ratio(after, scale)
+        found += single(step * shrunk)[:, None, :] * searched
+        residual -= single(step) * moved
         fresh = _products(residual, residual)
-        shrunk, turn = _ratio(after, scale), _ratio(fresh, energy)
-        # Each copy to a device takes its time, so that these go together.
-        factors = there(np.stack([step * shrunk, turn * shrunk**2, after, turn + 0.0 * after]))
-        found += factors[0, :, None, :] * searched
-        searched *= factors[1, :, None, :]
-        searched += factors[2, :, None, :] * take(residual, rows)
-        direction *= factors[3, 0, :]
+        turn = ratio(fresh, energy)
+        searched *= single(turn * shrunk**2)[:, None, :]
+        searched += single(after)[:, None, :] * take(residual, rows)
+        direction *= single(turn)
         direction += residual
         before, scale, last_step, last_turn, energy = scale, after, step, turn, fresh
         steps += 1
-        worst = float(np.sqrt((energy / size).max()))
+        # A device would wait for the host at every look.
+        if is_numpy(residual) or steps % _TOGETHER == 0:
+            worst = float(xp.max(ratio(energy, size))) ** 0.5
     if worst > tol:
         warn_of_steps(steps, worst, tol)
-    found /= there(lams[:, None, None])
-    return to_numpy(found)
+    return to_numpy(found) / lams.astype(Y.dtype)[:, None, None]
 
 
-def _products(A: Array, B: Array) -> np.ndarray:
-    return to_numpy(column_products(A, B)).astype(float)
-
-
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a/b, and zero where b is."""
-    shape = np.broadcast_shapes(np.shape(a), np.shape(b))
-    return np.divide(a, b, out=np.zeros(shape), where=b != 0)
+def _products(A: Array, B: Array) -> Array:
+    return doubles(column_products(A, B))
 
 
 def label_columns(targets: Targets) -> np.ndarray:

@@ -179,7 +179,7 @@ def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
         except MemoryError:  # the file is as large as that
             raise
         # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
-        # bytes that are not what they should be; to whoever opens a file they are one.
+        # bytes that are not what they should be; whoever opens a file gets one error for all.
         except Exception as error:
             why = (
                 f"{error}"

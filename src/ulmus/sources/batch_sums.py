@@ -1,4 +1,4 @@
-"""The sums of batches, which are read and let go.
+"""The sums of batches, of which one at a time is in memory.
 
 Batches that can be read twice are: first for the scale of the inputs, the classes, and a sample of
 rows that the map draws its units from; then for the sums. From an iterator, which can be read once,

@@ -37,7 +37,7 @@ from ulmus.typing import Rows
 Batch = tuple[Rows, Any, np.ndarray | None]
 
 # Leaving out every row costs two Gram matrices' worth of work. Past the first
-# number of rows, a random sample of the second size tells the same curve.
+# number of rows, a random sample of the second size gives the same curve.
 _LOO_ALL = 20_000
 _LOO_SAMPLE = 10_000
 # One temperature is fitted to these; more would only cost time.
@@ -193,7 +193,7 @@ class Gathered:
 
 
 def refuse_sums(method: Any) -> None:
-    """Refuse a method that needs all rows, before they are let go and summed."""
+    """Refuse a method that needs all rows, before they are summed and dropped."""
     if method.needs_rows:
         raise RowsGoneError(
             f"{type(method).__name__} needs all rows at once, and these are so many that only sums "
