@@ -22,7 +22,7 @@ from ulmus import (
 )
 from ulmus.distributed.rows import BlockRows
 from ulmus.estimators import row_graphs
-from ulmus.estimators.graph_blocks import laplacians_over_blocks
+from ulmus.estimators.row_graphs import laplacians_over_blocks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import scaled_rows

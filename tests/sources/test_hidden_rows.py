@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph, RandomFeatures
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.graph_blocks import laplacians_over_blocks
+from ulmus.estimators.row_graphs import laplacians_over_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import comparable_rows, layer_of, scaled_rows

@@ -15,8 +15,7 @@ from ulmus.backends.namespace import (
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.graph_blocks import laplacians_over_blocks
-from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for
+from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for, laplacians_over_blocks
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (

@@ -21,9 +21,14 @@ from ulmus.backends.namespace import (
     to_numpy,
 )
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.graph_blocks import laplacians_over_blocks
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.row_graphs import COUPLINGS, are_words, laplacians, map_of_words
+from ulmus.estimators.row_graphs import (
+    COUPLINGS,
+    are_words,
+    laplacians,
+    laplacians_over_blocks,
+    map_of_words,
+)
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
