@@ -78,8 +78,11 @@ TESTS = {
         "estimators/test_manifold_elm.py",
     ],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
-    "methods/kernel_choice.py": ["methods/test_kernel_choice.py"],
-    "methods/kernel_ridge.py": ["methods/test_kernel_ridge.py", "laws/test_kernel_elm.py"],
+    "methods/kernel_ridge.py": [
+        "methods/test_kernel_ridge.py",
+        "methods/test_kernel_choice.py",
+        "laws/test_kernel_elm.py",
+    ],
     "methods/unsupervised.py": [
         "estimators/test_embedding.py",
         "estimators/test_graph_embedding.py",

@@ -70,7 +70,7 @@ def test_gamma_is_chosen_by_leaving_rows_out():
 
 
 def test_gamma_is_chosen_on_a_sample_of_many_rows(monkeypatch):
-    monkeypatch.setattr("ulmus.estimators.kernel_selection.CHOICE_ROWS", 200)
+    monkeypatch.setattr("ulmus.estimators.kernel_inputs.CHOICE_ROWS", 200)
     X, y = make_moons(300, noise=0.15, random_state=0)
     model = KernelELMRegressor("rbf", gamma="loo", C=[1.0, 100.0], random_state=0).fit(X, 1.0 * y)
     assert "error_rate" not in model.gamma_path_

@@ -71,7 +71,7 @@ def test_a_list_is_chosen_from():
 
 
 def test_many_rows_are_chosen_by_a_sample_and_fitted_whole(monkeypatch):
-    monkeypatch.setattr("ulmus.estimators.kernel_selection.CHOICE_ROWS", 60)
+    monkeypatch.setattr("ulmus.estimators.kernel_inputs.CHOICE_ROWS", 60)
     model = KernelELMRegressor(random_state=0).fit(X, Y)
     assert (model.selection_, model.method_, model.rank_) == ("loo-sample", "exact", 120)
 

@@ -23,9 +23,9 @@ from ulmus.backends.namespace import (
 )
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.kernel_blocks import fit_blocks
-from ulmus.estimators.kernel_inputs import KernelInputs
-from ulmus.estimators.kernel_selection import (
+from ulmus.estimators.kernel_inputs import (
     CHOSEN,
+    KernelInputs,
     check_choice,
     choose_gamma,
     choose_kernel,
