@@ -81,7 +81,7 @@ def test_approximations_are_logged(caplog, monkeypatch):
         ulmus.KNNGraph().search(np.zeros((20, 2)))
     assert caplog.records[0].name == "ulmus.graphs"
     with caplog.at_level(logging.INFO, "ulmus"):
-        monkeypatch.setattr("ulmus.sources.hidden_rows.most_rows", lambda *_: 10)
+        monkeypatch.setattr("ulmus.methods.clusters.most_rows", lambda *_: 10)
         fitted("ELMKMeans")
     assert "Clusters are found on 10 of 60 rows, as many as fit." in caplog.text
 

@@ -28,7 +28,7 @@ from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
 from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
 from ulmus.hidden import Hidden
 from ulmus.methods.clusters import Clusters, Means
-from ulmus.sources.hidden_rows import HiddenBlocks, HiddenRows
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
@@ -125,11 +125,11 @@ class HiddenClustering(
             self.inertia_ = self.kmeans_.inertia_ = source.total(found.sums).inertia
             self.labels_ = self.predict(X)
         else:
-            self.labels_, self.inertia_ = found.assigned(source.H)
+            self.labels_, self.inertia_ = found.assigned(source)
         log_facts(self)
         return self
 
-    def _source(self, X: Rows, client: Any) -> HiddenRows | HiddenBlocks:
+    def _source(self, X: Rows, client: Any) -> Hidden | HiddenBlocks:
         """The hidden rows, under a map that is fitted to X."""
         if is_collection(X):
             rows = BlockRows(self, X, client=client)
@@ -141,7 +141,7 @@ class HiddenClustering(
         X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
         self.features_ = fitted_map(self, X, default=self._default(X))
-        return HiddenRows(Hidden(layer_of(self.features_, X, self.dtype), X))
+        return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _accept(self, found: Clusters) -> None:
         self.kmeans_, self.cluster_centers_ = found.kmeans, found.centers

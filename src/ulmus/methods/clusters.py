@@ -4,6 +4,7 @@ It starts on rows in this process. Where these are a sample of the rows of a Das
 further step is one pass, in which every block gives the sums of the rows nearest to each centre.
 """
 
+import logging
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
@@ -16,9 +17,11 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from ulmus.fitted import check_outputs
-from ulmus.hidden import Hidden
-from ulmus.sources.hidden_rows import HiddenBlocks, HiddenRows
+from ulmus.hidden import Hidden, most_rows
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -108,16 +111,25 @@ class Means:
     n_clusters: int
     n_init: int
 
-    def fit(self, source: HiddenRows | HiddenBlocks, seed: int) -> Clusters:
+    def fit(self, H: Hidden | HiddenBlocks, seed: int) -> Clusters:
         """The clusters, from all rows or from a sample that fits in memory."""
-        H, enough = source.sample(self.n_clusters, seed)
-        h = H.all()
+        if isinstance(H, Hidden):
+            return self.started(self._fitting(H, seed).all(), seed)
+        h = H.sample(self.n_clusters, seed).all()
         found = self.started(h, seed)
-        if enough:
+        if len(h) == len(H):
             return found
         # scikit-learn's: what the centres may still move, beside the variance of the rows.
         variance = np.var(found.coordinates(h), axis=0, dtype=float)
-        return _settled(found, source, found.kmeans.tol * float(np.mean(variance)))
+        return _settled(found, H, found.kmeans.tol * float(np.mean(variance)))
+
+    def _fitting(self, H: Hidden, seed: int) -> Hidden:
+        """The rows, or a sample of as many as fit in memory."""
+        most = max(self.n_clusters, most_rows(H.width, H.itemsize))
+        if len(H) <= most:
+            return H
+        _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
+        return H.take(np.sort(np.random.RandomState(seed).permutation(len(H))[:most]))
 
     def started(self, h: Array, seed: int) -> Clusters:
         """On hidden rows that are written out."""
@@ -128,11 +140,11 @@ class Means:
         return KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
 
 
-def _settled(found: Clusters, source: HiddenRows | HiddenBlocks, tolerance: float) -> Clusters:
+def _settled(found: Clusters, H: HiddenBlocks, tolerance: float) -> Clusters:
     """Lloyd's steps over all rows, until the centres stay."""
     for step in range(1, found.kmeans.max_iter + 1):
         before = found.centers
-        found = found.moved(source.total(found.sums).means(before), step)
+        found = found.moved(H.total(found.sums).means(before), step)
         if float(np.sum((found.centers - before) ** 2, dtype=float)) <= tolerance:
             break
     return found

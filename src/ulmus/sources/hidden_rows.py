@@ -1,11 +1,10 @@
-"""Hidden rows in memory or in the blocks of a Dask collection: a sample, and sums over all of them.
+"""Hidden rows in the blocks of a Dask collection: a sample, and sums over all of them.
 
-Of blocks a method may ask for what it asks of a ``Hidden``: some rows, a function of every row,
+A method may ask for what it asks of a ``Hidden``: some rows, a function of every row,
 HᵀΛH, and the sums of a ridge. These are worked out where the rows lie. Edges of a graph and what is
 found for every row are in this process; hidden rows are never here but for those that are taken.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -20,44 +19,19 @@ from ulmus.distributed.blocks import joined
 from ulmus.distributed.rows import BlockRows
 from ulmus.features.hidden_layer import layer_of
 from ulmus.graphs import Laplacian
-from ulmus.hidden import Hidden, UnderLayer, block_rows, most_rows, row_blocks, sample_rows
+from ulmus.hidden import Hidden, UnderLayer, block_rows, row_blocks, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.sources.block_sums import Wanted
 from ulmus.sources.source import Sample, Summed
 from ulmus.targets import Targets
 from ulmus.typing import DType, Layer, Rows
 
-_LOG = logging.getLogger(__name__)
 # Rows of a Dask collection that are fetched to start from.
 _SAMPLE = 20_000
 # A row has about ten neighbours, whose hidden rows are there with it.
 _NEIGHBORS = 10
 # Makes the layer of a block's rows.
 Recipe = Callable[[Rows], Layer]
-
-
-@dataclass(frozen=True)
-class HiddenRows:
-    """Hidden rows in memory; where they do not fit, a sample stands for all."""
-
-    H: Hidden
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return self.H.width
-
-    def sample(self, least: int, seed: int) -> tuple[Hidden, bool]:
-        """The rows, or as many as fit and at least so many; and that no more of them are needed."""
-        H, most = self.H, max(least, most_rows(self.H.width, self.H.itemsize))
-        if len(H) <= most:
-            return H, True
-        _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
-        return H.take(np.sort(np.random.RandomState(seed).permutation(len(H))[:most])), True
-
-    def total(self, function: Callable[[Hidden], Any]) -> Any:
-        """The function of all rows."""
-        return function(self.H)
 
 
 @dataclass(frozen=True)
@@ -101,11 +75,11 @@ class HiddenBlocks(UnderLayer):
         """The same: a worker makes its hidden rows again."""
         return self
 
-    def sample(self, least: int, seed: int) -> tuple[Hidden, bool]:
-        """At most 20 000 rows or so many, in this process; and whether these are all."""
+    def sample(self, least: int, seed: int) -> Hidden:
+        """At most 20 000 rows, or so many, in this process."""
         n, most = len(self), max(_SAMPLE, least)
         rows = slice(None) if n <= most else np.sort(sample_rows(seed, most, n))
-        return self.take(rows), n <= most
+        return self.take(rows)
 
     def total(self, function: Callable[[Hidden], Any]) -> Any:
         """The sum over blocks of a function of their rows."""
