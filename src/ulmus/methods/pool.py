@@ -44,8 +44,8 @@ __all__ = ["Pool", "Pooled"]
 # Candidates whose weight is a smaller part of the largest are left out of the average.
 _LEAST = 1e-3
 # The least total weight of labels at a row. It falls with every edge from a label, faster for small
-# λ, until float32 has no digits for it.
-_REACH = 1e-30
+# λ, until there are no right digits of it.
+_REACH = 1e-12
 # The weight of a candidate that stands by for rows that no label leads to.
 _SPARE = 1e-9
 
@@ -97,7 +97,7 @@ class Pool:
     def _setting(
         self, sources: list[OnGraph], rows: Prepared, before: tuple[SpreadLabels | None, ...]
     ) -> Setting:
-        lams = FREE if self.lam is None else self.lam
+        lams = FREE if self.lam is None else np.unique(self.lam)
         setting = Setting(rows, sources, self.kinds, self.C, lams, [])
         if "free" not in self.kinds:
             return setting

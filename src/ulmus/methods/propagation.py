@@ -48,9 +48,12 @@ __all__ = [
 _ROUGH, _FINE = 1e-3, 1e-6
 # Steps of conjugate gradients, and how many a device takes before the residual is looked at.
 _STEPS, _TOGETHER = 1000, 8
+# Smaller λ go on until their residual is this part of the tolerance: far from its label a row's
+# mass is as small, and classes are ratios of it.
+_FAR = 1e-9
 # More numbers than this are not kept for other labels.
 _KEPT = 2**26
-# Rows that are compared for the first time whose columns are found along with the mass.
+# Changed labels up to which each has a column of its own, rather than each class.
 _FEW = 16
 
 
@@ -87,15 +90,16 @@ class SpreadLabels:
         tol, steps = (_FINE, _STEPS) if stop is None else (stop.tol, stop.max_iter)
         tol, steps = min(tol, _FINE), max(steps, _STEPS)
         mass, change = before._nearest(_everywhere(rows, columns, len(laplacian)))
-        moved = change.any(axis=0)
+        changed = np.flatnonzero(change.any(axis=1))
         fresh = compared[~np.isin(compared, before.compared)]
-        together = len(fresh) <= _FEW
-        units = _units(fresh if together else fresh[:0], len(change))
-        sources = np.column_stack([change[:, moved], units])
-        found = spread(laplacian, sources, lams, tol=tol, max_iter=steps)
-        mass[:, :, moved] += found[:, :, : moved.sum()]
-        K = found[:, compared, moved.sum() :]
-        if not together:
+        few = np.union1d(changed, fresh)
+        if len(few) <= _FEW:
+            found = spread(laplacian, _units(few, len(change)), lams, tol=tol, max_iter=steps)
+            mass += found @ change[few]
+            K = found[:, compared][:, :, np.isin(few, fresh)]
+        else:
+            moved = change.any(axis=0)
+            mass[:, :, moved] += spread(laplacian, change[:, moved], lams, tol=tol, max_iter=steps)
             K = spread(laplacian, _units(fresh, len(change)), lams, compared)
         return cls(compared, before._with(compared, K), rows, columns, mass)
 
@@ -147,8 +151,8 @@ def spread(
 ) -> np.ndarray:
     """(I + λΛ)⁻¹Y at some rows, for every λ: len(lams) × rows × columns of Y.
 
-    The iterates of all but the largest λ are needed at these rows alone, so that all of them cost
-    what the largest does.
+    λ are in ascending order. Iterates of all but the largest are needed at these rows alone, and
+    until they have converged, which smaller λ do sooner.
     """
     lams = np.asarray(lams, dtype=float)
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
@@ -163,7 +167,7 @@ def spread(
     size, above = energy, from_numpy((1.0 / lams - least)[:, None], residual)
     scale = before = 1.0 + 0.0 * above * energy
     last_step, last_turn = 1.0 + 0.0 * energy, 0.0 * energy
-    steps, worst = 0, float(Y.shape[1] > 0)
+    steps, worst, done = 0, float(Y.shape[1] > 0), 0
     while steps < max_iter and worst > tol:
         moved = laplacian @ direction
         moved += least * direction
@@ -174,7 +178,7 @@ def spread(
             step * last_turn * (before - scale) + before * last_step * (1.0 + above * step),
         )
         shrunk = ratio(after, scale)
-        found += single(step * shrunk)[:, None, :] * searched
+        found[done:] += single(step * shrunk)[:, None, :] * searched
         residual -= single(step) * moved
         fresh = _products(residual, residual)
         turn = ratio(fresh, energy)
@@ -186,7 +190,10 @@ def spread(
         steps += 1
         # A device would wait for the host at every look.
         if is_numpy(residual) or steps % _TOGETHER == 0:
-            worst = float(xp.max(ratio(energy, size))) ** 0.5
+            left = to_numpy(xp.max(scale**2 * ratio(energy, size), axis=1)) ** 0.5
+            more = int(np.count_nonzero(left[:-1] <= _FAR * tol))
+            scale, before, above, searched = (x[more:] for x in (scale, before, above, searched))
+            done, worst = done + more, float(left[-1])
     if worst > tol:
         warn_of_steps(steps, worst, tol)
     return to_numpy(found) / lams.astype(Y.dtype)[:, None, None]
