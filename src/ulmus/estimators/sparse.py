@@ -48,9 +48,10 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     Parameters
     ----------
     kernel : None, str, kernel or callable, default=None
-        In place of a map, as in `KernelELMClassifier`. One given by name has its usual parameters
-        and scales the inputs; one of `ulmus.kernels` is used as it is. Its rows are made as they
-        are needed, and as many are kept as scikit-learn's ``working_memory`` has room for.
+        In place of a map, as in `KernelELMClassifier` but for "loo". One given by name has its
+        usual parameters and scales the inputs; one of `ulmus.kernels` is used as it is. Its rows
+        are made as they are needed, and as many are kept as scikit-learn's ``working_memory`` has
+        room for.
     C : float, "validation" or array-like, default=10.0
         The most a row can count. "validation" chooses among nine values from 10⁻⁴ to 10⁴ by the
         error on rows that are held out, and fits all rows with it; a list is chosen from in
