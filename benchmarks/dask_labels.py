@@ -30,7 +30,7 @@ def curves(n):
     y, t = rng.integers(CLASSES, size=n), 2.0 * np.pi * rng.random(n)
     ways = rng.standard_normal((CLASSES, 3, COLUMNS))
     along = np.stack([np.sin(t), np.cos(t), np.sin(2.0 * t)])
-    X = np.einsum("kn,nkd->nd", along, ways[y]) + 0.25 * rng.standard_normal((n, COLUMNS))
+    X = np.einsum("kn,nkd->nd", along, ways[y]) + 0.8 * rng.standard_normal((n, COLUMNS))
     few, known = np.full(n, -1), rng.choice(n, LABELS, replace=False)
     few[known] = y[known]
     return X.astype(np.float32), y, few

@@ -94,6 +94,7 @@ for width in (40, 200):
         f"balanced, {width}": SemiSupervisedELMClassifier(class_weight="balanced", **one),
         f"cg, {width}": SemiSupervisedELMClassifier(solver=ConjugateGradients(1e-9), **one),
         f"free, {width}": SemiSupervisedELMClassifier(coupling="free", **few),
+        f"pool, {width}": SemiSupervisedELMClassifier(C=1.0, **few),
         f"power, {width}": SemiSupervisedELMClassifier(graph=KNNGraph(power=2), **one),
     }
 
