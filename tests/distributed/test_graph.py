@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,6 +124,30 @@ def test_a_list_of_graphs_is_weighed_over_blocks():
     a = SemiSupervisedELMClassifier(n_hidden=30, C=1.0, graph=graphs, random_state=0).fit(X, CODES)
     b = sklearn.clone(a).fit(blocks(X), blocks(CODES))
     assert_allclose(b.label_distributions_, a.label_distributions_, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"n_hidden": 30},
+        {"n_hidden": 30, "coupling": "tight"},
+        {"features": RandomFeatures(30, random_state=0)},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "sparse"])
+def test_rows_of_words_are_known_over_blocks(arguments, make):
+    kind = np.random.default_rng(2).integers(2, size=N)
+    often = np.where(np.arange(250) % 2 == kind[:, None], 0.06, 0.01)
+    # Of whole counts many rows would be equally far apart, and either a neighbour.
+    counts = np.random.default_rng(3).poisson(often) * np.random.default_rng(4).random(often.shape)
+    few = np.where(CODES >= 0, kind, -1)
+    a = SemiSupervisedELMClassifier(C=1.0, random_state=0, **arguments).fit(make(counts), few)
+    lazy = blocks(counts).map_blocks(make)
+    b = sklearn.clone(a).fit(lazy, blocks(few))
+    assert_allclose(b.decision_function(make(counts)), a.decision_function(make(counts)), atol=1e-5)
+    assert type(b.features_) is type(a.features_)
+    assert_array_equal(b.transduction_, a.transduction_)
 
 
 @pytest.mark.parametrize("coupling", ["auto", "free"])

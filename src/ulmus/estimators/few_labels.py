@@ -2,11 +2,9 @@
 
 from abc import ABCMeta, abstractmethod
 from copy import copy
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, check_whole, grid_of
@@ -15,6 +13,7 @@ from ulmus.backends.namespace import (
     beside,
     gathered,
     is_collection,
+    is_numpy,
     on_host,
     placed,
     same_place,
@@ -24,20 +23,22 @@ from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (
     COUPLINGS,
+    after_normalizer,
     are_words,
+    comparison,
+    entries_of,
     laplacians,
     laplacians_over_blocks,
     map_of_words,
+    units_of_words,
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
     HiddenModel,
-    comparable_rows,
     fitted_map,
     layer_of,
     map_over_blocks,
-    scaled_rows,
 )
 from ulmus.features.random_units import RandomFeatures
 from ulmus.fitted import (
@@ -208,19 +209,14 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
-        words = are_words(X)
+        words = is_numpy(X) and are_words(entries_of(X), X.shape)
         self.features_ = fitted_map(
             self, X, None, None, 2000, map_of_words if words else RandomFeatures
         )
         self._rows, self._reused = X, None
         self.coupling_, self.coupling_reason_ = self._coupling(validation)
         self._check_labels(y)
-        if words:
-            compared = normalize(X)
-        elif self.coupling_ == "tight":
-            compared = scaled_rows(self.features_, X)
-        else:
-            compared = comparable_rows(self.features_, X)
+        compared = comparison(self.features_, words, self.coupling_)(X)
         self._graphs = tuple(laplacians(self.graph, self.coupling_, compared))
         with watched(self, "Graph", units) as update:
             return self._learn(y, validation, update)
@@ -234,14 +230,16 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             )
         self.coupling_, self.coupling_reason_ = self._coupling(validation)
         rows = BlockRows(self, X, y, client=client)
-        parts, targets = zip(*rows.survey(_look), strict=True)
+        parts, targets, entries = zip(*rows.survey(_look), strict=True)
         y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
         self._check_labels(y)
-        self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
+        words = are_words(sum(entries), rows.shape)
+        default: Any = units_of_words if words else RandomFeatures
+        self.features_ = map_over_blocks(self, rows, columns, 2000, default)
+        if words and self.features is None:
+            self.features_ = after_normalizer(self.features_, rows.example)
         self._rows, self._reused = rows, None
-        compare = partial(comparable_rows, self.features_, columns=columns)
-        if self.coupling_ == "tight":
-            compare = partial(scaled_rows, self.features_)
+        compare = comparison(self.features_, words, self.coupling_, columns)
         self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))
         return self._learn(y, validation)
 
@@ -377,9 +375,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         return np.zeros(targets.outputs)
 
 
-def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any]:
-    """A block's statistics, and its targets."""
-    return column_statistics(X, y, weight, estimator), y
+def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any, int]:
+    """A block's statistics, its targets, and how many entries are not zero."""
+    return column_statistics(X, y, weight, estimator), y, entries_of(X)
 
 
 def _score_of(error: float, targets: Any, weight: np.ndarray) -> float | None:

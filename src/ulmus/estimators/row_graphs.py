@@ -6,20 +6,23 @@ row, are put together in this process.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer
+from sklearn.preprocessing import Normalizer, normalize
 
 from ulmus.arguments import is_whole
-from ulmus.backends.namespace import is_numpy, is_sparse
+from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.features.random_units import RandomFeatures
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplacian
 from ulmus.hidden import Hidden
 from ulmus.machine import available_memory, in_words
@@ -95,21 +98,42 @@ def _entries(graph: Any, n: int) -> int:
     return 2 * n * min(int(k), n) if is_whole(k) else int(getattr(graph, "nnz", 0))
 
 
-def are_words(X: Rows) -> bool:
+def entries_of(X: Rows) -> int:
+    """How many entries of rows on the host are not zero."""
+    return int(X.count_nonzero() if is_sparse(X) else np.count_nonzero(X))
+
+
+def are_words(entries: int, shape: tuple[int, int]) -> bool:
     """Whether columns are many and nearly all entries zero, as in counts of words."""
-    if not (is_numpy(X) or is_sparse(X)) or X.shape[1] < _WORDS:
-        return False
-    entries = X.count_nonzero() if is_sparse(X) else np.count_nonzero(X)
-    return bool(entries < _FILLED * X.shape[0] * X.shape[1])
+    return shape[1] >= _WORDS and entries < _FILLED * shape[0] * shape[1]
+
+
+def units_of_words(width: int, dtype: Any, random_state: Any) -> RandomFeatures:
+    """Random units for rows of unit length: which words occur says more than how many."""
+    return RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
 
 
 def map_of_words(width: int, dtype: Any, random_state: Any) -> Any:
-    """Random units of rows of unit length: which words occur says more than how many."""
-    units = RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
-    return make_pipeline(Normalizer(), units)
+    """What makes rows so long, and these units."""
+    return make_pipeline(Normalizer(), units_of_words(width, dtype, random_state))
 
 
-# ---------------------------------------------------------------- blocks
+def after_normalizer(units: RandomFeatures, row: Rows) -> Any:
+    """The same of units that are fitted."""
+    return make_pipeline(Normalizer().fit(row), units)
+
+
+def comparison(
+    features: Any, words: bool, coupling: str, columns: ColumnStatistics | None = None
+) -> Compare:
+    """What makes rows comparable; ``columns`` are the statistics of all rows of several blocks."""
+    if words:
+        return normalize
+    if coupling == "tight":
+        return partial(scaled_rows, features)
+    return partial(comparable_rows, features, columns=columns)
+
+
 def laplacians_over_blocks(
     graph: Any, coupling: str, rows: BlockRows, compare: Compare
 ) -> list[Laplacian]:
