@@ -199,6 +199,7 @@ class Scaling:
 
         One far value would else set the scale of its column, and make the others all but equal.
         """
+        X = cast(X, floating(X))
         ends = _ordinary_ends(X, seed)
         if ends is None:
             return self
@@ -274,8 +275,7 @@ def _ordinary_ends(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
     beyond = min(-(-len(ordered) // 100), (len(ordered) - 1) // 2)
     low, high = ordered[beyond], ordered[-1 - beyond]
     room = np.where(high > low, _FAR * (high - low), np.inf)
-    dtype = floating(X)
-    inner = from_numpy(low - room, X, dtype) <= X, from_numpy(high + room, X, dtype) >= X
+    inner = from_numpy(low - room, X, X.dtype) <= X, from_numpy(high + room, X, X.dtype) >= X
     if bool(xp.all(inner[0])) and bool(xp.all(inner[1])):
         return None
     ends = (
