@@ -69,16 +69,23 @@ def test_relabelling_is_a_fit_with_other_labels(classes):
     assert_allclose(again.candidates_["weight"], fresh.candidates_["weight"], atol=1e-3)
 
 
-def test_a_graph_of_noise_does_no_harm():
-    X, y = make_blobs(600, centers=4, n_features=10, cluster_std=4.0, random_state=0)
-    ends = np.random.default_rng(0).integers(600, size=(2, 3000))
-    W = sp.coo_array((np.ones(3000), ends), shape=(600, 600)).tocsr()
-    labels = few(y, 100)
-    fitted = model(graph=W.maximum(W.T)).fit(X, labels)
-    known = labels >= 0
-    alone = ELMClassifier(n_hidden=200, random_state=0).fit(X[known], y[known])
-    right = np.mean(fitted.transduction_[~known] == y[~known])
-    assert right >= alone.score(X[~known], y[~known]) - 0.005
+@pytest.mark.parametrize("count", [20, 100])
+def test_a_graph_of_noise_does_no_harm(count):
+    """Twenty draws: the mean is at most half a point below that of the labelled rows alone."""
+    X, y = load_digits(return_X_y=True)
+    gains = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows, ends = rng.permutation(len(y))[:400], rng.integers(400, size=(2, 2000))
+        W = sp.coo_array((np.ones(2000), ends), shape=(400, 400)).tocsr()
+        digit = y[rows] % (2 if count == 20 else 10)
+        labels = few(digit, count, seed)
+        known = labels >= 0
+        fitted = model(n_hidden=100, graph=W.maximum(W.T)).fit(X[rows], labels)
+        alone = ELMClassifier(n_hidden=100, random_state=0).fit(X[rows][known], digit[known])
+        right = np.mean(fitted.transduction_[~known] == digit[~known])
+        gains.append(right - alone.score(X[rows][~known], digit[~known]))
+    assert np.mean(gains) >= -0.005
 
 
 def test_clouds_without_a_manifold_are_found_by_their_gaps():
