@@ -135,6 +135,11 @@ def test_rows_that_no_label_leads_to():
     )
     reached = reached_rows(Laplacian(sp.csr_array(blocks)), np.array([0, 40]))
     assert_array_equal(reached, np.arange(161) < 150)
+    Y = np.zeros((161, 2), dtype=np.float32)
+    Y[[0, 40], [0, 1]] = 1.0
+    mass = spread(Laplacian(sp.csr_array(blocks)), Y, np.array([1.0, 300.0]), tol=1e-6)
+    # Not a rounding error of it is there.
+    assert_array_equal(mass.any(axis=(0, 2)), reached)
     nowhere = ClassTargets(np.array([0, 1]), 3)
     assert (means(np.zeros((5, 3)), nowhere) == 0).all()
 

@@ -161,7 +161,7 @@ class Prepared:
 class Setting:
     """What the candidates share: the rows, their labels in every weighting, and C if it is given.
 
-    ``spread`` are the labels on every graph.
+    ``spread`` are the labels on every graph; ``continued`` says whether they began with others.
     """
 
     rows: Prepared
@@ -170,6 +170,7 @@ class Setting:
     C: np.ndarray | None
     lams: np.ndarray
     spread: list[SpreadLabels]
+    continued: bool = False
 
     @property
     def targets(self) -> Any:

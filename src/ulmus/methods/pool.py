@@ -98,7 +98,7 @@ class Pool:
         self, sources: list[OnGraph], rows: Prepared, before: tuple[SpreadLabels | None, ...]
     ) -> Setting:
         lams = FREE if self.lam is None else np.unique(self.lam)
-        setting = Setting(rows, sources, self.kinds, self.C, lams, [])
+        setting = Setting(rows, sources, self.kinds, self.C, lams, [], bool(before))
         if "free" not in self.kinds:
             return setting
         numbers, columns = setting.numbers, label_columns(setting.targets)
@@ -204,8 +204,10 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
     total = np.zeros((len(setting.rows.every), targets.width), dtype=np.float32)
     reach = np.zeros(len(total), dtype=np.float32)
     for graph in sorted({each.graph or 0 for each, _ in weighed}):
-        # Rounding must not lead where no edge does.
-        reached = reached_rows(setting.rows.laplacians[graph], setting.numbers)
+        reached = np.full(len(total), True)
+        if setting.continued:
+            # What rounding leaves of other labels must not lead where no edge does.
+            reached = reached_rows(setting.rows.laplacians[graph], setting.numbers)
         for candidate, weight in weighed:
             if candidate.graph != graph:
                 continue
