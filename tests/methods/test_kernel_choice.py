@@ -91,6 +91,11 @@ def test_weights_fitted_to_few_rows_must_win_by_more():
     assert_allclose(weighed.score[1], plain.score[1] * (1 + 2 * 4 / 60))
 
 
+def test_more_columns_than_rows_are_not_weighed():
+    wide = np.random.default_rng(0).standard_normal((60, 70))
+    assert {each.round for each in KernelChoice(NAMES, True).fit(trial(wide))} == {0}
+
+
 def test_the_table_has_a_line_for_each():
     tried = KernelChoice(NAMES, False).fit(trial())
     table = table_of(tried)

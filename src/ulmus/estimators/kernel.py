@@ -23,8 +23,9 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     intercept_ : ndarray of shape (n_outputs,)
         The constant; zero.
     selection_ : {"fixed", "loo", "loo-sample"}
-        How C was chosen: given, leaving out every row, or leaving out a random sample of
-        10 000 rows when there are more than 20 000. "-kept" is added where
+        How C was chosen: given, leaving out every row, or leaving out a random sample: of 2000 rows
+        where the kernel was chosen too and is used whole, else of 10 000 when there are more than
+        20 000. "-kept" is added where
         ``class_weight="balanced"`` and the weights stayed as they were while a row was left out,
         for the rows of its class were not all in memory.
 
@@ -88,8 +89,9 @@ class KernelELMRegressor(ValueLabels, RegressorMixin, KernelELM):
     loo_score_ : float
         R² on left-out rows at that C.
     selection_ : {"fixed", "loo", "loo-sample"}
-        How C was chosen: given, leaving out every row, or leaving out a random sample of
-        10 000 rows when there are more than 20 000.
+        How C was chosen: given, leaving out every row, or leaving out a random sample: of 2000 rows
+        where the kernel was chosen too and is used whole, else of 10 000 when there are more than
+        20 000.
 
     See Also
     --------

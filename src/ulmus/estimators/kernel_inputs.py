@@ -33,6 +33,8 @@ from ulmus.typing import Array, DType, Rows
 
 _LOG = logging.getLogger(__name__)
 # The kernels that "loo" chooses from.
+# With "arcsine" and "infinite_rbf" beside them the mean score on half of the visible tables (900
+# rows) rose by 0.0006, for five thirds of the work.
 CHOSEN = ("laplacian", "exponential", "rbf")
 
 

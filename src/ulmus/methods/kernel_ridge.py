@@ -229,7 +229,9 @@ class KernelChoice:
         for start, factor in _near(first):
             whole = start if few is trial else trial.candidate(start.name, factor)
             tried.append(whole)
-            if self.weighs and whole.squared <= _CLOSE * _least(tried, 0):
+            # With more columns than rows no weights win by as much as the correction asks for.
+            weighs = self.weighs and trial.columns < n
+            if weighs and whole.squared <= _CLOSE * _least(tried, 0):
                 self._weigh(trial, tried)
         return tried
 
