@@ -58,7 +58,7 @@ KINDS = ("alone", "tight", "free", "clusters")
 # Neighbours of the graphs that are tried; their edges have a width for each row.
 NEIGHBORS = (10, 20)
 # C and λ, in units of one over the mean square of hidden rows.
-_ALONE = 600.0 * np.logspace(-3, 2, 6)
+_ALONE = 600.0 * np.logspace(-3, 2, 11)
 _TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(-1, 3, 5), 600.0 * np.logspace(-1, 2, 4)
 # The likeliest first.
 _CLUSTERS = 600.0 * np.array([0.1, 0.01])
@@ -67,7 +67,7 @@ FREE = np.array([1.0, 3.0, 9.0, 30.0, 100.0, 300.0])
 _UNITS = 1000
 # Labelled rows by which candidates are compared, and the most entries of the graph's kernel, all
 # rows times these.
-_MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 3_000_000
+_MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 6_000_000
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ __all__ = ["Weighed", "in_words", "table", "weighed_candidates"]
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 
-# Prior mass of the kinds of classifiers; for numbers it is equal. With k labels a class, n rows and
-# l labels that of spread labels is (_BASE + _FEW/k)(1 + n/(_MANY l)): the graph knows more than
-# others can learn from few labels. Twelve sets settled it, twelve others confirmed it
+# All kinds have the same prior mass, except spread labels for classes: with k labels a class, n
+# rows and l labels theirs is (1 + _FEW/k)(1 + n/(_MANY l)), for the graph knows more than others
+# can learn from few labels. Twelve sets settled it, twelve others confirmed it
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
-_PRIOR = {"alone": 1.0, "tight": 2.0, "clusters": 2.0}
-_BASE, _FEW, _MANY = 2.0, 16.0, 200.0
+_FEW, _MANY = 16.0, 200.0
 # λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
 # they were given. On twelve sets 300 is best for k = 1, and 100 for k = 10.
 _FAR, _NEAR = 200.0, 0.01
@@ -80,8 +79,9 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     """
     l = len(setting.numbers)
     each = l / (setting.targets.n_classes if setting.classes else 1)
-    spread = (_BASE + _FEW / each) * (1.0 + len(setting.rows.every) / (_MANY * l))
-    parts = _PRIOR | {"free": spread} if setting.classes else dict.fromkeys(KINDS, 1.0)
+    parts = dict.fromkeys(KINDS, 1.0)
+    if setting.classes:
+        parts["free"] = (1.0 + _FEW / each) * (1.0 + len(setting.rows.every) / (_MANY * l))
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
