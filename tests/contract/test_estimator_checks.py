@@ -44,7 +44,7 @@ VARIANTS = [
     ulmus.ELMNMF(n_hidden=20, solver="mu"),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
-    ulmus.KernelELMClassifier(method=ulmus.LowRank(tol=1e-3)),
+    ulmus.KernelELMClassifier("rbf", method=ulmus.LowRank(tol=1e-3)),
     ulmus.KernelELMClassifier("laplacian", gamma="loo", C=1.0),
     ulmus.KernelELMRegressor("arcsine", fit_intercept=False),
     ulmus.KernelELMRegressor(ulmus.kernels.RBF(0.1), C=10.0),

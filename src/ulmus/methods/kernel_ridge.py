@@ -200,9 +200,13 @@ class Trial:
         weights = np.ones(rows.shape[1]) if weights is None else weights
         kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
         solution = dual_path(replace(self.problem, H=KernelMatrix(kernel, rows)), self.C)
-        n = rows.shape[0] if self.count is None else float(self.count.sum())
-        correction = 1.0 + 2.0 * self.columns / n if number else 1.0
+        correction = 1.0 + 2.0 * self.columns / self.total if number else 1.0
         return Candidate(name, kernel, weights, number, rows, solution, correction)
+
+    @property
+    def total(self) -> float:
+        """How many rows there are; one that counts twice is two."""
+        return float(self.rows.shape[0] if self.count is None else self.count.sum())
 
     @property
     def columns(self) -> int:
@@ -230,7 +234,7 @@ class KernelChoice:
             whole = start if few is trial else trial.candidate(start.name, factor)
             tried.append(whole)
             # With more columns than rows no weights win by as much as the correction asks for.
-            weighs = self.weighs and trial.columns < n
+            weighs = self.weighs and trial.columns < trial.total
             if weighs and whole.squared <= _CLOSE * _least(tried, 0):
                 self._weigh(trial, tried)
         return tried
