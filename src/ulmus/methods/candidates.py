@@ -283,38 +283,29 @@ def _nearest_first(D: Any) -> Any:
 
 def all_candidates(setting: Setting) -> Iterator[Candidate]:
     """Every candidate, with the outputs of compared rows left out; those that take longest last."""
-    rows = to_numpy(doubles(setting.some.take(setting.compared).all()))
+    kernels = list(_kernels(setting))
     for weighting in range(len(setting.sources)):
         labels = setting.labels(weighting)
-        # Rows that no label leads to need a kind that knows all rows.
-        if {"alone", "free"} & set(setting.kinds):
-            yield from _alone(setting, weighting, rows, labels)
-        if "tight" in setting.kinds:
-            yield from _tight(setting, weighting, rows, labels)
+        for kind, graph, lam, K in kernels:
+            Cs = setting.grid(_ALONE if kind == "alone" else _TIGHT_C)
+            for C, F in zip(Cs, ridge_left_out(K, labels, Cs), strict=True):
+                yield Candidate(kind, F, weighting, graph, lam, float(C))
         if "free" in setting.kinds:
             yield from _free(setting, weighting, labels)
     if "clusters" in setting.kinds and setting.classes:
         yield from _clusters(setting)
 
 
-def _alone(
-    setting: Setting, weighting: int, rows: np.ndarray, labels: FewLabels
-) -> Iterator[Candidate]:
-    Cs = setting.grid(_ALONE)
-    for C, F in zip(Cs, ridge_left_out(rows @ rows.T, labels, Cs), strict=True):
-        yield Candidate("alone", F, weighting, C=float(C))
-
-
-def _tight(
-    setting: Setting, weighting: int, rows: np.ndarray, labels: FewLabels
-) -> Iterator[Candidate]:
-    Cs = setting.grid(_TIGHT_C)
-    for graph, basis in enumerate(setting.rows.bases):
+def _kernels(setting: Setting) -> Iterator[tuple[str, int | None, float, np.ndarray]]:
+    """The kinds that are ridge between compared rows: their graph, λ, and kernel."""
+    rows = to_numpy(doubles(setting.some.take(setting.compared).all()))
+    # Rows that no label leads to need a kind that knows all rows.
+    if {"alone", "free"} & set(setting.kinds):
+        yield "alone", None, 0.0, rows @ rows.T
+    for graph, basis in enumerate(setting.rows.bases if "tight" in setting.kinds else ()):
         w, P = to_numpy(basis.values), to_numpy(matmul(from_numpy(rows, basis.basis), basis.basis))
         for lam in (_TIGHT_LAM / setting.rows.unit).tolist():
-            found = ridge_left_out((P / (1.0 + lam * w)) @ P.T, labels, Cs)
-            for C, F in zip(Cs, found, strict=True):
-                yield Candidate("tight", F, weighting, graph, lam, float(C))
+            yield "tight", graph, lam, (P / (1.0 + lam * w)) @ P.T
 
 
 def _free(setting: Setting, weighting: int, labels: FewLabels) -> Iterator[Candidate]:
