@@ -1,10 +1,12 @@
 """How candidates are weighed: by the likelihood of labels left out, and a prior of their kind."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
+from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
 from ulmus.targets import chosen, probabilities, temperatures
 
@@ -35,17 +37,28 @@ _HOPELESS = -8.0
 
 def weighed_candidates(setting: Setting) -> list[Weighed]:
     """All candidates with their weights, the heaviest first; of a kind far behind, one."""
-    labels, judged = setting.labels(0), []
-    for kind, some in groupby(all_candidates(setting), lambda each: each.kind):
-        if kind != "clusters":
-            judged += _judged(labels, list(some))
-            continue
-        best = max((each.log_likelihood for each in judged), default=-np.inf)
-        for each in some:
-            judged += _judged(labels, [each])
-            if _POWER * (judged[-1].log_likelihood - best) < _HOPELESS:
-                break
+    labels, judged = setting.labels(0), list[Candidate]()
+    size = rows_at_once(len(labels.targets) * labels.targets.width)
+    for kind, group in groupby(all_candidates(setting), lambda each: each.kind):
+        if kind == "clusters":
+            best = max((each.log_likelihood for each in judged), default=-np.inf)
+            judged += _while_hopeful(labels, group, best)
+        else:
+            some = list(group)
+            for part in row_blocks(len(some), size):
+                judged += _judged(labels, some[part])
     return _weighed(judged, _priors(setting, judged))
+
+
+def _while_hopeful(
+    labels: FewLabels, candidates: Iterable[Candidate], best: float
+) -> Iterator[Candidate]:
+    """Candidates that take long, until one is far behind the best of the others."""
+    for each in candidates:
+        (judged,) = _judged(labels, [each])
+        yield judged
+        if _POWER * (judged.log_likelihood - best) < _HOPELESS:
+            return
 
 
 def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
