@@ -65,6 +65,6 @@ def test_a_quota_holds_in_every_method(seen, model):
             with threadpool_limits(4):
                 getattr(model, name)(*data)
                 assert blas_threads() == 4
-            assert set(seen) <= {2}, name
+            assert set(seen) <= {1, 2}, name  # small products may have one
             met += seen
     assert met

@@ -366,12 +366,18 @@ def _cpus(affinity: frozenset[int] | None, most: str | None) -> int:
 def held_threads() -> Iterator[None]:
     """Hold BLAS and OpenMP to ``cpus()`` threads while the block, or a decorated function, runs."""
     most, controller = cpus(), _controller(len(sys.modules))
-    libraries = controller.lib_controllers
-    above = [library.filepath for library in libraries if (library.num_threads or 1) > most]
+    above = [x.filepath for x in controller.lib_controllers if (x.num_threads or 1) > most]
     if above:
         with controller.select(filepath=above).limit(limits=most):
             yield
     else:
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS to one thread: for many small products two take twice as long on busy cores."""
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import matmul, one_thread
 from ulmus.backends.namespace import doubles, from_numpy, to_numpy
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
@@ -83,7 +83,8 @@ class Pool:
         is what was found for other labels.
         """
         setting = self._setting(sources, rows, () if before is None else before.spread)
-        candidates = weighed_candidates(setting)
+        with one_thread():
+            candidates = weighed_candidates(setting)
         outputs = _average(setting, candidates)
         if self.shares is not None:
             outputs = _with_shares(outputs, self.shares)
