@@ -65,6 +65,7 @@ def test_a_quota_holds_in_every_method(seen, model):
             with threadpool_limits(4):
                 getattr(model, name)(*data)
                 assert blas_threads() == 4
-            assert set(seen) <= {1, 2}, name  # small products may have one
+            # Candidates of the semi-supervised estimators are compared with one.
+            assert set(seen) <= ({1, 2} if hasattr(model, "relabel") else {2}), name
             met += seen
     assert met

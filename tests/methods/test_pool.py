@@ -52,6 +52,15 @@ def test_a_row_left_out_of_the_spread_labels_is_a_mean_without_it(balanced):
         assert_allclose(found[i], share @ without.coded / share.sum(), rtol=1e-6)
 
 
+def test_numbers_that_are_spread_are_left_out_alike():
+    A, values = rows(8, 8), rows(8, 2, seed=1)
+    K, labels = np.exp(A + A.T)[None], FewLabels(ValueTargets(values), np.ones(8), None, False)
+    found = candidates.spread_left_out(K, labels)[0]
+    for i in range(8):
+        rest = np.delete(np.arange(8), i)
+        assert_allclose(found[i], K[0, i, rest] @ values[rest] / K[0, i, rest].sum(), rtol=1e-5)
+
+
 def test_numbers_are_left_out_alike():
     H, values = rows(8, 3), rows(8, 2, seed=1)
     labels = FewLabels(ValueTargets(values), np.ones(8), None, False)

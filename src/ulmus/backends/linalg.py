@@ -376,7 +376,7 @@ def held_threads() -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold BLAS to one thread: for many small products two take twice as long on busy cores."""
+    """Hold BLAS to one thread, for many small products: on busy cores two wait for each other."""
     with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
 

@@ -46,7 +46,7 @@ class GraphSolution(Solution):
     """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
 
     ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
-    ``surface``, ``spread_path`` and ``candidates`` are those of all that were tried, and ``reused``
+    ``surface`` and ``candidates`` are those of all that were tried, and ``reused``
     is what other labels on the same rows can start from. ``why`` is the reason for the coupling.
     """
 
@@ -55,7 +55,6 @@ class GraphSolution(Solution):
     selection: str = "fixed"
     error: float | None = None
     surface: dict[str, np.ndarray] | None = None
-    spread_path: dict[str, np.ndarray] | None = None
     candidates: dict[str, np.ndarray] | None = None
     steps: int = 1
     reused: Any = None

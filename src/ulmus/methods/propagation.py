@@ -215,7 +215,7 @@ def label_strengths(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
     """What a label on each row has to weigh for all to have the same say far away.
 
     Λ maps √d to zero, and K leaves it as it is: far from its row a label's mass is ∝ √d of that row
-    times √d of the other. On twelve sets this gained 3 points of accuracy with one label a class.
+    times √d of the other.
     """
     if laplacian.degree is None:
         return np.ones(len(rows))

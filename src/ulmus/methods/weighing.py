@@ -21,7 +21,7 @@ Weighed = tuple[Candidate, float]
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
 _FEW, _MANY = 16.0, 200.0
 # λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
-# they were given. On twelve sets 300 is best for k = 1, and 100 for k = 10.
+# they were given, and few labels have to go far.
 _FAR, _NEAR = 200.0, 0.01
 # Factor of the log-likelihood. Left-out rows share all other labels, so that it is less certain
 # than that of as many new rows; 0.5 did better than 1 and 2 with 30 and with 100 labels.
