@@ -119,22 +119,16 @@ def conjugate_gradients(
     precondition: Operator,
     tol: float,
     max_iter: int,
-    start: Array | None = None,
 ) -> Iterated:
     """Solve (I + A) β = R, every column at its own pace, until all residuals are below ``tol``.
 
     A residual r is measured by √(rᵀz), z the preconditioned r, relative to that of β = 0. That is
     close to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
-    ``start`` is a β that is close.
     """
     xp, tiny = namespace(R), float(np.finfo(float).tiny)
     beta, residual = xp.zeros_like(R), xp.asarray(R, copy=True)
     z = precondition(residual)
     size = xp.clip(doubles(column_products(residual, z)), min=tiny)
-    if start is not None:
-        beta = xp.astype(start, R.dtype, copy=True)
-        residual = R - beta - apply(beta)
-        z = precondition(residual)
     direction = xp.asarray(z, copy=True)
     energy, steps = column_products(residual, z), 0
     worst = _relative(energy, size)

@@ -24,16 +24,15 @@ __all__ = ["PseudoRidge", "RidgeFactor"]
 
 
 class RidgeFactor:
-    """A factor that is kept while rows and C stay the same."""
+    """A factor that is kept, because rows and C stay the same for other labels."""
 
     def __init__(self) -> None:
-        self._C = 0.0
         self._found: Cholesky | None = None
 
     def of(self, C: float, matrix: Callable[[], Array]) -> Cholesky | None:
         """That of the matrix plus I/C; None where rounding in it is as large as 1/C."""
-        if self._found is None or C != self._C:
-            self._C, self._found = C, sound_factor(matrix(), C)
+        if self._found is None:
+            self._found = sound_factor(matrix(), C)
         return self._found
 
 
