@@ -15,6 +15,7 @@ from benchmarks import (
     classes,
     clusters,
     cold_import,
+    coverage,
     dask_cluster,
     dask_labels,
     files,
@@ -322,6 +323,12 @@ def run_tabular(folder, rounds):
     """Untuned models on tables: five splits, or one with ``--quick``."""
     found = tabular.measure(5 if rounds > 1 else 1)
     return found, tabular.ratios(found), tabular.page(found, table)
+
+
+def run_coverage(folder, rounds):
+    """Coverage of intervals and sets: three splits, or one with ``--quick``."""
+    found = coverage.measure(3 if rounds > 1 else 1)
+    return found, coverage.farthest(found), coverage.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -691,6 +698,7 @@ RUNS = {
     "ridges": run_ridges,
     "tables": run_tables,
     "tabular": run_tabular,
+    "coverage": run_coverage,
 }
 
 

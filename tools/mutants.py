@@ -68,6 +68,8 @@ TESTS = {
         "laws/test_balanced.py",
         "distributed/test_ridge.py",
     ],
+    "conformal.py": ["test_conformal.py", "laws/test_intervals.py"],
+    "methods/jackknife.py": ["laws/test_intervals.py", "estimators/test_intervals.py"],
     "methods/method.py": ["contract/test_variant.py"],
     "methods/ridge.py": ["methods/test_ridge.py", *SOLVE, "estimators/test_regressor.py"],
     "methods/box.py": HINGE,

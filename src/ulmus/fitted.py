@@ -110,6 +110,16 @@ def without_rows(model: Any) -> Any:
     return light
 
 
+class LightCopies:
+    """For an estimator whose copies do without what is made again where it is needed."""
+
+    def __getstate__(self) -> Any:
+        """The state of a copy."""
+        state: Any = super().__getstate__()
+        again = marked(type(self), Mark.AGAIN)
+        return {name: part for name, part in state.items() if name not in again}
+
+
 def atomic(method: Method) -> Method:
     """A method that changes its estimator in one step when it ends; if it raises, not at all.
 

@@ -25,6 +25,7 @@ LAYERS = [
     ["moving", "validation"],
     [
         "batches",
+        "conformal",
         "targets",
         "graphs",
         "metrics",

@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
 from ulmus.distributed.mapped import by_blocks, scored
+from ulmus.estimators.intervals import predict_set
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import (
@@ -56,6 +57,7 @@ class ClassLabels:
     classes_: np.ndarray
     _declared: bool
     _intercept = False
+    predict_set = predict_set
 
     @by_blocks
     def decision_function(self: Any, X: Rows) -> Array:

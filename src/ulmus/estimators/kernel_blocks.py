@@ -35,9 +35,10 @@ def fit_blocks(
     features, found, seed = _space(estimator, known, blocks, method)
     ridge = Ridge(grid)
     rows = RowsSoFar(estimator, known, Reservoir(0), features)
-    source = summed_blocks(rows, blocks, ridge.chooses, seed)[0](features, None)
+    made, home = summed_blocks(rows, blocks, ridge.chooses, seed)
+    source = made(features, None)
     solution = spanned(found, ridge.fit(source))
-    estimator._accept(features.landmarks_, source.sample().problem, solution, n)
+    estimator._accept(features.landmarks_, source.sample().problem, solution, home[2], n)
     return estimator
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,7 +22,9 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
+from ulmus.conformal import LeftOut
 from ulmus.estimators.importances import feature_importances
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import (
     CHOSEN,
@@ -33,9 +36,18 @@ from ulmus.estimators.kernel_inputs import (
     trial_of,
 )
 from ulmus.estimators.ridge_elm import record
-from ulmus.exceptions import InvalidParameterError
+from ulmus.exceptions import InvalidParameterError, RowsGoneError
 from ulmus.features.scaling import ColumnStatistics
-from ulmus.fitted import ForUpdate, OnDevice, atomic, finite_outputs, forget_fit, watched
+from ulmus.fitted import (
+    ForUpdate,
+    MadeAgain,
+    OfRows,
+    OnDevice,
+    atomic,
+    finite_outputs,
+    forget_fit,
+    watched,
+)
 from ulmus.kernels.definition import check_method, has_gamma, is_definite
 from ulmus.kernels.kernel_matrix import (
     NAMES,
@@ -47,13 +59,16 @@ from ulmus.kernels.kernel_matrix import (
 )
 from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
+from ulmus.methods.dual import dual
+from ulmus.methods.jackknife import effect_targets, left_out_rows
 from ulmus.methods.kernel_ridge import EXACT, KernelRidge
 from ulmus.methods.ridge import ridge_grid
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns
 from ulmus.reservoir import some_kept
 from ulmus.slopes import Slopes
-from ulmus.targets import weighted_rows
+from ulmus.sources.source import calibration_rows
+from ulmus.targets import ValueTargets, weighted_rows
 from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
@@ -145,6 +160,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     solver_: str
     solver_reason_: str
     _kept: ForUpdate[Any]
+    _left_out: OfRows[LeftOut]
+    _jackknife: MadeAgain[Jackknife]
     feature_importances_ = property(feature_importances)
     # Of "poly"; another is given as an object, `ulmus.kernels.Polynomial`.
     degree = 3
@@ -196,7 +213,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
         K, rows, rng, path = self._learn_kernel(X, problem, grid, count)
         method = replace(self._method(grid, len(K)), path=path)
-        self._solve(K, kept if self._precomputed else rows, problem, method, rng)
+        self._solve(K, kept if self._precomputed else rows, problem, method, rng, count)
         return self
 
     def _learn_kernel(
@@ -231,6 +248,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         problem: Problem,
         method: KernelRidge,
         rng: np.random.RandomState,
+        count: np.ndarray | None,
     ) -> None:
         """Solve over K, whose rows (or their names) are ``rows``."""
         problem = replace(problem, H=K)
@@ -241,17 +259,44 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             rows = rows if found.rows is None else some_rows(rows, found.rows)
             rows = rows if self._precomputed else cast(rows, found.dtype)
             self._accept_factor(found)
-        self._accept(rows, problem, solution)
+        self._accept(rows, problem, solution, count)
 
     def _accept(
-        self, landmarks: Any, problem: Problem, solution: Solution, n_rows: int | None = None
+        self,
+        landmarks: Any,
+        problem: Problem,
+        solution: Solution,
+        count: np.ndarray | None,
+        n_rows: int | None = None,
     ) -> None:
         """Turn a solution on its landmarks into fitted attributes."""
+        self._left_out = left_out_rows(problem, solution, solution.loo_rows, count)
         self.landmarks_, self.dual_coef_ = landmarks, solution.coef
         self.intercept_ = solution.intercept
         if hasattr(self, "column_weights_"):
             self.column_weights_ = placed(self.column_weights_, solution.coef)
         record(self, problem, solution, n_rows)
+
+    def _leave_out(self) -> Jackknife:
+        """The rows that were left out in the fit, and their effects where the kernel is whole."""
+        if not hasattr(self, "_left_out"):
+            raise RowsGoneError(
+                "This model was saved by an older version, without its errors for left-out rows; "
+                "fit it again."
+            )
+        left, n = self._left_out, len(self._left_out.weight)
+        if self.method_ != "exact" or self._precomputed or is_classifier(self):
+            return Jackknife.of(self, left)
+        rows = calibration_rows(n, 0, MOST_LEFT_OUT)
+        weight = placed(left.weight, self.dual_coef_)
+        H = KernelMatrix(self.kernel_, self.landmarks_)
+        targets = ValueTargets(placed(left.targets, weight))
+        problem = Problem(
+            H, targets, weight, namespace(weight).clip(weight, max=1.0), self._intercept
+        )
+        some = LeftOut(left.outputs[rows], left.targets[rows], left.weight[rows])
+        problem = replace(problem, targets=effect_targets(problem, rows))
+        return Jackknife.of(self, some, dual(problem, self.C_, asked=False))
 
     def _method(self, grid: float | np.ndarray, n: int) -> KernelRidge:
         """What finds the dual coefficients of n rows."""
@@ -320,11 +365,14 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         tags.array_api_support = True
         return tags
 
-    @finite_outputs
     def _outputs(self, X: Rows) -> Array:
         """k(x, landmarks) times the dual coefficients, plus the intercept (n × m)."""
         check_is_fitted(self)
-        X = valid_rows(self, X, reset=False)
+        return self._map(valid_rows(self, X, reset=False))
+
+    @finite_outputs
+    def _map(self, X: Rows) -> Array:
+        """The same for rows that are checked."""
         same_place(X=X, dual_coef_=self.dual_coef_)
         landmarks, dtype = self.landmarks_, floating(X, self.dtype)
         # Landmarks in float64 are there because float32 would not do.

@@ -12,6 +12,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, floating, is_numpy, namespace, on_host, placed, take
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.fitted import LightCopies
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels import KERNELS, Kernel
 from ulmus.kernels.definition import (
@@ -38,7 +39,7 @@ _LOG = logging.getLogger(__name__)
 CHOSEN = ("laplacian", "exponential", "rbf")
 
 
-class KernelInputs(BaseEstimator):
+class KernelInputs(LightCopies, BaseEstimator):
     """For an estimator with these parameters.
 
     Parameters

@@ -5,17 +5,20 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, is_number
 from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
+from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
 from ulmus.fitted import (
     CallbackSupportMixin,
     ForUpdate,
+    MadeAgain,
     OnDevice,
     as_task,
     atomic,
@@ -25,6 +28,7 @@ from ulmus.fitted import (
     with_callbacks,
 )
 from ulmus.kernels.kernel_matrix import Randomized, approximation_of
+from ulmus.methods.jackknife import effects, left_out_rows
 from ulmus.methods.method import Method
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
@@ -83,6 +87,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     solver_reason_: str
     _moments: ForUpdate[OnDevice[Moments]]
     _kept: ForUpdate[Reservoir]
+    _jackknife: MadeAgain[Jackknife]
     feature_importances_ = property(feature_importances)
 
     # ------------------------------------------------------------------ for subclasses
@@ -281,8 +286,25 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         for name in method.parameters:
             setattr(self, f"{name}_", getattr(solution, name))
         self.beta_, self.intercept_ = solution.coef, solution.intercept
+        self.__dict__.pop("_jackknife", None)
         self.n_hidden_ = solution.coef.shape[0]
         record(self, problem, solution, n_rows, settled)
+
+    def _leave_out(self) -> Jackknife:
+        """The rows that are kept, each left out of the model as it is now."""
+        kept = getattr(self, "_kept", None)
+        if kept is None or not (kept.complete or hasattr(self, "_moments")):
+            raise RowsGoneError(
+                "This needs fitted rows to leave out, and they are gone: the model was saved with "
+                "for_update=False, or its solver needs all rows and only a sample is kept. Save it "
+                "with for_update=True, or fit it with solver='auto'."
+            )
+        source, count = self._so_far().left_out(MOST_LEFT_OUT)
+        method = self._method()
+        method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
+        sample = source.sample()
+        left = left_out_rows(sample.problem, method.fit(source), sample.calibration, count)
+        return Jackknife.of(self, left, None if is_classifier(self) else effects(method, source))
 
     def _widths(self) -> list[Any]:
         """The fitted map, or its prefixes when the width is to be chosen."""

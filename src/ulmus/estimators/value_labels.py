@@ -8,6 +8,7 @@ from sklearn.metrics import r2_score
 
 from ulmus.backends.namespace import on_host, to_numpy
 from ulmus.distributed.mapped import by_blocks, scored
+from ulmus.estimators.intervals import predict_interval
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import ValueTargets, check_size, numeric
@@ -39,6 +40,7 @@ class ValueLabels:
     """
 
     _flat: bool
+    predict_interval = predict_interval
 
     @by_blocks
     def predict(self: Any, X: Rows) -> Array:

@@ -30,7 +30,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import RandomFeatures
 from ulmus.features.scaling import ColumnStatistics
-from ulmus.fitted import Mark, OnDevice, finite_outputs, marked
+from ulmus.fitted import LightCopies, OnDevice, finite_outputs
 from ulmus.hidden import Hidden
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Array, DType, Layer, Rows, Seed
@@ -228,7 +228,7 @@ def dense(H: Any) -> Array:
     return namespace(H).astype(H, floating(H), copy=False)
 
 
-class HiddenModel(BaseEstimator):
+class HiddenModel(LightCopies, BaseEstimator):
     """An estimator with a hidden layer, whose outputs are Hβ + b.
 
     Parameters
@@ -286,11 +286,6 @@ class HiddenModel(BaseEstimator):
         """The gradients of the outputs at these rows; None where the map states none."""
         layer = layer_of(self.features_, X, np.float64)
         return layer.slopes(X, on_host(self.beta_)) if hasattr(layer, "slopes") else None
-
-    def __getstate__(self) -> Any:
-        """The state of a copy, without what is made again where it is needed."""
-        again = marked(type(self), Mark.AGAIN)
-        return {name: part for name, part in super().__getstate__().items() if name not in again}
 
     def __sklearn_tags__(self: Any) -> Any:
         tags = super().__sklearn_tags__()

@@ -57,6 +57,7 @@ _FITTED: dict[str, Spec] = {
     "rank_": "size r",
     "dual_coef_": "floats l m",
     "support_": "array iu l",
+    "_left_out": "a LeftOut | absent",
     "embedding_": "a ELMEmbedding beta_",
     "kmeans_": "a KMeans cluster_centers_",
     "cluster_centers_": "floats k c",
@@ -213,6 +214,10 @@ _TARGETS = "a ClassTargets | a ValueTargets"
 _ROWS = "csr fd?bBhHiIlLqQ n d | floats n d | array biu n d"
 
 PARTS: dict[str, Layout] = {
+    "ulmus.conformal.LeftOut": _part(
+        lambda left, sizes: bool((left.weight > 0).all()),
+        outputs="floats n m", targets="floats n m | array iu n", weight="floats n",
+    ),
     "ulmus.features.scaling.ColumnStatistics": _part(
         weight="positive",
         **dict.fromkeys(("mean", "deviation", "least", "greatest"), "floats d"),

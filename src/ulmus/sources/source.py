@@ -87,6 +87,7 @@ class AtHand:
 
     problem: Problem
     seed: int = 0
+    calibrating: int = _CALIBRATION
 
     @property
     def at_hand(self) -> bool:
@@ -100,7 +101,7 @@ class AtHand:
     def sample(self) -> Sample:
         """All rows; of very many, some are left out."""
         n = len(self.problem.H)
-        calibration = calibration_rows(n, self.seed)
+        calibration = calibration_rows(n, self.seed, self.calibrating)
         return Sample(self.problem, left_out_rows(n, self.seed), calibration)
 
     def rows(self) -> Problem:
@@ -201,11 +202,11 @@ def refuse_sums(method: Any) -> None:
         )
 
 
-def calibration_rows(n_rows: int, seed: int) -> np.ndarray:
+def calibration_rows(n_rows: int, seed: int, most: int = _CALIBRATION) -> np.ndarray:
     """The rows whose left-out decision values are wanted."""
     if n_rows == 0:
         return np.empty(0, dtype=np.intp)
-    return np.sort(sample_rows(seed, min(n_rows, _CALIBRATION), n_rows))
+    return np.sort(sample_rows(seed, min(n_rows, most), n_rows))
 
 
 def left_out_rows(n_rows: int, seed: int) -> np.ndarray | None:
@@ -281,6 +282,25 @@ class RowsSoFar:
         sums = self.sums.first(problem.H.width)
         rows = whole if self.kept.complete else None
         return Summed(sums, Sample(problem, None, calibration), rows)
+
+    def left_out(self, most: int) -> tuple[Source, np.ndarray]:
+        """The rows that are kept, at most so many of them to calibrate, and how much each counts.
+
+        Weights that balance classes follow those that are left out where all rows are here.
+        """
+        capacity = self.capacity(self.kept.X)
+        kept = self.kept if self.sums is None else self.kept.limited(capacity)
+        odds = kept.odds()
+        count = kept.weight if odds is None else kept.weight * odds
+        rows = replace(self, kept=kept, known=self.known.surveyed(kept.y, count))
+        if self.sums is None:
+            problem = rows.problem(self.features, *kept.rows(), whole=True)
+            return AtHand(problem, kept.later_seed, most), count
+        source, chosen = (
+            rows.summed(self.features),
+            calibration_rows(len(kept), kept.later_seed, most),
+        )
+        return replace(source, some=replace(source.some, calibration=chosen)), count
 
     # ------------------------------------------------------------------ rows that come and go
     def met(self, y: np.ndarray) -> "RowsSoFar":
