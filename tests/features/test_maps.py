@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import erf, expit
 
 from ulmus import RandomFeatures, RBFFeatures
+from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling
 
 RNG = np.random.default_rng(0)
@@ -52,6 +53,32 @@ def test_how_weights_are_drawn():
     products = four @ four.T
     assert_allclose(products - np.diag(np.diag(products)), 0.0, atol=1e-12)
     assert not RandomFeatures(5, bias=False).fit(X).biases_.any()
+
+
+def test_a_unit_sees_as_many_columns_as_it_is_given_and_none_that_is_constant():
+    rows = np.insert(X, 2, 7.0, axis=1)
+    few = RandomFeatures(500, columns_per_unit=2, random_state=0).fit(rows)
+    seen = few.weights_ != 0.0
+    assert_array_equal(seen.sum(axis=1), 2)
+    assert_array_equal(seen.any(axis=0), [True, True, False, True, True])
+    every = RandomFeatures(500, random_state=0).fit(rows).weights_
+    assert_allclose(few.weights_[seen], np.sqrt(2.0) * every[seen])
+    first = RandomFeatures(20, columns_per_unit=2, random_state=0).fit(rows)
+    assert_array_equal(first.weights_, few.weights_[:20])
+    many = RandomFeatures(500, columns_per_unit=9, random_state=0).fit(rows)
+    assert_array_equal(many.weights_, every)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"columns_per_unit": 0}, "columns_per_unit=0"),
+        ({"columns_per_unit": 2, "weights": "orthogonal"}, "leave columns_per_unit out"),
+    ],
+)
+def test_columns_that_a_unit_cannot_see_are_refused(options, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        RandomFeatures(5, **options).fit(X)
 
 
 @pytest.mark.parametrize("centers", ["rows", "uniform", "normal"])

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.special
 from sklearn.utils import check_random_state
 
-from ulmus.arguments import check_known, check_number
+from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.backends.linalg import matmul, tall_product
 from ulmus.backends.namespace import (
     cast,
@@ -199,6 +199,17 @@ def orthogonal_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
     return np.concatenate(groups)[:n_rows] * np.sqrt(width)
 
 
+def seen_columns(seed: Seed, n_rows: int, count: int, factor: np.ndarray) -> np.ndarray:
+    """√(d / count) where a unit sees a column, else 0; d columns have a factor above zero."""
+    d, varying = len(factor), np.flatnonzero(factor)
+    if count >= len(varying):
+        return np.ones((n_rows, d))
+    order = np.argsort(uniform_rows(seed, n_rows, len(varying)), axis=1)[:, :count]
+    seen = np.zeros((n_rows, d))
+    np.put_along_axis(seen, varying[order], np.sqrt(len(varying) / count), axis=1)
+    return seen
+
+
 _DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogonal_rows}
 
 
@@ -275,6 +286,10 @@ class RandomFeatures(FeatureMap):
         Whether the units have a bias b.
     gain : float, default=1.0
         What a is multiplied by; a larger one makes units that bend more.
+    columns_per_unit : int or None, default=None
+        How many columns a unit sees: its other weights are zero, and these are larger by
+        √(n_features / columns_per_unit). None is all columns. Columns that do not vary are not
+        counted. Two or three suit tables whose columns act mostly by themselves.
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
@@ -317,6 +332,7 @@ class RandomFeatures(FeatureMap):
         weights: str = "uniform",
         bias: bool = True,
         gain: float = 1.0,
+        columns_per_unit: int | None = None,
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -326,6 +342,7 @@ class RandomFeatures(FeatureMap):
         self.weights = weights
         self.bias = bias
         self.gain = gain
+        self.columns_per_unit = columns_per_unit
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
@@ -350,6 +367,8 @@ class RandomFeatures(FeatureMap):
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
         self.weights_ = self.gain * _DRAWS[self.weights](seed, h, d)
+        if self.columns_per_unit is not None:
+            self.weights_ *= seen_columns(seed + 2, h, self.columns_per_unit, self.scaling_.factor)
         bias = uniform_rows if self.weights == "uniform" else normal_rows
         # A seed of its own, so that the bias neither shifts nor is shifted by the width.
         self.biases_ = bias(seed + 1, h, 1).ravel() if self.bias else np.zeros(h)
@@ -360,3 +379,13 @@ class RandomFeatures(FeatureMap):
         activation(self.activation)
         check_known("weights", self.weights, _DRAWS)
         check_number("gain", self.gain)
+        if self.columns_per_unit is not None:
+            check_whole("columns_per_unit", self.columns_per_unit, least=1)
+            self._check_draw()
+
+    def _check_draw(self) -> None:
+        if self.weights == "orthogonal":
+            raise InvalidParameterError(
+                "weights='orthogonal' needs units that see all columns; leave columns_per_unit "
+                "out, or use 'uniform' or 'normal'."
+            )
