@@ -32,6 +32,7 @@ from benchmarks import (
     mnist,
     path,
     readings,
+    relabel,
     ridges,
     scale,
     streams,
@@ -511,6 +512,19 @@ def labels_page(found):
     return ratios, table(title, ["data, labels", *columns], rows)
 
 
+def run_relabel(folder, rounds):
+    """Other labels on the same rows, beside the fit; one round, for a fit takes a minute."""
+    best = race("benchmarks.relabel", relabel.CONTENDERS, folder, 1)
+    rows, ratios = [], {}
+    for name, result in best.items():
+        fit_cpu, name = result["calls"]["fit"][1], name.replace("_", " ")
+        for what, (seconds, cpu) in result["calls"].items():
+            rows.append((name, what, f"{seconds:.2f}", f"{cpu:.2f}", f"{cpu / fit_cpu:.3f}"))
+        ratios[f"one label / fit (CPU), {name}"] = result["calls"]["one label"][1] / fit_cpu
+    columns = ["rows", "call", "s", "CPU s", "CPU / that of the fit"]
+    return best, ratios, table("Other labels on the same rows, a hundred given", columns, rows)
+
+
 def run_hundred(folder, rounds):
     """A hundred labels among sixty thousand images; minutes each, so once."""
     hundred.prepare(folder)
@@ -693,6 +707,7 @@ RUNS = {
     "mnist": run_mnist,
     "hundred": run_hundred,
     "labels": run_labels,
+    "relabel": run_relabel,
     "onnx": run_onnx,
     "streams": run_streams,
     "ridges": run_ridges,

@@ -22,10 +22,12 @@ from ulmus.targets import (
     distinct,
     joined_labels,
     known_labels,
+    likelihoods,
     numeric,
     probabilities,
     temperature,
     temperature_for,
+    temperatures,
     wrong,
 )
 
@@ -221,6 +223,25 @@ def test_the_likeliest_class_is_the_chosen_one_even_where_probabilities_tie(dtyp
         assert P.dtype == dtype
         assert_array_equal(P.argmax(axis=1), chosen(F))
         assert_allclose(P.sum(axis=1), 1.0, rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("size", [1.0, 1e4], ids=["small", "large"])
+def test_the_likelihood_of_a_class_is_its_probability(outputs, size):
+    decided = [decisions(seed, 30, outputs) for seed in range(3)]
+    codes, F, heat = decided[0][1], np.stack([each for each, _ in decided]), np.array([0.1, 1, 9])
+    expected = [
+        probabilities(size * f, a)[np.arange(30), codes] for f, a in zip(F, heat, strict=True)
+    ]
+    assert_allclose(likelihoods(size * F, codes, heat), expected, rtol=1e-12, atol=1e-300)
+
+
+def test_models_whose_search_ends_early_do_not_end_that_of_others():
+    decided = [decisions(seed, 40, 3) for seed in range(6)]
+    codes = decided[0][1]
+    F = np.stack([each for each, _ in decided])  # but for the first they do not follow the classes
+    found = temperatures(F, codes)
+    assert_allclose(found, [temperature(each, codes) for each in F], rtol=1e-9)
 
 
 @pytest.mark.parametrize("outputs", [1, 4])

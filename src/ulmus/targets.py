@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import device as device_of
-from scipy.special import softmax
 from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.arguments import is_number
@@ -34,8 +33,10 @@ _STEP = 2**16
 _BOUNDS = (-7.0, 7.0)
 # The range of every fitted a.
 TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
-# Newton's method on log a ends at a step of this size; it takes six to eight.
-_NEWTON_STEP, _NEWTON_STEPS = 1e-8, 100
+# The exponential of more is no float64.
+_LARGEST_EXPONENT = 700.0
+# Newton's method on log a ends at a step of this size; it takes five to seven.
+_NEWTON_STEP, _NEWTON_STEPS = 1e-6, 100
 
 
 @dataclass(frozen=True)
@@ -330,6 +331,13 @@ def temperatures(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = N
     return _likeliest(logits, (1.0 - doubt) * own + doubt * others, c)
 
 
+def likelihoods(F: np.ndarray, codes: np.ndarray, heat: np.ndarray) -> np.ndarray:
+    """The probability of every row's code under several models (models × rows)."""
+    z = np.moveaxis(heat[:, None, None] * _logits(F), 2, 0)
+    own = np.take_along_axis(z, codes[None, None, :], axis=0)
+    return np.asarray(1.0 / np.exp(np.minimum(z - own, _LARGEST_EXPONENT)).sum(axis=0))
+
+
 def temperature_for(F: np.ndarray, P: np.ndarray) -> float:
     """The a > 0 under which softmax(a F), or expit(a F), is closest to the probabilities P."""
     logits = _logits(F[None])
@@ -346,22 +354,34 @@ def _likeliest(logits: np.ndarray, expected: np.ndarray, weight: np.ndarray) -> 
     The loss Σ c (log Σ exp(a z) − a ē) is convex in a. Where a Newton step would leave the bounds
     within which its slope changes sign, their middle is taken.
     """
-    low, high = np.tile(np.array(_BOUNDS)[:, None], len(logits))
-    log_a = np.zeros(len(logits))
+    largest = logits.max(axis=2)
+    # Classes come first, so that sums over them run along the memory.
+    z = np.ascontiguousarray(np.moveaxis(logits - largest[:, :, None], 2, 0))
+    expected, left = expected - largest, np.arange(len(logits))
+    (low, high), found = np.tile(np.array(_BOUNDS)[:, None], len(logits)), np.zeros(len(logits))
     for _ in range(_NEWTON_STEPS):
+        log_a = found[left]
         a = np.exp(log_a)
-        P = softmax(a[:, None, None] * logits, axis=2)
-        mean = (P * logits).sum(axis=2)
+        P = np.exp(a[:, None] * z)
+        total, mean, square = P.sum(axis=0), _sums(P, z), _sums(P, z)
+        mean /= total
         slope = (mean - expected) @ weight
-        curvature = a * (((P * logits**2).sum(axis=2) - mean**2) @ weight)
+        curvature = a * ((square / total - mean**2) @ weight)
         low, high = np.where(slope <= 0, log_a, low), np.where(slope >= 0, log_a, high)
         with np.errstate(divide="ignore", invalid="ignore"):
             step = log_a - slope / curvature
-        step = np.where((step > low) & (step < high), step, (low + high) / 2)
-        close, log_a = np.abs(step - log_a) < _NEWTON_STEP, step
-        if close.all():
+        found[left] = step = np.where((step > low) & (step < high), step, (low + high) / 2)
+        on = np.abs(step - log_a) >= _NEWTON_STEP
+        left, low, high, z, expected = left[on], low[on], high[on], z[:, on], expected[on]
+        if not len(left):
             break
-    return np.exp(log_a)
+    return np.exp(found)
+
+
+def _sums(P: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Σ P z over classes; P is then P z."""
+    P *= z
+    return np.asarray(P.sum(axis=0))
 
 
 def probabilities(F: Array, a: float) -> Array:

@@ -8,8 +8,9 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMClassifier, KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor
 from ulmus.estimators import row_graphs
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.methods import candidates
+from ulmus.exceptions import IllConditionedWarning, InvalidInputError, InvalidParameterError
+from ulmus.methods import candidates, pool
+from ulmus.targets import probabilities
 
 MOONS, SIDE = make_moons(400, noise=0.08, random_state=0)
 DIGITS, DIGIT = (part[:600] for part in load_digits(return_X_y=True))
@@ -44,6 +45,39 @@ def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
     fitted = model(C=3.0).fit(DIGITS, few(DIGIT, 60))
     alone = ELMClassifier(n_hidden=200, C=3.0, random_state=0).fit(DIGITS, fitted.transduction_)
     assert_allclose(fitted.beta_, alone.beta_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("count", [60, 250], ids=["fewer labels than units", "more"])
+@pytest.mark.parametrize("weighting", [None, "balanced"])
+@pytest.mark.parametrize("kind", ["alone", "tight"])
+def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
+    kind, weighting, count, monkeypatch
+):
+    chosen = {}
+
+    def only(found):
+        (chosen["one"], _) = next(
+            pair for pair in found if pair[0].kind == kind and pair[0].weighting == bool(weighting)
+        )
+        return [(chosen["one"], 1.0)]
+
+    every = pool.weighed_candidates
+    monkeypatch.setattr(pool, "weighed_candidates", lambda setting: only(every(setting)))
+    graph, labels = KNNGraph(7, width="local").laplacian(DIGITS), few(DIGIT, count)
+    fitted = model(graph=graph).fit(DIGITS, labels)
+    one = chosen["one"]
+    other = model(graph=graph, coupling="tight", C=one.C, lam=one.lam, class_weight=weighting).fit(
+        DIGITS, labels
+    )
+    expected = probabilities(other.decision_function(DIGITS), one.temperature)
+    assert_allclose(fitted.label_distributions_, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_a_C_beyond_what_rounding_holds_is_fitted_still():
+    X = np.repeat(MOONS[:40], 5, axis=0)
+    with pytest.warns(IllConditionedWarning, match="C=1e"):
+        fitted = model(C=1e18).fit(X, few(np.repeat(SIDE[:40], 5), 60))
+    assert np.isfinite(fitted.label_distributions_).all()
 
 
 def test_the_transduction_is_what_the_distributions_say():

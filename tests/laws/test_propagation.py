@@ -13,6 +13,7 @@ from ulmus.backends.neighbors import exact_neighbors
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
 from ulmus.methods.propagation import (
     SpreadLabels,
+    components_of,
     label_columns,
     label_strengths,
     means,
@@ -38,10 +39,12 @@ def test_spreading_is_the_kernel_times_the_labels():
         assert_allclose(found, kernel(lam) @ Y, atol=1e-9)
 
 
-def test_steps_that_do_not_suffice_are_told_with_the_residual():
+@pytest.mark.parametrize("steps", [2, 11])
+def test_steps_that_do_not_suffice_are_told_with_the_residual(steps):
     Y = RNG.normal(size=(150, 3))
-    with pytest.warns(ConvergenceWarning, match=r"after 2 steps .* residual of .*raise max_iter"):
-        spread(GRAPH, Y, LAMS, max_iter=2)
+    words = rf"after {steps} steps .* residual of .*raise max_iter"
+    with pytest.warns(ConvergenceWarning, match=words):
+        spread(GRAPH, Y, LAMS, max_iter=steps)
 
 
 def labelled(count=30, classes=3, seed=0):
@@ -133,7 +136,7 @@ def test_rows_that_no_label_leads_to():
     blocks = sp.block_diag(
         [GRAPH.matrix, KNNGraph(3).laplacian(X[:10]).matrix, sp.csr_array((1, 1))]
     )
-    reached = reached_rows(Laplacian(sp.csr_array(blocks)), np.array([0, 40]))
+    reached = reached_rows(components_of(Laplacian(sp.csr_array(blocks))), np.array([0, 40]))
     assert_array_equal(reached, np.arange(161) < 150)
     Y = np.zeros((161, 2), dtype=np.float32)
     Y[[0, 40], [0, 1]] = 1.0

@@ -11,7 +11,7 @@ from ulmus.methods import candidates, pool, weighing
 from ulmus.methods import own_classes as own
 from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
 from ulmus.methods.own_classes import SampledRows, own_classes
-from ulmus.targets import ClassTargets, ValueTargets, signed
+from ulmus.targets import ClassTargets, ValueTargets, chosen, signed
 
 CODES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
 
@@ -116,17 +116,24 @@ def test_own_classes_leave_a_part_of_the_labels_out(monkeypatch):
     assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-5)
 
 
-def test_the_last_step_has_classes_that_it_gives_itself():
+@pytest.mark.parametrize("most", [2000, 60], ids=["all rows", "a sample"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_last_step_has_classes_that_it_gives_itself(most, n_classes, monkeypatch):
+    monkeypatch.setattr(own, "_ROWS", most)
     codes, H = clouds()
-    known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
-    beta = fitted(H, known, labels_of(codes[known], True), 10.0).coef[:-1]
-    F = H @ beta
-    classes = (F - F.mean(axis=0)).argmax(axis=1)
-    classes[known] = codes[known]
-    A = H.T @ H + np.eye(8) / 10.0
-    assert_allclose(
-        beta, np.linalg.solve(A, H.T @ signed(np.eye(3)[classes])), rtol=1e-3, atol=1e-5
-    )
+    codes %= n_classes
+    known = np.concatenate([np.flatnonzero(codes == c)[:4] for c in range(n_classes)])
+    labels = labels_of(codes[known], True, n_classes)
+    found = fitted(H, known, labels, 10.0)
+    # Labelled rows are there besides those of the sample.
+    rows = np.union1d(SampledRows(hidden(H)).numbers, known)
+    F = H[rows] @ found.coef[:-1]
+    assert_allclose(found.coef[-1], -F.mean(axis=0), atol=1e-5)
+    classes = chosen(F - F.mean(axis=0))
+    classes[np.searchsorted(rows, known)] = codes[known]
+    A = H[rows].T @ H[rows] + np.eye(8) / 10.0
+    T = signed(np.eye(n_classes)[classes])
+    assert_allclose(found.coef[:-1], np.linalg.solve(A, H[rows].T @ T), rtol=1e-3, atol=1e-5)
 
 
 def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():

@@ -10,6 +10,7 @@ The kinds:
 """
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,7 +32,13 @@ from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.own_classes import SampledRows, own_classes
-from ulmus.methods.propagation import SpreadLabels, label_columns, label_strengths, means
+from ulmus.methods.propagation import (
+    SpreadLabels,
+    components_of,
+    label_columns,
+    label_strengths,
+    means,
+)
 from ulmus.methods.pseudo_ridge import RidgeFactor
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
@@ -134,6 +141,11 @@ class Prepared:
         return [each.placed(X, namespace(X).float32) for each in self._laplacians]
 
     @cached_property
+    def components(self) -> list[np.ndarray]:
+        """The number of every row's component, in every graph."""
+        return [components_of(each) for each in self.laplacians]
+
+    @cached_property
     def sample(self) -> "SampledRows":
         """Some of the rows."""
         return SampledRows(self.narrow)
@@ -161,7 +173,7 @@ class Prepared:
 class Setting:
     """What the candidates share: the rows, their labels in every weighting, and C if it is given.
 
-    ``spread`` are the labels on every graph; ``continued`` says whether they began with others.
+    ``spreading`` has the labels on every graph; ``continued`` says whether they began with others.
     """
 
     rows: Prepared
@@ -169,8 +181,13 @@ class Setting:
     kinds: tuple[str, ...]
     C: np.ndarray | None
     lams: np.ndarray
-    spread: list[SpreadLabels]
+    spreading: "list[Future[SpreadLabels]]"
     continued: bool = False
+
+    @cached_property
+    def spread(self) -> list[SpreadLabels]:
+        """The labels spread on every graph, once they are."""
+        return [each.result() for each in self.spreading]
 
     @property
     def targets(self) -> Any:
@@ -283,14 +300,14 @@ def _nearest_first(D: Any) -> Any:
 
 def all_candidates(setting: Setting) -> Iterator[Candidate]:
     """Every candidate, with the outputs of compared rows left out; those that take longest last."""
-    kernels = list(_kernels(setting))
-    for weighting in range(len(setting.sources)):
-        labels = setting.labels(weighting)
-        for kind, graph, lam, K in kernels:
-            Cs = setting.grid(_ALONE if kind == "alone" else _TIGHT_C)
+    weightings = [(k, setting.labels(k)) for k in range(len(setting.sources))]
+    for kind, graph, lam, K in _kernels(setting):
+        Cs = setting.grid(_ALONE if kind == "alone" else _TIGHT_C)
+        for weighting, labels in weightings:
             for C, F in zip(Cs, ridge_left_out(K, labels, Cs), strict=True):
                 yield Candidate(kind, F, weighting, graph, lam, float(C))
-        if "free" in setting.kinds:
+    if "free" in setting.kinds:
+        for weighting, labels in weightings:
             yield from _free(setting, weighting, labels)
     if "clusters" in setting.kinds and setting.classes:
         yield from _clusters(setting)
@@ -326,28 +343,27 @@ def _clusters(setting: Setting) -> Iterator[Candidate]:
         yield Candidate("clusters", found.left_out, C=float(C), coef=found.coef)
 
 
-def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> Iterator[np.ndarray]:
+def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> np.ndarray:
     """Outputs of labelled rows, each left out of the ridge with kernel K between them, at every C.
 
     Where weights balance the classes, a row that leaves makes the others of its class weigh more.
     """
     T, root, l = labels.coded, np.sqrt(labels.weight), len(K)
     s, U = np.linalg.eigh(root[:, None] * K * root)
-    s = np.clip(s, 0.0, None)
-    for C in Cs.tolist():
-        # Of l − 1 rows balanced weights are smaller by this much.
-        C = C * (l - 1) / l if labels.balanced and l > 1 else C
-        B = (U / (s + 1.0 / C)) @ U.T
-        A = B @ (root[:, None] * T)
-        diagonal = np.diagonal(B).copy()
-        if labels.balanced:
-            for code in np.flatnonzero(labels.counts > 1):
-                own = np.flatnonzero(labels.targets.codes == code)
-                more = np.eye(len(own)) - B[np.ix_(own, own)] / (C * len(own))
-                both = np.linalg.solve(more, np.column_stack([A[own], B[np.ix_(own, own)]]))
-                A[own] = both[:, : A.shape[1]]
-                diagonal[own] = np.diagonal(both[:, A.shape[1] :])
-        yield T - A / (root * diagonal)[:, None]
+    # Of l − 1 rows balanced weights are smaller by this much.
+    inverse = 1.0 / (Cs * (l - 1) / l if labels.balanced and l > 1 else Cs)[:, None, None]
+    # B = U diag(w) Uᵀ; of it the diagonal is needed, and the blocks of balanced classes.
+    w = 1.0 / (np.clip(s, 0.0, None) + inverse)
+    A = U @ (np.swapaxes(w, 1, 2) * (U.T @ (root[:, None] * T)))
+    diagonal = w[:, 0] @ (U**2).T
+    for code in np.flatnonzero(labels.counts > 1) if labels.balanced else ():
+        own = np.flatnonzero(labels.targets.codes == code)
+        block = (U[own] * w) @ U[own].T
+        more = np.eye(len(own)) - block * inverse / len(own)
+        both = np.linalg.solve(more, np.concatenate([A[:, own], block], axis=2))
+        A[:, own] = both[:, :, : A.shape[2]]
+        diagonal[:, own] = np.diagonal(both[:, :, A.shape[2] :], axis1=1, axis2=2)
+    return np.asarray(T - A / (root * diagonal)[:, :, None])
 
 
 def spread_left_out(K: np.ndarray, labels: FewLabels) -> np.ndarray:

@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.linalg import matmul, one_thread
-from ulmus.backends.namespace import doubles, from_numpy, to_numpy
+from ulmus.backends.gram import self_product
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul, one_thread
+from ulmus.backends.namespace import doubles, from_numpy, namespace, to_numpy
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.methods.candidates import FREE, Candidate, Prepared, Setting
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import GraphSolution
-from ulmus.methods.manifold_basis import Labelled, ManifoldBasis, point
+from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.propagation import (
     SpreadLabels,
     label_columns,
@@ -32,11 +33,10 @@ from ulmus.methods.propagation import (
     total_mass,
 )
 from ulmus.methods.pseudo_ridge import PseudoRidge
-from ulmus.methods.ridge import solve
 from ulmus.methods.weighing import Weighed, in_words, table, weighed_candidates
 from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph, calibration_rows
-from ulmus.targets import ClassTargets, ValueTargets, probabilities
+from ulmus.targets import ClassTargets, ValueTargets, coded, probabilities
 from ulmus.typing import Array
 
 __all__ = ["Pool", "Pooled"]
@@ -46,6 +46,8 @@ _LEAST = 1e-3
 # The least total weight of labels at a row. It falls with every edge from a label, faster for small
 # λ, until there are no right digits of it.
 _REACH = 1e-12
+# Rounding of a matrix that is factored, as a part of its trace.
+_ROUNDING = 1e-15
 # The weight of a candidate that stands by for rows that no label leads to.
 _SPARE = 1e-9
 
@@ -82,8 +84,9 @@ class Pool:
         ``sources`` have the same labels with other class weights, on the same ``rows``; ``before``
         is what was found for other labels.
         """
-        setting = self._setting(sources, rows, () if before is None else before.spread)
-        with one_thread():
+        with one_thread(), ThreadPoolExecutor() as threads:
+            earlier = () if before is None else before.spread
+            setting = self._setting(sources, rows, earlier, threads)
             candidates = weighed_candidates(setting)
         outputs = _average(setting, candidates)
         if self.shares is not None:
@@ -96,7 +99,11 @@ class Pool:
         return _solution(setting, candidates, outputs, ridge, found)
 
     def _setting(
-        self, sources: list[OnGraph], rows: Prepared, before: tuple[SpreadLabels | None, ...]
+        self,
+        sources: list[OnGraph],
+        rows: Prepared,
+        before: tuple[SpreadLabels | None, ...],
+        threads: ThreadPoolExecutor,
     ) -> Setting:
         lams = FREE if self.lam is None else np.unique(self.lam)
         setting = Setting(rows, sources, self.kinds, self.C, lams, [], bool(before))
@@ -116,9 +123,9 @@ class Pool:
                 self.stop,
             )
 
-        # Sparse products let other threads go on.
-        with ThreadPoolExecutor() as threads:
-            return replace(setting, spread=list(threads.map(spread, range(len(rows.laplacians)))))
+        # Sparse products let other threads go on, such as the one that compares other candidates.
+        graphs = range(len(rows.operators))
+        return replace(setting, spreading=[threads.submit(spread, graph) for graph in graphs])
 
 
 def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
@@ -162,7 +169,7 @@ def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     H = setting.rows.narrow
     if not weighed:
         return np.zeros((len(H), setting.targets.width), dtype=np.float32)
-    stacked = np.column_stack([_coef(setting, each) for each, _ in weighed])
+    stacked = _coefs(setting, [each for each, _ in weighed])
     level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
     heat = [each.temperature if setting.classes else None for each, _ in weighed]
     return H.mapped(_averaged, stacked[:-1], level, [weight for _, weight in weighed], heat)
@@ -183,20 +190,35 @@ def _likely(setting: Setting, candidate: Candidate, F: Array) -> Array:
     return probabilities(F, candidate.temperature) if setting.classes else F
 
 
-def _coef(setting: Setting, candidate: Candidate) -> np.ndarray:
-    """β of all labelled rows, with the intercept as its last row."""
-    if candidate.coef is not None:
-        return np.asarray(candidate.coef)
-    problem = replace(setting.sources[candidate.weighting].labelled(), H=setting.some)
-    if candidate.graph is None:
-        coef = solve(problem, candidate.C).coef
-    else:
-        basis = setting.rows.bases[candidate.graph]
-        rows = matmul(doubles(setting.some.all()), basis.basis)
-        labelled = Labelled(basis, rows, problem.targets, problem.weight)
-        coef = point(labelled, candidate.lam, candidate.C).coef
-    coef = to_numpy(coef)
-    return np.vstack([coef, np.zeros((1, coef.shape[1]))])
+def _coefs(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
+    """β of all labelled rows for every candidate, side by side, with the intercept below it."""
+    found: list[Any] = [each.coef for each in candidates]
+    rows = doubles(setting.some.all())
+    for graph in {each.graph for each in candidates if each.coef is None}:
+        mine = [k for k, each in enumerate(candidates) if each.graph == graph and found[k] is None]
+        basis = None if graph is None else setting.rows.bases[graph]
+        P = rows if basis is None else matmul(rows, basis.basis)
+        stacked = namespace(P).concat(
+            [_ridge(setting, P, basis, candidates[k]) for k in mine], axis=1
+        )
+        stacked = to_numpy(stacked if basis is None else matmul(basis.basis, stacked))
+        for k, coef in zip(mine, np.split(stacked, len(mine), axis=1), strict=True):
+            found[k] = np.vstack([coef, np.zeros((1, coef.shape[1]))])
+    return np.column_stack(found)
+
+
+def _ridge(setting: Setting, P: Array, basis: ManifoldBasis | None, candidate: Candidate) -> Array:
+    """β of one in the coordinates where its penalty is diagonal, from the smaller matrix."""
+    source = setting.sources[candidate.weighting]
+    root = from_numpy(np.sqrt(candidate.C * source.weight)[:, None], P)
+    T = from_numpy(coded(source.targets, slice(None), np.dtype(float)), P)
+    scales: Any = 1.0 if basis is None else basis.scales(candidate.lam)
+    R = root * P * scales
+    few = R.shape[0] < R.shape[1]
+    A = add_to_diagonal(self_product(R if few else R.T), 1.0 + _ROUNDING * float((R**2).sum()))
+    solved = Cholesky(A, overwrite=True).solve
+    coef = matmul(R.T, solved(root * T)) if few else solved(matmul(R.T, root * T))
+    return coef if basis is None else scales[:, None] * coef
 
 
 def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, np.ndarray]:
@@ -208,7 +230,7 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
         reached = np.full(len(total), True)
         if setting.continued:
             # What rounding leaves of other labels must not lead where no edge does.
-            reached = reached_rows(setting.rows.laplacians[graph], setting.numbers)
+            reached = reached_rows(setting.rows.components[graph], setting.numbers)
         for candidate, weight in weighed:
             if candidate.graph != graph:
                 continue

@@ -12,20 +12,17 @@ labels: other labels on the same rows cost what is different about them.
 """
 
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ulmus.backends.linalg import column_products
 from ulmus.backends.namespace import (
     cast,
     doubles,
     from_numpy,
-    is_numpy,
     namespace,
     placed,
-    take,
     to_numpy,
 )
 from ulmus.graphs import Laplacian
@@ -35,6 +32,7 @@ from ulmus.typing import Array
 
 __all__ = [
     "SpreadLabels",
+    "components_of",
     "label_columns",
     "label_strengths",
     "means",
@@ -46,7 +44,7 @@ __all__ = [
 # Relative residuals: K between labelled rows needs few digits. Far from its label a row's mass is
 # small, and that of other labels is added to it.
 _ROUGH, _FINE = 1e-3, 1e-6
-# Steps of conjugate gradients, and how many a device takes before the residual is looked at.
+# Steps of conjugate gradients, and how many are taken before the residual is looked at.
 _STEPS, _TOGETHER = 1000, 8
 # Smaller λ go on until their residual is this part of the tolerance: far from its label a row's
 # mass is as small, and classes are ratios of it.
@@ -157,50 +155,107 @@ def spread(
     lams = np.asarray(lams, dtype=float)
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()
-    residual = from_numpy(Y, laplacian.matrix.data)  # where the graph is
-    xp, single = namespace(residual), partial(cast, dtype=residual.dtype)
-    rows = rows if isinstance(rows, slice) else placed(rows, residual)
-    residual, direction = (xp.asarray(residual, copy=True) for _ in range(2))
-    energy = _products(residual, residual)
-    searched = xp.stack([take(residual, rows)] * len(lams))
-    found = xp.zeros_like(searched)
-    size, above = energy, from_numpy((1.0 / lams - least)[:, None], residual)
-    scale = before = 1.0 + 0.0 * above * energy
-    last_step, last_turn = 1.0 + 0.0 * energy, 0.0 * energy
-    steps, worst, done = 0, float(Y.shape[1] > 0), 0
+    search = _Search(laplacian, Y, least)
+    rows = rows if isinstance(rows, slice) else placed(rows, search.residual)
+    shifts = _Shifts(1.0 / lams - least, search, rows)
+    steps, worst = 0, float(Y.shape[1] > 0)
     while steps < max_iter and worst > tol:
-        moved = laplacian @ direction
-        moved += least * direction
-        step = ratio(energy, _products(direction, moved))
-        # A shifted system's residual is the same one, scaled.
-        after = ratio(
-            scale * before * last_step,
-            step * last_turn * (before - scale) + before * last_step * (1.0 + above * step),
-        )
-        shrunk = ratio(after, scale)
-        found[done:] += single(step * shrunk)[:, None, :] * searched
-        residual -= single(step) * moved
-        fresh = _products(residual, residual)
-        turn = ratio(fresh, energy)
-        searched *= single(turn * shrunk**2)[:, None, :]
-        searched += single(after)[:, None, :] * take(residual, rows)
-        direction *= single(turn)
-        direction += residual
-        before, scale, last_step, last_turn, energy = scale, after, step, turn, fresh
-        steps += 1
-        # A device would wait for the host at every look.
-        if is_numpy(residual) or steps % _TOGETHER == 0:
-            left = to_numpy(xp.max(scale**2 * ratio(energy, size), axis=1)) ** 0.5
-            more = int(np.count_nonzero(left[:-1] <= _FAR * tol))
-            scale, before, above, searched = (x[more:] for x in (scale, before, above, searched))
-            done, worst = done + more, float(left[-1])
+        count = min(_TOGETHER, max_iter - steps)
+        left = shifts.follow(search, rows, count)
+        steps, worst = steps + count, float(left[-1])
+        shifts.leave(int(np.count_nonzero(left[:-1] <= _FAR * tol)))
     if worst > tol:
         warn_of_steps(steps, worst, tol)
-    return to_numpy(found) / lams.astype(Y.dtype)[:, None, None]
+    found = np.moveaxis(to_numpy(shifts.found), 0, 2)
+    found /= lams.astype(Y.dtype)[:, None, None]
+    return found
+
+
+class _Search:
+    """Conjugate gradients on Λ + σI from zero. Every column of Y is a row here, in one piece."""
+
+    def __init__(self, laplacian: Laplacian, Y: np.ndarray, shift: float) -> None:
+        self.laplacian, self.shift = laplacian, shift
+        self.residual = from_numpy(np.ascontiguousarray(Y.T), laplacian.matrix.data)
+        self.direction = namespace(self.residual).asarray(self.residual, copy=True)
+        self.size = self.energy = _products(self.residual, self.residual)
+
+    def step(self) -> tuple[Array, Array]:
+        """One step: how far along the direction, and how much of it the next one keeps."""
+        moved = self.shift * self.direction
+        moved += (self.laplacian @ self.direction.T).T
+        step = ratio(self.energy, _products(self.direction, moved))
+        self.residual = self.residual - cast(step[:, None], moved.dtype) * moved
+        fresh = _products(self.residual, self.residual)
+        kept, self.energy = ratio(fresh, self.energy), fresh
+        self.direction *= cast(kept[:, None], moved.dtype)
+        self.direction += self.residual
+        return step, kept
+
+
+class _Shifts:
+    """The same for larger σ, ``above`` this one: their residuals are its own, scaled.
+
+    ``found`` and ``searched`` are columns × σ × rows. What several steps add to them are sums of
+    ``searched`` and of the steps' residuals, so they are made once for all of these steps.
+    """
+
+    def __init__(self, above: np.ndarray, search: _Search, rows: Any) -> None:
+        xp = namespace(search.residual)
+        self.above, self.done = from_numpy(above[:, None], search.residual), 0
+        self.searched = xp.stack([search.residual[:, rows]] * len(above), axis=1)
+        self.found = xp.zeros_like(self.searched)
+        self.scale = self.before = 1.0 + 0.0 * self.above * search.energy
+        self.last_step, self.last_kept = 1.0 + 0.0 * search.energy, 0.0 * search.energy
+
+    def follow(self, search: _Search, rows: Any, count: int) -> np.ndarray:
+        """Some steps; how large the residuals are now, relative to Y."""
+        xp, each = namespace(search.residual), list[Array]()
+        # The factors of ``searched`` and of every residual.
+        found = xp.stack([0.0 * self.scale] * (1 + count), axis=2)
+        searched = xp.asarray(found, copy=True)
+        searched[:, :, 0] += 1.0
+        for k in range(count):
+            step, kept = search.step()
+            each.append(search.residual[:, rows])
+            shrunk = self._shrunk(step, kept)
+            found += (step * shrunk)[:, :, None] * searched
+            searched *= (kept * shrunk**2)[:, :, None]
+            searched[:, :, 1 + k] = self.scale
+        residuals = xp.stack(each, axis=1)
+        plus, self.searched = (
+            some[:, :, :1] * self.searched + xp.matmul(some[:, :, 1:], residuals)
+            for some in (_by_column(found, residuals), _by_column(searched, residuals))
+        )
+        self.found[:, self.done :, :] += plus
+        left = xp.max(self.scale**2 * ratio(search.energy, search.size), axis=1)
+        return np.sqrt(to_numpy(left))
+
+    def _shrunk(self, step: Array, kept: Array) -> Array:
+        """The factor by which a step shrinks the shifted residuals further than its own."""
+        after = ratio(
+            self.scale * self.before * self.last_step,
+            step * self.last_kept * (self.before - self.scale)
+            + self.before * self.last_step * (1.0 + self.above * step),
+        )
+        self.before, self.scale = self.scale, after
+        self.last_step, self.last_kept = step, kept
+        return ratio(after, self.before)
+
+    def leave(self, count: int) -> None:
+        """Leave the first ones as they are."""
+        self.done += count
+        for name in ("scale", "before", "above"):
+            setattr(self, name, getattr(self, name)[count:])
+        self.searched = self.searched[:, count:, :]
+
+
+def _by_column(factors: Array, like: Array) -> Array:
+    return cast(namespace(factors).permute_dims(factors, (1, 0, 2)), like.dtype)
 
 
 def _products(A: Array, B: Array) -> Array:
-    return doubles(column_products(A, B))
+    return doubles(namespace(A).vecdot(A, B))
 
 
 def label_columns(targets: Targets) -> np.ndarray:
@@ -239,7 +294,13 @@ def means(mass: Array, targets: Targets, factors: np.ndarray | None = None) -> A
     return namespace(F).where(total > 0, F, 0.0 * F)
 
 
-def reached_rows(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
-    """The rows in a component of the graph that has a labelled row."""
-    _, component = connected_components(laplacian.matrix, directed=False)
-    return np.isin(component, component[rows])
+def components_of(laplacian: Laplacian) -> np.ndarray:
+    """The number of every row's connected component."""
+    return np.asarray(connected_components(laplacian.matrix, directed=False)[1])
+
+
+def reached_rows(components: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The rows in a component that has a labelled row."""
+    reached = np.zeros(components.max() + 1, dtype=bool)
+    reached[components[rows]] = True
+    return np.asarray(reached[components])

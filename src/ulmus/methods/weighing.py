@@ -8,7 +8,7 @@ import numpy as np
 
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
-from ulmus.targets import chosen, probabilities, temperatures
+from ulmus.targets import chosen, likelihoods, temperatures
 
 __all__ = ["Weighed", "in_words", "table", "weighed_candidates"]
 
@@ -75,10 +75,9 @@ def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
     else:
         codes = labels.targets.codes[judged]
         heat = temperatures(F, codes)
-        P = np.stack([probabilities(f, a) for f, a in zip(F, heat, strict=True)])
-        P = (1.0 - _UNIFORM) * P + _UNIFORM / P.shape[2]
-        likelihood = np.log(P[:, np.arange(len(codes)), codes]).sum(axis=1)
-        errors = np.array([np.mean(chosen(f) != codes) for f in F])
+        P = (1.0 - _UNIFORM) * likelihoods(F, codes, heat) + _UNIFORM / labels.targets.n_classes
+        likelihood = np.log(P).sum(axis=1)
+        errors = (chosen(F) != codes).mean(axis=1)
     return [
         replace(each, temperature=float(a), error=float(error), log_likelihood=float(l))
         for each, a, error, l in zip(candidates, heat, errors, likelihood, strict=True)
