@@ -60,6 +60,7 @@ TESTS = {
         "estimators/test_class_labels.py",
         "estimators/test_classifier.py",
     ],
+    "estimators/indicators.py": ["estimators/test_indicators.py"],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "kernels/partial_cholesky.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],

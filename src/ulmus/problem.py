@@ -17,7 +17,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import doubles, eps, namespace, placed, take, to_numpy, zeros
 from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.targets import ClassTargets, Targets, coded, wrong
+from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong
 from ulmus.typing import Array, DType
 
 # How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
@@ -340,7 +340,7 @@ class ErrorPath:
 
 
 class Tally:
-    """Sums of c·(squared error) and c·(wrong class) for every C, or pair of λ and C.
+    """Sums of c·(squared error) and c·(wrong row) for every C, or pair of λ and C.
 
     They are over rows that were left out or held out; ``kind`` is as in `ErrorPath`.
     """
@@ -350,25 +350,28 @@ class Tally:
     ) -> None:
         self._problem, self._C, self._lam, self._kind = problem, C, lam, kind
         self._squared, self._wrong, self._weight, self._rows = np.zeros((4, len(C)))
+        # Whether a row is right or wrong, and not only more or less so.
+        self._judges = isinstance(problem.targets, ClassTargets | LabelTargets)
 
     def add(self, rows: Any, where: Any, residual: Array) -> None:
         """Count rows by their residuals at some of the points (rows × points × m)."""
         xp, weight = namespace(residual), self._problem.weight
         c = zeros(residual.shape[0], residual) + 1.0 if weight is None else take(weight, rows)
         self._squared[where] += to_numpy(c @ xp.sum(residual**2, axis=2, dtype=xp.float64))
-        if isinstance(self._problem.targets, ClassTargets):
+        if self._judges:
             T = coded(self._problem.targets, rows, residual.dtype)[:, None, :]
-            self._wrong[where] += to_numpy(c @ xp.astype(wrong(T, T - residual), xp.float64))
+            several = isinstance(self._problem.targets, LabelTargets)
+            missed = wrong(T, T - residual, several)
+            self._wrong[where] += to_numpy(c @ xp.astype(missed, xp.float64))
         self._weight[where] += float(xp.sum(c))
         self._rows[where] += residual.shape[0]
 
     def path(self, roughness: np.ndarray | None = None) -> ErrorPath:
         """The mean errors."""
-        classes = isinstance(self._problem.targets, ClassTargets)
         return ErrorPath(
             self._C,
             self._squared / self._weight,
-            self._wrong / self._weight if classes else None,
+            self._wrong / self._weight if self._judges else None,
             self._kind,
             int(self._rows[0]),
             self._lam,

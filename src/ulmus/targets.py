@@ -119,15 +119,20 @@ class ValueTargets:
 
     def placed(self, like: Array) -> "ValueTargets":
         """The same where ``like`` lives."""
-        return ValueTargets(placed(self.values, like))
+        return replace(self, values=placed(self.values, like))
 
     def take(self, rows: Any) -> "ValueTargets":
         """Those of some rows."""
-        return ValueTargets(take(self.values, rows))
+        return replace(self, values=take(self.values, rows))
 
     def block(self, rows: Any, dtype: DType) -> Array:
         """The rows of Y."""
         return namespace(self.values).astype(take(self.values, rows), dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class LabelTargets(ValueTargets):
+    """Y has a column for each of several labels: +1 for rows that have it, −1 for the others."""
 
 
 # What the rows should map to, given out block by block.
@@ -165,8 +170,13 @@ def chosen(F: Array) -> Array:
     return xp.astype(F[..., 0] > 0, xp.int64) if F.shape[-1] == 1 else xp.argmax(F, axis=-1)
 
 
-def wrong(T: Array, F: Array) -> Array:
-    """Where the decision values F (… × m) name another class than the ±1 targets T do."""
+def wrong(T: Array, F: Array, several: bool = False) -> Array:
+    """Where the decision values F (… × m) name another class than the ±1 targets T do.
+
+    Of ``several`` labels, where they have any of them wrong.
+    """
+    if several:
+        return namespace(F).any((F > 0) != (T > 0), axis=-1)
     return chosen(F) != chosen(T)
 
 

@@ -9,8 +9,16 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
 from ulmus.distributed.mapped import by_blocks, scored
+from ulmus.estimators.indicators import (
+    KnownLabels,
+    has_several,
+    is_indicator,
+    label_probabilities,
+    label_temperatures,
+    plain_labels,
+)
 from ulmus.estimators.intervals import predict_set
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import (
     ClassTargets,
@@ -42,13 +50,14 @@ class ClassLabels:
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The labels, or the numbers of the columns where y is a matrix of several.
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
         The output weights β.
     loo_score_ : float
         Accuracy on left-out rows, where C was chosen.
     temperature_ : float
-        What decision values are multiplied by before the softmax, learned from left-out rows.
+        What decision values are multiplied by before the softmax, learned from left-out rows. Of
+        several labels in each row, an array with one for each.
     feature_importances_ : ndarray of shape (n_features,)
         How much the outputs change with each column, in shares that sum to one: the mean squared
         gradient, columns in units of their deviation. Worked out when it is asked for.
@@ -56,6 +65,9 @@ class ClassLabels:
 
     classes_: np.ndarray
     _declared: bool
+    # Whether y was a matrix with a column for each of several labels.
+    _indicator: bool
+    _takes_indicators = False
     _intercept = False
     predict_set = predict_set
 
@@ -71,10 +83,11 @@ class ClassLabels:
         Returns
         -------
         F : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Hβ; for two classes, positive means the second.
+            Hβ; for two classes, positive means the second. Of several labels in each row,
+            positive means that it has the label.
         """
         F = self._outputs(X)
-        return F[:, 0] if len(self.classes_) == 2 else F
+        return F[:, 0] if len(self.classes_) == 2 and not has_several(self) else F
 
     @by_blocks
     def predict(self: Any, X: Rows) -> Array:
@@ -87,10 +100,13 @@ class ClassLabels:
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            The label with the largest decision value.
+        y : ndarray of shape (n_samples,), or (n_samples, n_classes) of zeros and ones
+            The label with the largest decision value; of several in each row, those with a
+            positive one.
         """
         F = self._outputs(X)
+        if has_several(self):
+            return namespace(F).astype(F > 0, namespace(F).int64)
         # A stream may begin with one class, and the sign of one column then has no meaning.
         alone = len(self.classes_) == 1
         return self._named(namespace(F).argmax(F, axis=1) if alone else chosen(F))
@@ -104,7 +120,7 @@ class ClassLabels:
         return take(from_numpy(self.classes_, codes), codes)
 
     def score(self: Any, X: Rows, y: Any, sample_weight: Any = None) -> float:
-        """The part of the labels that is predicted right.
+        """The part of the rows whose label, or all of whose labels, are predicted right.
 
         Parameters
         ----------
@@ -120,26 +136,32 @@ class ClassLabels:
         accuracy : float
             From 0 to 1.
         """
-        return scored(accuracy_score, y, self.predict(X), sample_weight)
+        return scored(accuracy_score, plain_labels(y), self.predict(X), sample_weight)
 
     # ------------------------------------------------------------------ labels to targets
     def _validate_target(self, X: Rows, y: Any, reset: bool) -> tuple[Rows, np.ndarray]:
         """X and y, checked."""
-        y = complete(on_host(y), _INSTEAD)
+        y = complete(on_host(plain_labels(y)), _INSTEAD)
         if y is not None:
             check_labels(y)
-        X, y = valid_rows_and_target(self, X, y, reset)
+        several = is_indicator(self, y)
+        X, y = valid_rows_and_target(self, X, y, reset, multi_output=several)
+        if several:
+            return X, y.astype(np.int8)
         if y.dtype != object or all(isinstance(label, str) for label in y):
             check_classification_targets(y)
         return X, y
 
-    def _known(self: Any) -> "KnownClasses":
+    def _known(self: Any) -> Any:
         """The classes that were fitted, if any."""
         classes, declared = getattr(self, "classes_", None), getattr(self, "_declared", False)
-        return KnownClasses(self.class_weight, classes, declared=declared)
+        if has_several(self):
+            return KnownLabels(columns=len(self.classes_))
+        fitted = "_indicator" in vars(self)
+        return KnownClasses(self.class_weight, classes, declared=declared, fitted=fitted)
 
-    def _hold(self, known: "KnownClasses") -> None:
-        self.classes_ = known.classes
+    def _hold(self, known: Any) -> None:
+        self.classes_, self._indicator = known.classes, isinstance(known, KnownLabels)
 
     def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
         """Learn the classes of all rows; give targets, weight and unit (see `Problem`)."""
@@ -162,8 +184,17 @@ class ClassLabels:
             self.temperature_ = 1.0
             return
         weight = None if weight is None else to_numpy(take(weight, rows))
+        if has_several(self):
+            T = to_numpy(take(targets.values, rows))
+            self.temperature_ = label_temperatures(to_numpy(loo), T, weight)
+            return
         codes = to_numpy(take(targets.codes, rows))
         self.temperature_ = temperature(to_numpy(loo), codes, weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.classifier_tags.multi_label = self._takes_indicators
+        return tags
 
     def _declare(self, classes: np.ndarray) -> None:
         """Settle the classes before their rows are seen."""
@@ -181,21 +212,25 @@ class KnownClasses:
     """The classes of the rows so far.
 
     ``totals`` is how much the rows of each class weigh, where all rows were surveyed before any is
-    fitted. Where the classes were ``declared``, there will be no others.
+    fitted. Where the classes were ``declared``, there will be no others. Where there are rows with
+    one label each, they are ``fitted``.
     """
 
     class_weight: Any
     classes: Any = None
     totals: np.ndarray | None = None
     declared: bool = False
+    fitted: bool = False
 
     @property
     def balances(self) -> bool:
         """Whether the classes are to have equal totals."""
         return is_balanced(self.class_weight)
 
-    def surveyed(self, y: np.ndarray, weight: np.ndarray | None) -> "KnownClasses":
+    def surveyed(self, y: np.ndarray, weight: np.ndarray | None) -> Any:
         """With the labels of some rows, and how much each weighs."""
+        if y.ndim == 2:
+            return self._several(y)
         every = self._joined(distinct(y))
         totals = np.bincount(codes_of(y, every), weights=weight, minlength=len(every))
         totals = totals.astype(float)
@@ -203,11 +238,28 @@ class KnownClasses:
             totals[codes_of(self.classes, every)] += self.totals
         return replace(self, classes=every, totals=totals)
 
-    def __add__(self, other: "KnownClasses") -> "KnownClasses":
+    def _several(self, y: np.ndarray) -> KnownLabels:
+        """What is known of several labels in each row, where none came before."""
+        if self.class_weight is not None:
+            raise InvalidParameterError(
+                "class_weight is for one label in each row, and y has a column for each of "
+                f"{y.shape[1]} labels; use sample_weight."
+            )
+        numbered = np.array_equal(self.classes, np.arange(y.shape[1]))
+        if self.classes is not None and not (self.declared and numbered and not self.fitted):
+            raise InvalidInputError(
+                f"y has a column for each of {y.shape[1]} labels, and there are the classes "
+                f"{self.classes.tolist()[:5]} from before; labels in columns are numbered from 0."
+            )
+        return KnownLabels().met(y)
+
+    def __add__(self, other: "KnownClasses") -> Any:
         return self.surveyed(other.classes, other.totals)
 
-    def met(self, y: np.ndarray) -> "KnownClasses":
+    def met(self, y: np.ndarray) -> Any:
         """With the labels of a batch."""
+        if y.ndim == 2:
+            return self._several(y)
         every = self._joined(distinct(y))
         if self.declared and len(every) > len(self.classes):
             raise InvalidInputError(
@@ -275,6 +327,8 @@ class KnownClasses:
 def predict_proba(self: Any, X: Rows) -> Array:
     """Probability of each class; the largest is always the predicted label's.
 
+    Of several labels in each row, the probability that it has each; above ½ where it is predicted.
+
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
@@ -283,9 +337,11 @@ def predict_proba(self: Any, X: Rows) -> Array:
     Returns
     -------
     P : ndarray of shape (n_samples, n_classes)
-        Rows that sum to one.
+        Rows that sum to one, but for several labels.
     """
     F = self._outputs(X)
+    if has_several(self):
+        return label_probabilities(F, self.temperature_)
     return 0.0 * F + 1.0 if len(self.classes_) == 1 else probabilities(F, self.temperature_)
 
 

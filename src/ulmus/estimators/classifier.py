@@ -18,7 +18,8 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
     Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
-    ±1, one column per class (one column in all for two classes).
+    ±1, one column per class (one column in all for two classes). Where y is a matrix of zeros
+    and ones, rows have several labels, one column each.
 
     Parameters
     ----------
@@ -53,7 +54,8 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     0.97
     """
 
-    temperature_: float
+    temperature_: Any
+    _takes_indicators = True
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
 
     def __init__(
@@ -101,7 +103,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_classes) of zeros and ones
             The labels.
         classes : array-like of shape (n_classes,), default=None
             All labels there will be. Without it, a label met for the first time

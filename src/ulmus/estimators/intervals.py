@@ -24,6 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
 from ulmus.distributed.mapped import by_blocks
+from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.hidden import blocks_of, rows_at_once
 from ulmus.problem import Solution
@@ -162,5 +163,10 @@ def predict_set(self: Any, X: Rows, coverage: float = 0.9) -> Array:
     sets : ndarray of bool of shape (n_samples, n_classes)
         Whether each class is in the row's set, in the order of ``classes_``.
     """
+    if getattr(self, "_indicator", False):
+        raise InvalidInputError(
+            "predict_set is for one label in each row, and this model has several; predict_proba "
+            "has the probability of each."
+        )
     found: Array = _at(self, coverage, "predict_set", X).classes(X)
     return found

@@ -16,7 +16,8 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     """Kernel extreme learning machine for two or more classes.
 
     Solves (K + I/C) α = T on targets of ±1: the ELM whose hidden layer is the kernel's.
-    Large problems use a low-rank factor of K, which is never whole in memory.
+    Large problems use a low-rank factor of K, which is never whole in memory. Where y is a matrix
+    of zeros and ones, rows have several labels, one column each.
 
     Attributes
     ----------
@@ -44,7 +45,8 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     0.95
     """
 
-    temperature_: float
+    temperature_: Any
+    _takes_indicators = True
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
 
     def __init__(

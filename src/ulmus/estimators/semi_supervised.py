@@ -12,6 +12,7 @@ from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
+from ulmus.estimators.indicators import is_indicator
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
@@ -189,6 +190,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
 
     def _check_target(self, X: Any, y: Any) -> np.ndarray:
         y = plain(y)
+        is_indicator(self, y)
         y = y if y.ndim == 1 else column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_labels(y)

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.class_labels import ClassLabels
+from ulmus.estimators.indicators import has_several
 from ulmus.estimators.kernel_elm import KernelELM
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
@@ -51,6 +52,9 @@ def add_outputs(model: Any, x: Value, dtype: Any) -> None:
 def _(model: Any, x: Value, dtype: Any) -> None:
     graph, n_classes, table = x.graph, len(model.classes_), _label_table(model.classes_)
     F, refused = _blanked(_decision(model, x), x, dtype)
+    if has_several(model):
+        _add_labels(model, F, refused, dtype)
+        return
     codes = _chosen(n_classes, F)
     rows = refused.op("Where", np.array(n_classes), codes)
     graph.output("label", graph.op("Gather", table, rows), table.dtype)
@@ -158,6 +162,16 @@ def _chosen(classes: int, F: Value) -> Value:
     if classes == 2:
         return F.column(0).op("Greater", 0.0).cast(np.int64)
     return F.op("ArgMax", axis=1, keepdims=0)
+
+
+def _add_labels(model: Any, F: Value, refused: Value, dtype: Any) -> None:
+    """Zeros and ones, −1 for rows that are refused, and the probability of each label."""
+    graph, n = F.graph, len(model.classes_)
+    labels = F.op("Greater", 0.0).cast(np.int64)
+    rows = refused.op("Unsqueeze", np.array([1]))
+    graph.output("label", rows.op("Where", np.array(-1), labels), np.int64, n)
+    graph.output("probabilities", (F * model.temperature_).op("Sigmoid").cast(dtype), dtype, n)
+    graph.output("scores", F, dtype, n)
 
 
 def _add_clusters(codes: Value, refused: Value) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from inspect import signature
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from ulmus.features.random_units import ACTIVATIONS
@@ -36,6 +37,12 @@ def _scaling(value: Any, sizes: Sizes) -> bool:
     return fits(value, "a Scaling", sizes) and fits(value.center, "floats d", sizes)
 
 
+def _temperature(value: Any, sizes: Sizes) -> bool:
+    """A positive number, or one for each of several labels."""
+    each = value.tolist() if fits(value, "floats m", sizes) else [value]
+    return all(fits(number, "number {!r} {!r}".format(*TEMPERATURES), sizes) for number in each)
+
+
 COLUMNS: dict[str, Spec] = {
     "n_features_in_": "size d",
     "feature_names_in_": "names d | none | absent",
@@ -45,7 +52,8 @@ _FITTED: dict[str, Spec] = {
     "beta_": "floats h m",
     "intercept_": "floats m",
     "classes_": "labels k",
-    "temperature_": "number {!r} {!r}".format(*TEMPERATURES),
+    "temperature_": _temperature,
+    "_indicator": "flag | absent",
     "_flat": "flag",
     "weights_": "floats h d",
     "biases_": "floats h",
@@ -118,7 +126,9 @@ def _used(model: Any, fields: Mapping[str, Spec]) -> dict[str, Spec]:
 def _agrees(model: Any, sizes: Sizes) -> bool:
     """Outputs, landmarks and centres are those of the classes, the kernel and the clusters."""
     state, m, k = vars(model), sizes.get("m"), sizes.get("k")
-    if "classes_" in state and m != k and (k, m) != (2, 1):
+    if "classes_" in state and m != k and ((k, m) != (2, 1) or state.get("_indicator")):
+        return False
+    if state.get("_indicator", False) != isinstance(state.get("temperature_"), np.ndarray):
         return False
     if (state.get("_flat") and m != 1) or ("kernel_" in state and not _landmarks(model, sizes)):
         return False
@@ -234,7 +244,8 @@ PARTS: dict[str, Layout] = {
         target="floats b", weight="number", rows="number", rounding="number",
     ),
     "ulmus.reservoir.Reservoir": _part(
-        _sampled, X=_ROWS, y="array biufUO n | floats n m", weight="floats n", draw="floats n",
+        _sampled, X=_ROWS, y="array biufUO n | floats n m | array i n m",
+        weight="floats n", draw="floats n",
         capacity=f"whole 1 {2**63} | none", total="number 0", fresh="number 0",
         **dict.fromkeys(("seed", "seen", "settled"), f"whole 0 {2**63}"),
     ),
