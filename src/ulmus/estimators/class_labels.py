@@ -191,9 +191,10 @@ class ClassLabels:
         codes = to_numpy(take(targets.codes, rows))
         self.temperature_ = temperature(to_numpy(loo), codes, weight)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self: Any) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.classifier_tags.multi_label = self._takes_indicators
+        # Weights of classes are for one label in each row.
+        tags.classifier_tags.multi_label = self._takes_indicators and self.class_weight is None
         return tags
 
     def _declare(self, classes: np.ndarray) -> None:
