@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis.strategies import booleans, integers, sampled_from
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import expit, log_softmax, softmax
 
 import oracles
 from ulmus import targets as module
@@ -22,12 +19,7 @@ from ulmus.targets import (
     distinct,
     joined_labels,
     known_labels,
-    likelihoods,
     numeric,
-    probabilities,
-    temperature,
-    temperature_for,
-    temperatures,
     wrong,
 )
 
@@ -157,94 +149,3 @@ def test_numbers_whose_squares_are_no_float_are_refused():
         check_size("y", np.array([1.0, -2e150]))
     with pytest.raises(InvalidInputError, match="y goes up to 1e-151 .* multiply"):
         check_size("y", np.array([0.0, 1e-151, np.nan]))
-
-
-# ---------------------------------------------------------------- probabilities
-def decisions(seed, n, outputs):
-    """Decision values that half follow the classes."""
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, max(2, outputs), n)
-    own = 2.0 * codes[:, None] - 1 if outputs == 1 else np.eye(outputs)[codes]
-    return own + rng.standard_normal((n, outputs)), codes
-
-
-def loss(log_a, F, codes, c):
-    """−Σ c log-likelihood of targets that are right by (N + 1)/(N + 2), one entry at a time."""
-    a, N = np.exp(log_a), c.sum()
-    log_P = log_softmax(a * (np.column_stack([0 * F, F]) if F.shape[1] == 1 else F), axis=1)
-    T = np.full(log_P.shape, 1 / (N + 2) / (log_P.shape[1] - 1))
-    T[np.arange(len(F)), codes] = (N + 1) / (N + 2)
-    return -np.sum(c[:, None] * T * log_P)
-
-
-@given(seed=integers(0, 10**6), outputs=sampled_from([1, 3, 4]), weighted=booleans())
-def test_no_other_temperature_makes_the_classes_likelier(seed, outputs, weighted):
-    F, codes = decisions(seed, 40, outputs)
-    c = np.random.default_rng(seed).uniform(0.2, 3.0, 40) if weighted else np.ones(40)
-    log_a = np.log(temperature(F, codes, c if weighted else None))
-    best = loss(log_a, F, codes, c)
-    for other in np.r_[np.linspace(-6.9, 6.9, 30), log_a + np.r_[-0.1, 0.1, -0.01, 0.01]]:
-        # The search stops within 1e-5 of the best log a, where the loss is flat.
-        assert best <= loss(other, F, codes, c) + 1e-8 * c.sum()
-
-
-def test_a_row_of_weight_two_is_two_rows():
-    F, codes = decisions(3, 30, 3)
-    c = np.where(np.arange(30) % 4, 1.0, 2.0)
-    twice = np.repeat(np.arange(30), c.astype(int))
-    assert_allclose(temperature(F, codes, c), temperature(F[twice], codes[twice]), rtol=1e-5)
-
-
-def test_rows_that_are_all_right_are_no_proof_of_certainty():
-    for n in (4, 40):
-        F = np.ones((n, 1))
-        # expit(a) = (n + 1)/(n + 2) makes a = log(n + 1).
-        assert temperature(F, np.ones(n, int)) == pytest.approx(np.log(n + 1), rel=1e-4)
-
-
-@pytest.mark.parametrize("a", [0.3, 1.0, 20.0])
-def test_probabilities_are_softmax_or_the_logistic_function(a):
-    F, _ = decisions(1, 20, 3)
-    assert_allclose(probabilities(F, a), softmax(a * F, axis=1), rtol=1e-12)
-    one = F[:, :1]
-    expected = np.column_stack([expit(-a * one), expit(a * one)])
-    assert_allclose(probabilities(one, a), expected, rtol=1e-12)
-    assert_allclose(probabilities(1e6 * F, a).sum(axis=1), 1.0)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_likeliest_class_is_the_chosen_one_even_where_probabilities_tie(dtype):
-    tiny = np.finfo(dtype).tiny
-    for F in (
-        np.array([[tiny], [-tiny], [0.0], [0.5]], dtype),
-        np.array([[0.0, tiny, 0.0], [0.0, 0.0, tiny], [tiny, 0.0, 0.0], [0, 1, 2]], dtype),
-    ):
-        P = probabilities(F, 1.0)
-        assert P.dtype == dtype
-        assert_array_equal(P.argmax(axis=1), chosen(F))
-        assert_allclose(P.sum(axis=1), 1.0, rtol=4 * np.finfo(dtype).eps)
-
-
-@pytest.mark.parametrize("outputs", [1, 4])
-@pytest.mark.parametrize("size", [1.0, 1e4], ids=["small", "large"])
-def test_the_likelihood_of_a_class_is_its_probability(outputs, size):
-    decided = [decisions(seed, 30, outputs) for seed in range(3)]
-    codes, F, heat = decided[0][1], np.stack([each for each, _ in decided]), np.array([0.1, 1, 9])
-    expected = [
-        probabilities(size * f, a)[np.arange(30), codes] for f, a in zip(F, heat, strict=True)
-    ]
-    assert_allclose(likelihoods(size * F, codes, heat), expected, rtol=1e-12, atol=1e-300)
-
-
-def test_models_whose_search_ends_early_do_not_end_that_of_others():
-    decided = [decisions(seed, 40, 3) for seed in range(6)]
-    codes = decided[0][1]
-    F = np.stack([each for each, _ in decided])  # but for the first they do not follow the classes
-    found = temperatures(F, codes)
-    assert_allclose(found, [temperature(each, codes) for each in F], rtol=1e-9)
-
-
-@pytest.mark.parametrize("outputs", [1, 4])
-def test_a_temperature_is_found_again_from_the_probabilities_it_gave(outputs):
-    F = np.random.default_rng(0).standard_normal((50, outputs))
-    assert temperature_for(F, probabilities(F, 2.5)) == pytest.approx(2.5, rel=1e-4)

@@ -55,6 +55,7 @@ EVERY = ["contract/test_frozen.py"]
 TESTS = {
     "problem.py": ["test_problem.py", "laws/test_solvers.py", "laws/test_hidden.py"],
     "hidden.py": ["test_hidden.py", "laws/test_hidden.py", "laws/test_solvers.py"],
+    "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
     "targets.py": ["test_targets.py", "estimators/test_classifier.py"],
     "estimators/class_labels.py": [
         "estimators/test_class_labels.py",

@@ -30,7 +30,7 @@ LAYERS = [
         "graphs",
         "metrics",
     ],
-    ["distributed", "hidden", "kernels", "problem", "reservoir", "slopes"],
+    ["calibration", "distributed", "hidden", "kernels", "problem", "reservoir", "slopes"],
     ["features"],
     ["sources"],
     ["methods"],

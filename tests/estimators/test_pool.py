@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from ulmus import ELMClassifier, KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor
+from ulmus.calibration import probabilities
 from ulmus.estimators import row_graphs
 from ulmus.exceptions import IllConditionedWarning, InvalidInputError, InvalidParameterError
 from ulmus.methods import candidates, pool
-from ulmus.targets import probabilities
 
 MOONS, SIDE = make_moons(400, noise=0.08, random_state=0)
 DIGITS, DIGIT = (part[:600] for part in load_digits(return_X_y=True))

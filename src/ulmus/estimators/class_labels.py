@@ -8,6 +8,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
+from ulmus.calibration import probabilities, temperature
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.estimators.indicators import (
     KnownLabels,
@@ -29,8 +30,6 @@ from ulmus.targets import (
     distinct,
     is_balanced,
     joined_labels,
-    probabilities,
-    temperature,
 )
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target

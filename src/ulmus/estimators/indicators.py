@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ulmus.backends.namespace import from_numpy, is_sparse, namespace
+from ulmus.calibration import temperature
 from ulmus.estimators.value_labels import KnownValues
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import Problem
-from ulmus.targets import LabelTargets, temperature
+from ulmus.targets import LabelTargets
 from ulmus.typing import Array
 
 

@@ -22,13 +22,13 @@ from ulmus.backends.namespace import (
     placed,
     to_numpy,
 )
+from ulmus.calibration import probabilities
 from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
 from ulmus.distributed.mapped import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.hidden import blocks_of, rows_at_once
 from ulmus.problem import Solution
-from ulmus.targets import probabilities
 from ulmus.typing import Array, Rows
 from ulmus.validation import check_place, valid_rows
 

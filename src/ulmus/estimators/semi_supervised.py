@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import namespace, placed, to_numpy
+from ulmus.calibration import probabilities, temperature, temperature_for
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.few_labels import SemiSupervisedELM
@@ -28,9 +29,6 @@ from ulmus.targets import (
     distinct,
     is_balanced,
     known_labels,
-    probabilities,
-    temperature,
-    temperature_for,
 )
 from ulmus.typing import Seed
 from ulmus.validation import narrowed, plain

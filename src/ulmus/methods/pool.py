@@ -18,6 +18,7 @@ import numpy as np
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul, one_thread
 from ulmus.backends.namespace import doubles, from_numpy, namespace, to_numpy
+from ulmus.calibration import probabilities
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
@@ -36,7 +37,7 @@ from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.weighing import Weighed, in_words, table, weighed_candidates
 from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph, calibration_rows
-from ulmus.targets import ClassTargets, ValueTargets, coded, probabilities
+from ulmus.targets import ClassTargets, ValueTargets, coded
 from ulmus.typing import Array
 
 __all__ = ["Pool", "Pooled"]

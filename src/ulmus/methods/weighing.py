@@ -6,9 +6,10 @@ from itertools import groupby
 
 import numpy as np
 
+from ulmus.calibration import likelihoods, temperatures
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
-from ulmus.targets import chosen, likelihoods, temperatures
+from ulmus.targets import chosen
 
 __all__ = ["Weighed", "in_words", "table", "weighed_candidates"]
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ulmus.calibration import TEMPERATURES
 from ulmus.features.random_units import ACTIVATIONS
 from ulmus.fitted import declared
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 from ulmus.tables.columns import DATE_LAYOUTS
-from ulmus.targets import TEMPERATURES
 
 # A graph is raised to its power by as many products.
 _MOST_PRODUCTS = 1000

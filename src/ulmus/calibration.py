@@ -1,0 +1,117 @@
+"""Decision values as probabilities.
+
+Leave-one-out decision values are as unbiased as a validation set's, so the
+temperature a of softmax(a f) is fitted to them. One positive number leaves every
+order as it was: the likeliest class is always the predicted one.
+"""
+
+import numpy as np
+
+from ulmus.backends.namespace import eps, from_numpy, namespace
+from ulmus.targets import chosen
+from ulmus.typing import Array
+
+# log a: from probabilities that are all but equal to ones that are all but certain.
+_BOUNDS = (-7.0, 7.0)
+# The range of every fitted a.
+TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
+# The exponential of more is no float64.
+_LARGEST_EXPONENT = 700.0
+# Newton's method on log a ends at a step of this size; it takes five to seven.
+_NEWTON_STEP, _NEWTON_STEPS = 1e-6, 100
+
+
+def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:
+    """The a > 0 under which softmax(a F), or expit(a F), makes the codes likeliest.
+
+    Each row is taken to be right with probability (N + 1)/(N + 2), as Platt does:
+    a few rows that are all right are no proof of certainty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> F = np.tile([[-1.0], [1.0], [1.0], [1.0]], (1000, 1))
+    >>> a = temperature(F, np.tile([0, 1, 1, 0], 1000))  # three of four are right
+    >>> bool(abs(a - np.log(3)) < 0.01)
+    True
+    """
+    return float(temperatures(F[None], codes, weight)[0])
+
+
+def temperatures(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """A `temperature` for each of several models' decision values (models × rows × outputs)."""
+    c = np.ones(F.shape[1]) if weight is None else weight
+    doubt = 1.0 / (c.sum() + 2.0)
+    logits = _logits(F)
+    own = logits[:, np.arange(len(codes)), codes]
+    others = (logits.sum(axis=2) - own) / (logits.shape[2] - 1)
+    return _likeliest(logits, (1.0 - doubt) * own + doubt * others, c)
+
+
+def likelihoods(F: np.ndarray, codes: np.ndarray, heat: np.ndarray) -> np.ndarray:
+    """The probability of every row's code under several models (models × rows)."""
+    z = np.moveaxis(heat[:, None, None] * _logits(F), 2, 0)
+    own = np.take_along_axis(z, codes[None, None, :], axis=0)
+    return np.asarray(1.0 / np.exp(np.minimum(z - own, _LARGEST_EXPONENT)).sum(axis=0))
+
+
+def temperature_for(F: np.ndarray, P: np.ndarray) -> float:
+    """The a > 0 under which softmax(a F), or expit(a F), is closest to the probabilities P."""
+    logits = _logits(F[None])
+    return float(_likeliest(logits, (P * logits).sum(axis=2), np.ones(len(F)))[0])
+
+
+def _logits(F: np.ndarray) -> np.ndarray:
+    return np.concatenate([-F / 2, F / 2], axis=-1) if F.shape[-1] == 1 else F
+
+
+def _likeliest(logits: np.ndarray, expected: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The a for logits whose mean under the true probabilities is ``expected``.
+
+    The loss Σ c (log Σ exp(a z) − a ē) is convex in a. Where a Newton step would leave the bounds
+    within which its slope changes sign, their middle is taken.
+    """
+    largest = logits.max(axis=2)
+    # Classes come first, so that sums over them run along the memory.
+    z = np.ascontiguousarray(np.moveaxis(logits - largest[:, :, None], 2, 0))
+    expected, left = expected - largest, np.arange(len(logits))
+    (low, high), found = np.tile(np.array(_BOUNDS)[:, None], len(logits)), np.zeros(len(logits))
+    for _ in range(_NEWTON_STEPS):
+        log_a = found[left]
+        a = np.exp(log_a)
+        P = np.exp(a[:, None] * z)
+        total, mean, square = P.sum(axis=0), _sums(P, z), _sums(P, z)
+        mean /= total
+        slope = (mean - expected) @ weight
+        curvature = a * ((square / total - mean**2) @ weight)
+        low, high = np.where(slope <= 0, log_a, low), np.where(slope >= 0, log_a, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = log_a - slope / curvature
+        found[left] = step = np.where((step > low) & (step < high), step, (low + high) / 2)
+        on = np.abs(step - log_a) >= _NEWTON_STEP
+        left, low, high, z, expected = left[on], low[on], high[on], z[:, on], expected[on]
+        if not len(left):
+            break
+    return np.exp(found)
+
+
+def _sums(P: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Σ P z over classes; P is then P z."""
+    P *= z
+    return np.asarray(P.sum(axis=0))
+
+
+def probabilities(F: Array, a: float) -> Array:
+    """One row of class probabilities for each row of decision values."""
+    xp = namespace(F)
+    logits = xp.concat([0.0 * F, F], axis=1) if F.shape[1] == 1 else F
+    P = xp.exp(a * (logits - xp.max(logits, axis=1, keepdims=True)))
+    P /= xp.sum(P, axis=1, keepdims=True)
+    # Decision values too close for the exponential to tell apart tie; the choice stands.
+    picked = chosen(F)
+    tied = picked != xp.argmax(P, axis=1)
+    if bool(xp.any(tied)):
+        own = picked[:, None] == from_numpy(np.arange(P.shape[1]), picked, picked.dtype)
+        above = xp.max(P, axis=1, keepdims=True) * (1.0 + 2.0 * eps(P.dtype))
+        P = xp.where(own & tied[:, None], above, P)
+    return P
