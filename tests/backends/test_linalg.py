@@ -24,7 +24,11 @@ def test_a_matrix_cut_into_blocks_has_the_same_factor(monkeypatch, n):
     assert_allclose(A, kept, err_msg="A stays as it was")
     assert_allclose(np.triu(factor.factor), expected, atol=1e-10)
     assert_allclose(A @ factor.solve(B), B, atol=1e-8)
-    assert_allclose(Cholesky(A, overwrite=True).inverse_diagonal(), np.linalg.inv(kept).diagonal())
+    diagonal = np.linalg.inv(kept).diagonal()
+    assert_allclose(factor.inverse_diagonal(), diagonal)
+    assert_allclose(np.triu(factor.factor), expected, atol=1e-10, err_msg="it can serve again")
+    last = Cholesky(A, overwrite=True)
+    assert_allclose(last.inverse_diagonal(overwrite=True), diagonal)
 
 
 @pytest.mark.parametrize("largest", [0, 100])

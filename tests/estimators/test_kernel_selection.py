@@ -57,6 +57,18 @@ def test_the_chosen_weights_given_again_are_the_same_model():
     assert_array_equal(given.column_weights_, chosen.column_weights_)
 
 
+def test_the_score_is_over_all_left_out_rows_also_where_some_were_chosen_on(monkeypatch):
+    monkeypatch.setattr("ulmus.estimators.kernel_inputs.CHOICE_ROWS", 60)
+    model = KernelELMRegressor(random_state=0).fit(X, Y)
+    K = model.kernel_(model.landmarks_, model.landmarks_)
+    alone = KernelELMRegressor("precomputed", C=model.C_)
+    left_out = []
+    for i in range(len(X)):
+        rest = np.delete(np.arange(len(X)), i)
+        left_out += alone.fit(K[np.ix_(rest, rest)], Y[rest]).predict(K[[i]][:, rest]).tolist()
+    assert_allclose(model.loo_score_, 1.0 - np.mean((Y - left_out) ** 2) / np.var(Y), rtol=1e-9)
+
+
 def test_without_weights_columns_stay_as_they_are_scaled():
     model = KernelELMRegressor(column_weights=None).fit(X, Y)
     assert_array_equal(model.column_weights_, np.ones(10))

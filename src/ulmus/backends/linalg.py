@@ -115,10 +115,10 @@ def blas_view(A: np.ndarray) -> tuple[np.ndarray, int]:
     return (A.T, 1) if A.flags.c_contiguous and not A.flags.f_contiguous else (A, 0)
 
 
-def add_to_diagonal(A: Array, value: float) -> Array:
-    """A copy of A with ``value`` added along its diagonal."""
+def add_to_diagonal(A: Array, value: float, overwrite: bool = False) -> Array:
+    """A with ``value`` added along its diagonal: a copy, or in A's memory where that may be."""
     if is_numpy(A):
-        A = np.array(A, order="F")
+        A = A if overwrite else np.array(A, order="F")
         A.flat[:: len(A) + 1] += value
         return A
     return A + value * _eye(A)
@@ -180,18 +180,18 @@ class Cholesky:
         """A⁻¹."""
         if not self._numpy:
             return self.solve(_eye(self.factor))
-        upper = np.triu(self._upper_inverse())
+        (potri,) = get_lapack_funcs(("potri",), (self.factor,))
+        upper = np.triu(potri(self.factor, lower=0)[0])
         return upper + np.triu(upper, 1).T
 
-    def inverse_diagonal(self) -> Array:
-        """The diagonal of A⁻¹."""
-        if self._numpy:
-            return np.diagonal(self._upper_inverse()).copy()
-        return namespace(self.factor).sum(self.whiten(_eye(self.factor)) ** 2, axis=0)
-
-    def _upper_inverse(self) -> np.ndarray:
-        (potri,) = get_lapack_funcs(("potri",), (self.factor,))
-        return potri(self.factor, lower=0)[0]
+    def inverse_diagonal(self, overwrite: bool = False) -> Array:
+        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ; ``overwrite`` says that the factor has served."""
+        if not self._numpy:
+            return namespace(self.factor).sum(self.whiten(_eye(self.factor)) ** 2, axis=0)
+        (trtri,) = get_lapack_funcs(("trtri",), (self.factor,))
+        U = trtri(self.factor, lower=0, overwrite_c=overwrite)[0]
+        parts = (np.triu(U[:, j : j + _BLOCK], -j) for j in range(0, len(U), _BLOCK))
+        return np.sum([np.einsum("ij,ij->i", part, part) for part in parts], axis=0)
 
     def least_eigenvalue(self) -> float:
         """About A's least eigenvalue, from above: a few steps of inverse iteration."""

@@ -73,8 +73,11 @@ from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
 # Up to this many rows a kernel that was chosen is used whole: with its C known it takes a Cholesky
-# factor and an inverse, 4 s of one core and 0.8 GB for so many rows.
-_CHOSEN_EXACT = 5000
+# factor and its inverse, 25 s of one core and 1 GB for so many rows.
+_CHOSEN_EXACT = 10_000
+# Past that its factor has up to so many columns, as long as it has no more entries than these:
+# 800 MB in double precision.
+_MOST_COLUMNS, _MOST_ENTRIES = 3000, 1e8
 
 
 class KernelELM(KernelInputs, metaclass=ABCMeta):
@@ -84,11 +87,12 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     ----------
     method : str, LowRank or Randomized, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
-        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (5000 where
-        the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given. `LowRank` has
-        a tolerance too, `Randomized` the parameters of the sketch.
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (10 000
+        where the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given.
+        `LowRank` has a tolerance too, `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
-        The most columns of the factor. A float is a part of the rows. None is 2000.
+        The most columns of the factor. A float is a part of the rows. None is 2000, or up to 3000
+        for a kernel that is chosen, on at most 50 000 rows.
     column_weights : "loo", None or array-like of shape (n_features,), default="loo"
         What the scaled columns are multiplied by. "loo" belongs to a kernel that is chosen: columns
         are weighed by the root of the mean squared gradient of the outputs, where that
@@ -301,7 +305,13 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     def _method(self, grid: float | np.ndarray, n: int) -> KernelRidge:
         """What finds the dual coefficients of n rows."""
         named = isinstance(self.kernel, str) and not self._precomputed
-        return KernelRidge(grid, self._approximation(n), named and self._definite)
+        columns = int(np.clip(_MOST_ENTRIES / n, EXACT, _MOST_COLUMNS))
+        return KernelRidge(
+            grid,
+            self._approximation(n),
+            named and self._definite,
+            columns=columns if self._chosen_names else EXACT,
+        )
 
     def _accept_factor(self, found: Factor) -> None:
         """How good the factor is, as fitted attributes."""

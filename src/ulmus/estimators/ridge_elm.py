@@ -32,13 +32,13 @@ from ulmus.methods.jackknife import effects, left_out_rows
 from ulmus.methods.method import Method
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
-from ulmus.problem import Moments, Problem, Solution
+from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
 from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches
 from ulmus.sources.block_sums import gathered_blocks
 from ulmus.sources.checkpoint import Checkpoint
 from ulmus.sources.source import Gathered, RowsSoFar
-from ulmus.targets import is_balanced, weighted_rows
+from ulmus.targets import coded, is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 
 _NARROWEST = 16
@@ -362,7 +362,17 @@ def _record_choice(
         if path.kind == "loo" and balances and not problem.reweighs:
             estimator.selection_ += "-kept"
         estimator.loo_path_ = path.table()
-        estimator.loo_score_ = estimator._score_of(path, problem)
+        estimator.loo_score_ = estimator._score_of(_widest(path, problem, solution), problem)
+
+
+def _widest(path: ErrorPath, problem: Problem, solution: Solution) -> ErrorPath:
+    """The left-out errors at the C in use, over more rows than it was chosen on where there are."""
+    if path.rows >= len(solution.loo_rows):
+        return path
+    tally, C = Tally(problem, np.array([solution.C])), slice(0, 1)
+    T = coded(problem.targets, solution.loo_rows, solution.loo.dtype)
+    tally.add(solution.loo_rows, C, (T - solution.loo)[:, None, :])
+    return tally.path()
 
 
 def _reason(estimator: Any, method: str) -> str:

@@ -108,7 +108,10 @@ class RowSpace(ABC):
         lift = float(namespace(K).linalg.trace(K)) * self.intercept
         if lift:
             root = self.root[:, 0]
-            K += lift * (self.root @ self.root.T) / float(root @ root)
+            scale = lift / float(root @ root)
+            # Some columns at a time: K may be most of the memory.
+            for part in row_blocks(K.shape[0], block_rows(K.shape[0], 8)):
+                K[:, part] += self.root * (scale * root[part])
         return K, lift
 
     def left_out(
@@ -218,17 +221,18 @@ def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
     """
     rows = row_space(problem)
     K, lift = rows.kernel()
-    factor = sound_factor(K, C)
+    factor = sound_factor(K, C, overwrite=not problem.reweighs)
     if factor is None:
         # 1/C is below K's rounding; the eigenbasis holds it there.
+        rows = row_space(problem)
         if asked and rows.rounding > 1.0 / C:
             warn_of_rounding(C)
-        return RowSpectrum.of(problem, rows, K, lift).solution(C)
+        return RowSpectrum.of(problem, rows, *rows.kernel()).solution(C)
     alpha = factor.solve(rows.S)
     if problem.reweighs:
         residual = _all_reweighted(rows, problem, _factored(K, rows.S), C)
     else:
-        residual = rows.left_out(alpha, factor.inverse_diagonal(), 1.0 / C, lift)
+        residual = rows.left_out(alpha, factor.inverse_diagonal(overwrite=True), 1.0 / C, lift)
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
 

@@ -66,13 +66,15 @@ class KernelRidge:
     """One C, or an array to choose from, and how K is approximated (None: it is used whole).
 
     ``definite`` says that K is known to have no negative eigenvalue. ``path`` are the left-out
-    errors of every C where they are known already, from these rows or some of them.
+    errors of every C where they are known already, from these rows or some of them. ``columns`` is
+    the most that a factor has where the approximation does not say.
     """
 
     C: float | np.ndarray
     approximation: LowRank | Randomized | None = None
     definite: bool = False
     path: ErrorPath | None = None
+    columns: int = EXACT
     parameters: ClassVar[tuple[str, ...]] = ("C",)
 
     @property
@@ -103,7 +105,7 @@ class KernelRidge:
     ) -> Factor:
         """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
         assert self.approximation is not None  # only for a kernel that is not used whole
-        return factor_of(K, self.approximation, n, EXACT, rng, watch)
+        return factor_of(K, self.approximation, n, self.columns, rng, watch)
 
     def _exact(self, problem: Problem) -> Solution:
         """Solve over the whole of K."""

@@ -119,15 +119,15 @@ def ridge_root(moments: Moments, problem: Problem, C: float) -> Root:
     return spectrum(moments, problem).root(C) if factor is None else factor
 
 
-def sound_factor(gram: Array, C: float) -> Cholesky | None:
+def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | None:
     """The factor of G + I/C, or None where rounding in G is as large as 1/C.
 
     G is positive semi-definite but for its rounding, so no eigenvalue of G + I/C is below 1/C.
     One below half of that is rounding, and a solution would magnify it, however smoothly the
-    factorisation went.
+    factorisation went. ``overwrite`` lets the factor take G's memory, also where it is not sound.
     """
     try:
-        factor = Cholesky(add_to_diagonal(gram, 1.0 / C), overwrite=True)
+        factor = Cholesky(add_to_diagonal(gram, 1.0 / C, overwrite), overwrite=True)
     except NotPositiveDefinite:
         return None
     return factor if factor.least_eigenvalue() >= 0.5 / C else None
