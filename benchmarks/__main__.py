@@ -717,6 +717,9 @@ RUNS = {
 }
 
 
+PICTURES = {"tabular": tabular.picture}
+
+
 def main():
     """Run the benchmarks that are named, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -739,6 +742,8 @@ def main():
             (HERE / "results" / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n")
             PAGES.mkdir(parents=True, exist_ok=True)
             (PAGES / f"{name}.md").write_text(page + "\n")
+            if name in PICTURES:
+                PICTURES[name](best, PAGES / f"{name}.svg")
 
 
 if __name__ == "__main__":

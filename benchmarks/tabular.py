@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from benchmarks import rank_plot
 from ulmus.machine import peak_megabytes
 
 CLASSES = (
@@ -97,12 +98,26 @@ MODELS = {
 BOOSTING = ("HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost")
 
 
+def _file(name):
+    """The arrays of a set's file, and which column is the target, if one is."""
+    file, column = COLUMN.get(name, ({"california": "california_housing"}.get(name, name), None))
+    return np.load(Path(os.environ["ULMUS_DATA"]) / f"{file}.npz"), column
+
+
+def feature_names(name):
+    """What the file calls the columns, or None."""
+    data, column = ({}, None) if name in MADE else _file(name)
+    if "feature_names" not in data:
+        return None
+    names = [str(each) for each in data["feature_names"]]
+    return names if column is None else [*np.delete(names, column)]
+
+
 def load(name):
     """Rows and targets, at most 20 000."""
     if name in MADE:
         return MADE[name]()
-    file, column = COLUMN.get(name, ({"california": "california_housing"}.get(name, name), None))
-    data = np.load(Path(os.environ["ULMUS_DATA"]) / f"{file}.npz")
+    data, column = _file(name)
     X, y = data["X"], data["y"]
     rows = np.random.RandomState(0).permutation(len(X))[:MOST] if len(X) > MOST else slice(None)
     X, y = X[rows].astype(float), y[rows]
@@ -250,6 +265,11 @@ def page(found, table):
     columns = ["model", "median CPU s", "most CPU s", "most MB"]
     parts.append(table("What a fit and a prediction cost", columns, costs))
     return "\n\n".join(parts)
+
+
+def picture(found, path):
+    """The mean ranks over all sets as a critical-difference plot."""
+    rank_plot.draw(ranks(means(found, "score")), len(found), path)
 
 
 def _figure(value):
