@@ -1,8 +1,10 @@
-"""How many new rows lie in the intervals, or have their class in the sets, of 90 % coverage.
+"""How many new rows lie in intervals or sets of 90 % coverage, and what probabilities lose.
 
 Run by ``python -m benchmarks coverage`` (``--quick``: one split) over the sets and splits of
 `benchmarks.tabular`; nothing is downloaded. A model's defaults are fitted to the training rows, and
-coverage is counted over the test rows.
+coverage is counted over the test rows. Log losses are by the probabilities of the model, and by
+those of its temperature alone. How strongly scales and biases of classes are drawn to one and zero
+was set on half A of the sets.
 """
 
 import os
@@ -12,31 +14,45 @@ from multiprocessing import get_context
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.tabular import CLASSES, VALUES, load, model_of, split
+from benchmarks.tabular import CLASSES, HALF, VALUES, load, model_of, split
+from ulmus.calibration import probabilities
 
 MODELS = ("ELM", "kernel ELM")
 COVERAGE = 0.9
+LOSSES = ("log loss", "log loss, temperature alone")
 # Sets of fewer rows have so many times as many splits.
 SMALL, FEW = 1000, 5
 
 
 def cell(job):
-    """Coverage of one fit, and how wide its intervals are (in deviations) or how large its sets."""
+    """Coverage of one fit, and how wide its intervals are (in deviations) or how large its sets.
+
+    Of classes the log loss too, and what it is by the temperature alone.
+    """
     name, number, model_name = job
     X, y, X_test, y_test = split(name, number)
     classes = name in CLASSES
     with threadpool_limits(1):
         model = model_of(model_name, classes).fit(X, y)
         if classes:
-            sets = model.predict_set(X_test, COVERAGE)
-            own = y_test[:, None] == model.classes_
-            return job, {
-                "coverage": float((sets & own).sum() / len(own)),
-                "size": sets.mean() * own.shape[1],
-            }
+            known = np.isin(y_test, model.classes_)
+            return job, of_classes(model, X_test[known], y_test[known])
         low, high = model.predict_interval(X_test, COVERAGE).T
     inside = float(np.mean((low <= y_test) & (y_test <= high)))
     return job, {"coverage": inside, "size": float(np.mean(high - low) / np.std(y_test))}
+
+
+def of_classes(model, X, y):
+    """Coverage, size and log losses of a classifier."""
+    sets, own = model.predict_set(X, COVERAGE), y[:, None] == model.classes_
+    F = model.decision_function(X)
+    alone = probabilities(F.reshape(len(F), -1), model.temperature_)
+    return {
+        "coverage": float((sets & own).sum() / len(own)),
+        "size": float(sets.sum() / len(own)),
+        "log loss": float(-np.log(model.predict_proba(X)[own]).mean()),
+        "log loss, temperature alone": float(-np.log(alone[own]).mean()),
+    }
 
 
 def measure(splits):
@@ -66,6 +82,9 @@ def farthest(found):
         worst = max(covered, key=lambda name: abs(covered[name] - COVERAGE))
         figures[f"mean coverage, {model}"] = float(np.mean([*covered.values()]))
         figures[f"farthest from {COVERAGE}, {model} ({worst})"] = covered[worst]
+        for half, key in product("AB", LOSSES):
+            losses = [found[name][model][key] for name in CLASSES if HALF[name] == half]
+            figures[f"mean {key}, {model}, half {half}"] = float(np.mean(losses))
     return figures
 
 
@@ -82,4 +101,15 @@ def page(found, table):
         ]
         columns = [f"{what}, {model}" for model in MODELS for what in ("coverage", size)]
         parts.append(table(title, ["set", *columns], rows))
+    rows = [
+        (
+            f"{name} ({HALF[name]})",
+            *(f"{found[name][m][key]:.4f}" for m in MODELS for key in LOSSES),
+        )
+        for name in CLASSES
+    ]
+    columns = [f"{key}, {model}" for model in MODELS for key in LOSSES]
+    parts.append(
+        table("Scales and biases of classes beside the temperature", ["set (half)", *columns], rows)
+    )
     return "\n\n".join(parts)

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax, softmax
 
 from ulmus.calibration import (
+    class_scaling,
     likelihoods,
     probabilities,
     temperature,
@@ -105,3 +106,83 @@ def test_models_whose_search_ends_early_do_not_end_that_of_others():
 def test_a_temperature_is_found_again_from_the_probabilities_it_gave(outputs):
     F = np.random.default_rng(0).standard_normal((50, outputs))
     assert temperature_for(F, probabilities(F, 2.5)) == pytest.approx(2.5, rel=1e-4)
+
+
+# ---------------------------------------------------------------- a scale and a bias for each class
+def skewed(seed, n=200, k=4):
+    """Decision values of unequal classes, of which the last is named too timidly."""
+    rng = np.random.default_rng(seed)
+    codes = rng.choice(k, n, p=np.arange(k, 0, -1) / (k * (k + 1) / 2))
+    F = rng.standard_normal((n, k)) + 2.0 * np.eye(k)[codes]
+    F[:, -1] /= 3.0
+    return F, codes
+
+
+def scaled_loss(found, F, codes, a, c):
+    """−Σ c log-likelihood, one row at a time, and 5 Σ (distance from one or zero)²."""
+    N, k = c.sum(), F.shape[1]
+    total = 5.0 * (np.sum((found[0] - 1) ** 2) + np.sum(found[1] ** 2))
+    for f, code, count in zip(F, codes, c, strict=True):
+        log_P = log_softmax(a * found[0] * f + found[1])
+        for j in range(k):
+            total -= count * ((N + 1) / (N + 2) if j == code else 1 / (N + 2) / (k - 1)) * log_P[j]
+    return total
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_other_scales_and_biases_are_better(seed, weighted):
+    F, codes = skewed(seed)
+    rng = np.random.default_rng(seed)
+    c = rng.uniform(0.2, 3.0, len(F)) if weighted else np.ones(len(F))
+    a = temperature(F, codes, c)
+    found = class_scaling(F, codes, a, c if weighted else None)
+    best = scaled_loss(found, F, codes, a, c)
+    for _ in range(20):
+        other = found + 10.0 ** rng.uniform(-4, 0) * rng.standard_normal(found.shape)
+        assert scaled_loss(other, F, codes, a, c) > best
+
+
+def test_scales_and_biases_lower_the_loss_of_new_rows():
+    (F, codes), (new, own) = skewed(0, 1000), skewed(1, 1000)
+    a = temperature(F, codes)
+    P, scaled = probabilities(new, a), probabilities(new, a, class_scaling(F, codes, a))
+    rows = np.arange(len(own))
+    assert -np.log(scaled[rows, own]).mean() < -np.log(P[rows, own]).mean() - 0.03
+
+
+def test_scales_of_weighted_rows_are_those_of_repeated_rows():
+    F, codes = skewed(2)
+    c = np.where(np.arange(200) % 3, 1.0, 2.0)
+    twice = np.repeat(np.arange(200), c.astype(int))
+    expected = class_scaling(F[twice], codes[twice], 1.5)
+    assert_allclose(class_scaling(F, codes, 1.5, c), expected, atol=1e-8)
+
+
+def test_two_classes_and_few_rows_have_a_temperature_alone():
+    F, codes = decisions(0, 200, 1)
+    assert class_scaling(F, codes, 1.0) is None
+    F, codes = skewed(0, 39)
+    assert class_scaling(F, codes, 1.0) is None
+    assert class_scaling(*skewed(0, 40), 1.0) is not None
+
+
+def test_a_class_without_rows_has_finite_scales():
+    F, codes = skewed(0)
+    found = class_scaling(1e3 * F, np.minimum(codes, 2), 7.0)
+    assert np.isfinite(found).all()
+    assert (found[0] >= 0.1).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_named_class_is_the_likeliest_whatever_the_scales(dtype):
+    F = np.random.default_rng(0).standard_normal((300, 4)).astype(dtype)
+    scaling = np.array([[0.5, 1.0, 2.0, 1.0], [3.0, 0.0, -1.0, 0.0]])
+    P = probabilities(F, 2.0, scaling)
+    assert P.dtype == dtype
+    assert_array_equal(P.argmax(axis=1), chosen(F))
+    assert_allclose(P.sum(axis=1), 1.0, rtol=8 * np.finfo(dtype).eps)
+    kept = softmax(2.0 * F * scaling[0] + scaling[1], axis=1)
+    agree = kept.argmax(axis=1) == chosen(F)
+    assert 0.3 < agree.mean() < 1.0
+    assert_allclose(P[agree], kept[agree], rtol=1e-4)

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import oracles
-from ulmus import ELMClassifier, RandomFeatures, RBFFeatures
+from ulmus import ELMClassifier, KernelELMClassifier, RandomFeatures, RBFFeatures
+from ulmus.calibration import probabilities
 from ulmus.exceptions import InvalidInputError
 
 X, y = make_classification(300, 8, n_informative=5, n_classes=3, random_state=0)
@@ -96,8 +97,6 @@ def test_the_likeliest_class_is_the_predicted_one():
 
 
 def test_the_likeliest_class_is_the_predicted_one_at_a_tie():
-    from ulmus.estimators.class_labels import probabilities
-
     F = np.array([[0.3, np.nextafter(0.3, 1), -1.0]])
     assert probabilities(F, 0.01).argmax() == 1
     assert probabilities(np.array([[1e-300]]), 0.5).argmax() == 1
@@ -112,10 +111,25 @@ def test_probabilities_are_calibrated():
     assert abs(confidence.mean() - right.mean()) < 0.05
     # A temperature that is off by a factor of three either way is worse.
     F = model.decision_function(many[2000:])
-    from ulmus.estimators.class_labels import probabilities
-
     at = [log_loss(labels[2000:], probabilities(F, k * model.temperature_)) for k in (1 / 3, 1, 3)]
     assert at[1] == min(at)
+
+
+@pytest.mark.parametrize(
+    "model", [ELMClassifier(n_hidden=100, random_state=0), KernelELMClassifier("rbf")]
+)
+def test_classes_that_are_not_equally_easy_have_scales_of_their_own(model):
+    # The third is told from the others with ease, and these from each other hardly.
+    sizes, centers = [900, 300, 800], [[0, 0], [1, 0], [8, 8]]
+    many, labels = make_blobs(sizes, centers=centers, random_state=0)
+    half = np.random.RandomState(0).permutation(2000)
+    fitted, new = half[:1000], half[1000:]
+    model.fit(many[fitted], labels[fitted])
+    P, F = model.predict_proba(many[new]), model.decision_function(many[new])
+    assert model.class_scaling_.shape == (2, 3)
+    assert_array_equal(P.argmax(axis=1), model.predict(many[new]))
+    alone = log_loss(labels[new], probabilities(F, model.temperature_))
+    assert log_loss(labels[new], P) < alone - 0.005
 
 
 @pytest.mark.parametrize(

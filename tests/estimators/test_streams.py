@@ -145,6 +145,17 @@ def test_a_kernel_matrix_keeps_the_rows_that_it_is_with():
     assert_allclose(model.beta_, whole.beta_, rtol=1e-6)
 
 
+def test_a_class_that_comes_late_ends_the_scales_of_the_others(few):
+    labels = np.arange(len(y)) % 3
+    model = ELMClassifier(n_hidden=10, random_state=0).fit(X[:200], labels[:200])
+    scaling = model.class_scaling_
+    model.partial_fit(X[200:203], labels[200:203])
+    assert_array_equal(model.class_scaling_, scaling)
+    model.partial_fit(X[203:206], np.full(3, 7))
+    assert model.predict_proba(X).shape == (len(X), 4)
+    assert getattr(model, "class_scaling_", np.empty((2, 4))).shape == (2, 4)
+
+
 def test_c_stays_until_enough_rows_are_new(few):
     model = ELMClassifier(n_hidden=10, random_state=0).fit(X[:200], y[:200])
     path, temperature = model.loo_path_, model.temperature_

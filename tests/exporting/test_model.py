@@ -117,10 +117,19 @@ def test_large_output_weights_lose_no_digits():
 
 def test_the_likeliest_class_is_the_label_even_where_probabilities_round_together():
     model = classifier(CLASSES)
-    model.temperature_ = 1e-9
+    model.temperature_, model.class_scaling_ = 1e-9, np.array([np.ones(3), np.zeros(3)])
     found = results(session_of(to_onnx(model)), X)
     np.testing.assert_array_equal(found["probabilities"].argmax(axis=1), found["label"])
     np.testing.assert_allclose(found["probabilities"], 1 / 3, rtol=1e-6)
+
+
+def test_scales_and_biases_of_classes_leave_the_label_the_likeliest():
+    model = classifier(CLASSES)
+    model.class_scaling_ = np.array([[0.5, 1.0, 2.0], [3.0, 0.0, -1.0]])
+    assert_agrees(model, X)
+    found = results(session_of(to_onnx(model)), X)
+    np.testing.assert_array_equal(found["probabilities"].argmax(axis=1), found["label"])
+    np.testing.assert_allclose(found["probabilities"].sum(axis=1), 1.0, rtol=1e-6)
 
 
 def test_models_of_sparse_rows():

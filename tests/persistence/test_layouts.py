@@ -270,6 +270,9 @@ CHANGES = {
         {"features_": np.float64}, {"classes_": np.array([0, 1])}, {"classes_": [0, 1, 2]},
         {"temperature_": 0.0}, {"temperature_": "1"}, {"dtype": 7}, {"n_features_in_": True},
         {"classes_": np.array([0.0, 1.0, np.nan])}, {"temperature_": 1e308},
+        {"class_scaling_": np.ones((2, 4))}, {"class_scaling_": np.full((2, 3), 99.0)},
+        {"class_scaling_": np.zeros((2, 3))}, {"class_scaling_": "1"},
+        {"temperature_": np.ones(3)}, {"_indicator": True}, {"_indicator": 1},
     ],
     "regressor": [{"_flat": 1}, {"beta_": np.ones((7, 2)), "intercept_": np.ones(2)}],
     "kernel": [

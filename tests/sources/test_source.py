@@ -15,10 +15,10 @@ from ulmus.sources.source import (
 )
 
 
-@pytest.mark.parametrize("n", [0, 1, 3, 500, 501, 10_000])
-def test_calibration_rows_are_500_different_ones_in_order(n):
+@pytest.mark.parametrize("n", [0, 1, 3, 1000, 1001, 10_000])
+def test_calibration_rows_are_1000_different_ones_in_order(n):
     rows = calibration_rows(n, seed=3)
-    assert len(rows) == min(n, 500)
+    assert len(rows) == min(n, 1000)
     assert_array_equal(rows, np.unique(rows))
     assert not len(rows) or (rows[0] >= 0 and rows[-1] < n)
     assert_array_equal(rows, calibration_rows(n, seed=3))
@@ -30,7 +30,7 @@ def test_every_row_is_left_out_or_a_sample_of_many():
     assert len(rows) == 10_000
     assert_array_equal(rows, np.unique(rows))
     # Rows that calibrate and rows that choose are drawn apart.
-    assert len(np.intersect1d(calibration_rows(20_001, seed=0), rows)) < 500
+    assert len(np.intersect1d(calibration_rows(20_001, seed=0), rows)) < 1000
 
 
 def test_rows_at_hand_are_sample_and_rows_at_once():

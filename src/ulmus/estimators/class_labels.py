@@ -8,7 +8,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
-from ulmus.calibration import probabilities, temperature
+from ulmus.calibration import class_scaling, probabilities, temperature
 from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.estimators.indicators import (
     KnownLabels,
@@ -57,6 +57,9 @@ class ClassLabels:
     temperature_ : float
         What decision values are multiplied by before the softmax, learned from left-out rows. Of
         several labels in each row, an array with one for each.
+    class_scaling_ : ndarray of shape (2, n_classes)
+        From three classes on, where there are ten left-out rows for each: what the decision values
+        of a class are multiplied by beside the temperature, and what is then added.
     feature_importances_ : ndarray of shape (n_features,)
         How much the outputs change with each column, in shares that sum to one: the mean squared
         gradient, columns in units of their deviation. Worked out when it is asked for.
@@ -160,6 +163,8 @@ class ClassLabels:
         return KnownClasses(self.class_weight, classes, declared=declared, fitted=fitted)
 
     def _hold(self, known: Any) -> None:
+        if not np.array_equal(known.classes, getattr(self, "classes_", ())):
+            vars(self).pop("class_scaling_", None)
         self.classes_, self._indicator = known.classes, isinstance(known, KnownLabels)
 
     def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
@@ -179,6 +184,7 @@ class ClassLabels:
         """Learn the temperature from the decision values of left-out rows."""
         if len(rows) == 0:
             return  # it stays as it is until more rows have come
+        vars(self).pop("class_scaling_", None)
         if len(self.classes_) == 1:
             self.temperature_ = 1.0
             return
@@ -187,8 +193,11 @@ class ClassLabels:
             T = to_numpy(take(targets.values, rows))
             self.temperature_ = label_temperatures(to_numpy(loo), T, weight)
             return
-        codes = to_numpy(take(targets.codes, rows))
-        self.temperature_ = temperature(to_numpy(loo), codes, weight)
+        codes, F = to_numpy(take(targets.codes, rows)), to_numpy(loo)
+        self.temperature_ = temperature(F, codes, weight)
+        scaling = class_scaling(F, codes, self.temperature_, weight)
+        if scaling is not None:
+            self.class_scaling_ = scaling
 
     def __sklearn_tags__(self: Any) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -342,7 +351,9 @@ def predict_proba(self: Any, X: Rows) -> Array:
     F = self._outputs(X)
     if has_several(self):
         return label_probabilities(F, self.temperature_)
-    return 0.0 * F + 1.0 if len(self.classes_) == 1 else probabilities(F, self.temperature_)
+    if len(self.classes_) == 1:
+        return 0.0 * F + 1.0
+    return probabilities(F, self.temperature_, getattr(self, "class_scaling_", None))
 
 
 @by_blocks

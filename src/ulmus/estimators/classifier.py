@@ -55,6 +55,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """
 
     temperature_: Any
+    class_scaling_: np.ndarray
     _takes_indicators = True
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
 

@@ -64,6 +64,7 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     lam_: float
     temperature_: float
+    class_scaling_: np.ndarray
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
     partial_fit = ELMClassifier.partial_fit
 

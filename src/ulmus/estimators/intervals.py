@@ -80,8 +80,9 @@ class Jackknife:
         F = self.model._outputs(X)
         if len(self.model.classes_) == 1:
             return namespace(F).astype(0.0 * F + 1.0, namespace(F).bool)
+        scaling = getattr(self.model, "class_scaling_", None)
         P, left = (
-            probabilities(to_numpy(each).astype(float), self.model.temperature_)
+            probabilities(to_numpy(each).astype(float), self.model.temperature_, scaling)
             for each in (F, self.left.outputs)
         )
         return from_numpy(label_sets(P, left, self.left, self.coverage), F)

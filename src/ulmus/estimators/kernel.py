@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from ulmus.docstrings import documented
@@ -46,6 +47,7 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     """
 
     temperature_: Any
+    class_scaling_: np.ndarray
     _takes_indicators = True
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
 

@@ -96,6 +96,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     cv_score_: float
     _kept: ForUpdate[Any]
     temperature_: float
+    class_scaling_: np.ndarray
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
     feature_importances_ = property(feature_importances)
 

@@ -179,14 +179,17 @@ def _add_clusters(codes: Value, refused: Value) -> None:
 
 
 def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Value:
-    """softmax(a F), a the temperature; the largest is the label's even where others round to it."""
+    """As `ulmus.calibration.probabilities`: the largest is the label's."""
     graph, n_classes = F.graph, len(model.classes_)
     F = graph.op("Concat", 0.0 * F, F, axis=1) if n_classes == 2 else F
-    P = (model.temperature_ * F).op("Softmax", axis=1).cast(dtype)
+    Z, scaling = model.temperature_ * F, getattr(model, "class_scaling_", None)
+    Z = Z if scaling is None else Z * scaling[0] + scaling[1]
+    P = Z.op("Softmax", axis=1).cast(dtype)
     every, last = np.arange(n_classes), np.array([1])
     own = codes.op("Unsqueeze", last).op("Equal", every)
     first = P.op("ArgMax", axis=1, keepdims=1).op("Equal", every)
     above = P.op("ReduceMax", last, keepdims=1).cast(float) * (1.0 + 2.0 * np.finfo(dtype).eps)
     tied = own.op("And", first.op("Not"))
-    result: Value = graph.op("Where", tied, above.cast(dtype), P)
+    found = graph.op("Where", tied, above.cast(dtype), P).cast(float)
+    result: Value = (found / found.sum()).cast(dtype)
     return result

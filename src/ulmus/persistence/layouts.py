@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ulmus.calibration import TEMPERATURES
+from ulmus.calibration import BIASES, SCALES, TEMPERATURES
 from ulmus.features.random_units import ACTIVATIONS
 from ulmus.fitted import declared
 from ulmus.kernels import Kernel
@@ -43,6 +43,16 @@ def _temperature(value: Any, sizes: Sizes) -> bool:
     return all(fits(number, "number {!r} {!r}".format(*TEMPERATURES), sizes) for number in each)
 
 
+def _class_scaling(value: Any, sizes: Sizes) -> bool:
+    """A scale and a bias for each class, if any."""
+    if fits(value, "absent", sizes):
+        return True
+    return fits(value, "floats 2 k", sizes) and all(
+        ((low <= row) & (row <= high)).all()
+        for row, (low, high) in zip(value, (SCALES, BIASES), strict=True)
+    )
+
+
 COLUMNS: dict[str, Spec] = {
     "n_features_in_": "size d",
     "feature_names_in_": "names d | none | absent",
@@ -53,6 +63,7 @@ _FITTED: dict[str, Spec] = {
     "intercept_": "floats m",
     "classes_": "labels k",
     "temperature_": _temperature,
+    "class_scaling_": _class_scaling,
     "_indicator": "flag | absent",
     "_flat": "flag",
     "weights_": "floats h d",
