@@ -31,6 +31,7 @@ from benchmarks import (
     manifold,
     mnist,
     path,
+    priors,
     readings,
     relabel,
     ridges,
@@ -481,8 +482,8 @@ def run_labels(folder, rounds):
     """Few labels on ten data sets, beside the kinds alone and the peers."""
     found = labels.measure()
     ratios, page = labels_page(found)
-    gains = [labels.blank(seed) for seed in range(labels.DRAWS)]
-    ratios["points above the supervised ELM, adult with 99 % blank"] = float(np.mean(gains))
+    blank = "points above the supervised ELM, adult with 99 % blank"
+    ratios[blank] = float(np.mean(labels.blanks()))
     return found, ratios, page
 
 
@@ -510,6 +511,39 @@ def labels_page(found):
     ]
     title = "Few labels: error (%) on rows without one, up to 2000 rows, means of ten draws"
     return ratios, table(title, ["data, labels", *columns], rows)
+
+
+def run_priors(folder, rounds):
+    """Choices of the pool for few labels, each beside what it replaced."""
+    found = priors.measure()
+    title = f"Few labels: error (%), 2000 rows, means of {priors.DRAWS} draws"
+    return found, _mean_over(found), table(title, *_means_of(found, 1))
+
+
+def run_values(folder, rounds):
+    """SS-ELM for numbers beside the supervised ELM."""
+    found = priors.measure_values()
+    title = f"Few values: R² on rows without one, means of {priors.DRAWS} draws"
+    return found, _mean_over(found), table(title, *_means_of(found, 3))
+
+
+def _means_of(found, digits):
+    """Columns and rows of a table of means over draws."""
+    names = list(next(iter(found.values())))
+    rows = [
+        [case, *(f"{np.mean(row[name]):.{digits}f}" for name in names)]
+        for case, row in found.items()
+    ]
+    return ["data", *names], rows
+
+
+def _mean_over(found):
+    """The mean over all cases and draws, by name."""
+    names = next(iter(found.values()))
+    return {
+        f"mean, {name}": float(np.mean([np.mean(row[name]) for row in found.values()]))
+        for name in names
+    }
 
 
 def run_relabel(folder, rounds):
@@ -707,6 +741,8 @@ RUNS = {
     "mnist": run_mnist,
     "hundred": run_hundred,
     "labels": run_labels,
+    "priors": run_priors,
+    "values": run_values,
     "relabel": run_relabel,
     "onnx": run_onnx,
     "streams": run_streams,

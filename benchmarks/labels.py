@@ -17,6 +17,8 @@ SETS = (
 )  # fmt: skip
 LABELS = ("2 a class", "10 a class", "100")
 DRAWS = 10
+# Draws of adult with blank targets: one differs from another by two points.
+BLANK_DRAWS = 40
 KINDS = ("alone", "tight", "free", "clusters")
 _PIXELS = {"uspst_mr", "coil20", "optdigits", "usps", "mnist"}
 _ROWS = 2000
@@ -138,6 +140,11 @@ def measure(draws=DRAWS, sets=SETS):
         for contender, error in errors.items():
             found.setdefault(f"{name}, {count}", {}).setdefault(contender, []).append(error)
     return found
+
+
+def blanks():
+    """What `blank` gives for every draw."""
+    return Parallel(n_jobs=os.cpu_count() or 1)(delayed(blank)(k) for k in range(BLANK_DRAWS))
 
 
 def blank(seed, rows=8000):

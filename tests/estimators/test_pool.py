@@ -80,6 +80,20 @@ def test_a_C_beyond_what_rounding_holds_is_fitted_still():
     assert np.isfinite(fitted.label_distributions_).all()
 
 
+def test_balanced_weights_are_unlikely_where_the_labels_say_that_classes_are_not_equally_large():
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.2).astype(int)
+    X = rng.standard_normal((400, 3)) + y[:, None]
+    labels = few(y, 100)
+    weights = model().fit(X, labels).candidates_
+    assert weights["weight"][weights["weighting"] == 1].sum() < 1e-3
+    equal = np.where(
+        labels == 0, np.where(np.cumsum(labels == 0) <= sum(labels == 1), 0, -1), labels
+    )
+    weights = model().fit(X, equal).candidates_
+    assert weights["weight"][weights["weighting"] == 1].sum() > 0.2
+
+
 def test_the_transduction_is_what_the_distributions_say():
     labels = few(DIGIT, 60)
     fitted = model().fit(DIGITS, labels)

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import erf, expit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
-from ulmus import RandomFeatures, RBFFeatures
+from ulmus import RandomFeatures, RBFFeatures, SemiSupervisedELMClassifier
 from ulmus.exceptions import InvalidParameterError
+from ulmus.features.hidden_layer import layer_of
 from ulmus.features.scaling import ColumnStatistics, Scaling
 
 RNG = np.random.default_rng(0)
@@ -126,3 +130,28 @@ def test_statistics_of_parts_are_those_of_the_whole():
     mean = np.average(X, axis=0, weights=weight)
     assert_allclose(whole.mean, mean)
     assert_allclose(whole.deviation**2, np.average((X - mean) ** 2, axis=0, weights=weight))
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_layer_after_a_normalizer_is_what_the_pipeline_gives(sparse, norm):
+    X = np.random.default_rng(0).poisson(0.3, (40, 30)).astype(float)
+    X = sp.csr_array(X) if sparse else X
+    pipeline = make_pipeline(Normalizer(norm), RandomFeatures(20, random_state=0)).fit(X)
+    layer = layer_of(pipeline, X)
+    assert_allclose(layer(X) + layer.offset, pipeline.transform(X), atol=1e-12)
+    some = layer.units(slice(3, 9))
+    assert_allclose(some(X) + some.offset, pipeline.transform(X)[:, 3:9], atol=1e-12)
+    assert (layer.width, some.width) == (20, 6)
+
+
+def test_the_units_of_words_are_placed_once_for_all_blocks(monkeypatch):
+    words = sp.random_array((300, 2000), density=0.01, rng=np.random.default_rng(0)).tocsr()
+    labels, made = np.where(np.arange(300) % 10 == 0, np.arange(300) // 10 % 2, -1), []
+    layer = RandomFeatures.layer
+    monkeypatch.setattr(
+        RandomFeatures, "layer", lambda self, *given: made.append(1) or layer(self, *given)
+    )
+    with sklearn.config_context(working_memory=1):
+        SemiSupervisedELMClassifier(n_hidden=40, random_state=0).fit(words, labels)
+    assert len(made) <= 2

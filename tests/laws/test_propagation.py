@@ -33,8 +33,9 @@ def kernel(lam, matrix=DENSE):
     return np.linalg.inv(np.eye(len(matrix)) + lam * matrix)
 
 
-def test_spreading_is_the_kernel_times_the_labels():
-    Y = RNG.normal(size=(150, 3))
+@pytest.mark.parametrize("columns", [3, 40])
+def test_spreading_is_the_kernel_times_the_labels(columns):
+    Y = RNG.normal(size=(150, columns))
     for lam, found in zip(LAMS, spread(GRAPH, Y, LAMS, tol=1e-12), strict=True):
         assert_allclose(found, kernel(lam) @ Y, atol=1e-9)
 

@@ -150,6 +150,24 @@ def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():
     assert heaviest / second == pytest.approx(2.0 * np.exp(-0.5) / (0.5 * np.exp(-1.5)))
 
 
+@pytest.mark.parametrize(
+    ("counts", "least", "most"),
+    [([60, 20], 0.0, 1e-2), ([40, 40], 1.0, 1.0), ([10] * 5, 1.0, 1.0), ([2, 1], 1.0, 1.0)],
+)
+def test_counts_of_labels_say_whether_classes_may_be_equally_large(counts, least, most):
+    counts = np.array(counts)
+    assert least <= weighing._odds_of_equal_sizes(counts) <= most
+
+
+def test_the_odds_are_those_of_counts_drawn_from_all_sizes():
+    counts, rng = np.array([7, 1, 1]), np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 200_000)
+    of_any = np.exp(counts @ np.log(shares).T).mean()
+    expected = (1 / 3) ** counts.sum() / of_any
+    assert expected < 1.0
+    assert weighing._odds_of_equal_sizes(counts) == pytest.approx(expected, rel=0.05)
+
+
 def test_copies_in_the_graph_do_no_harm():
     X = np.repeat(rows(4, 2), 30, axis=0)
     for L in nested_laplacians(X, (10, 20)):

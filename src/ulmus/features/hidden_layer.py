@@ -8,6 +8,8 @@ import numpy as np
 from array_api_compat import device as device_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,7 +33,7 @@ from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import RandomFeatures
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import LightCopies, OnDevice, finite_outputs
-from ulmus.hidden import Hidden
+from ulmus.hidden import Hidden, UnderLayer
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Array, DType, Layer, Rows, Seed
 from ulmus.validation import valid_rows
@@ -141,6 +143,9 @@ def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
     if isinstance(features, FeatureMap):
         _check_map(features, X)
         return features.layer(X, dtype)
+    steps = [step for _, step in features.steps] if isinstance(features, Pipeline) else []
+    if len(steps) == 2 and type(steps[0]) is Normalizer and isinstance(steps[1], FeatureMap):
+        return NormalizedLayer(layer_of(steps[1], X, dtype), steps[0].norm)
     probe = dense(features.transform(take(X, slice(0, 1))))
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
 
@@ -184,6 +189,26 @@ def scaled_rows(features: Any, X: Rows) -> Rows:
     scaled = namespace(X).empty(X.shape, dtype=floating(X), device=device_of(X))
     features.scaling_.dense(X, scaled)
     return scaled
+
+
+@dataclass(frozen=True)
+class NormalizedLayer(UnderLayer):
+    """A layer of rows that are scaled to unit length first.
+
+    Its weights are placed once. As part of a transformer they would be for every block of rows,
+    and for words they are far larger than a block.
+    """
+
+    layer: Layer
+    norm: str
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H − offset for these rows."""
+        return self.layer(normalize(X, self.norm), out)
+
+    def units(self, columns: slice) -> "NormalizedLayer":
+        """Some of the hidden units, as a layer of their own."""
+        return replace(self, layer=self.layer.units(columns))
 
 
 @dataclass(frozen=True)

@@ -354,6 +354,8 @@ class RandomFeatures(FeatureMap):
         same_place(X=like, weights_=self.weights_)
         A, b = placed(self.weights_, like), placed(self.biases_, like)
         W = g.gain * namespace(A).concat([A.T, b[None, :]])
+        # Every product with sparse rows would else turn it round.
+        W = contiguous(W) if is_sparse(like) else W
         center = placed(self.scaling_.shift, like) @ W[:-1, :]
         scaling = self.scaling_.placed(like)
         return RandomLayer(scaling, cast(W, precision), cast(center, precision), g)

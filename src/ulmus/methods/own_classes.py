@@ -28,7 +28,7 @@ from ulmus.typing import Array
 __all__ = ["OwnClasses", "SampledRows", "own_classes"]
 
 _PARTS = 5
-_STEPS = 20
+_STEPS = 80
 # Rounding of HᵀH in single precision, as a part of its trace; 1/C is never less.
 _ROUNDING = 1e-6
 # Values of C whose S is kept for other labels, 24 MB each.

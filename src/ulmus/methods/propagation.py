@@ -21,11 +21,13 @@ from ulmus.backends.namespace import (
     cast,
     doubles,
     from_numpy,
+    is_numpy,
     namespace,
     placed,
     to_numpy,
 )
 from ulmus.graphs import Laplacian
+from ulmus.hidden import row_blocks
 from ulmus.methods.iterative import ConjugateGradients, ratio, warn_of_steps
 from ulmus.targets import ClassTargets, Targets
 from ulmus.typing import Array
@@ -49,6 +51,8 @@ _STEPS, _TOGETHER = 1000, 8
 # Smaller λ go on until their residual is this part of the tolerance: far from its label a row's
 # mass is as small, and classes are ratios of it.
 _FAR = 1e-9
+# Columns that the host works on at once: of more, arrays no longer stay in its cache.
+_COLUMNS = 16
 # More numbers than this are not kept for other labels.
 _KEPT = 2**26
 # Changed labels up to which each has a column of its own, rather than each class.
@@ -152,6 +156,10 @@ def spread(
     λ are in ascending order. Iterates of all but the largest are needed at these rows alone, and
     until they have converged, which smaller λ do sooner.
     """
+    if is_numpy(laplacian.matrix.data) and Y.shape[1] > _COLUMNS:
+        groups = (Y[:, some] for some in row_blocks(Y.shape[1], _COLUMNS))
+        parts = [spread(laplacian, each, lams, rows, tol, max_iter) for each in groups]
+        return np.concatenate(parts, axis=2)
     lams = np.asarray(lams, dtype=float)
     # (I + λΛ)⁻¹ = σ(Λ + σI)⁻¹ with σ = 1/λ; the other σ lie above the least by this much.
     least = 1.0 / lams.max()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
+from scipy.special import gammaln
 
 from ulmus.calibration import likelihoods, temperatures
 from ulmus.hidden import row_blocks, rows_at_once
@@ -88,7 +89,8 @@ def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
 def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     """The prior mass of every candidate, that of a kind shared by its candidates.
 
-    Few labels have many rows each to name and must go far: small λ are unlikely there.
+    Few labels have many rows each to name and must go far: small λ are unlikely there. So are
+    balanced weights where the labels say that classes are not equally large.
     """
     l = len(setting.numbers)
     each = l / (setting.targets.n_classes if setting.classes else 1)
@@ -98,12 +100,22 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
+    if len(setting.sources) > 1:
+        equal = _odds_of_equal_sizes(np.bincount(setting.targets.codes))
+        shares *= [equal if one.weighting else 1.0 for one in candidates]
     kinds = np.array([one.kind for one in candidates])
     for kind in set(kinds.tolist()):
         # A kind that was not asked for only stands by for rows that no label leads to.
         part = parts[kind] if kind in setting.kinds else 0.0
         shares[kinds == kind] *= part / shares[kinds == kind].sum()
     return shares
+
+
+def _odds_of_equal_sizes(counts: np.ndarray) -> float:
+    """How likely the counts are for classes of equal size, over that for any sizes; 1 at most."""
+    m, l = len(counts), counts.sum()
+    of_any = gammaln(m) + gammaln(counts + 1).sum() - gammaln(l + m)
+    return float(np.exp(min(-l * np.log(m) - of_any, 0.0)))
 
 
 def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:

@@ -1,0 +1,137 @@
+"""Few labels: choices of the pool, each beside what it replaced, and numbers in place of classes.
+
+Run by ``python -m benchmarks priors`` and ``python -m benchmarks values``. The rows are fitted once
+for each draw, and relabelled for each choice.
+"""
+
+import os
+import warnings
+from contextlib import nullcontext
+from unittest.mock import patch
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from benchmarks.labels import data
+
+SETS = ("optdigits", "usps", "mnist", "coil20", "letter", "g50c")
+LABELS = (1, 2, 10)
+VALUES = ("california housing", "diabetes", "friedman", "swiss roll", "s curve")
+KNOWN = (20, 100)
+DRAWS = 5
+
+
+def _equal_strengths(laplacian, rows):
+    return np.ones(len(rows))
+
+
+def choices():
+    """What is changed about the default, by name."""
+    from ulmus.methods import candidates, weighing
+
+    return {
+        "default": nullcontext(),
+        "labels of equal strength": patch.object(candidates, "label_strengths", _equal_strengths),
+        "kinds of equal prior": patch.multiple(weighing, _FEW=0.0, _MANY=np.inf),
+        "small λ as likely": patch.multiple(weighing, _NEAR=1.0),
+        "whole log-likelihood": patch.multiple(weighing, _POWER=1.0),
+    }
+
+
+def few_labels(y, each, seed):
+    """So many labels of every class; the others are −1."""
+    rng, few = np.random.default_rng(2000 + seed), np.full(len(y), -1)
+    for code in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == code))[:each]
+        few[rows] = code
+    return few
+
+
+def one(name, seed):
+    """Errors (%) on rows without a label, by the number of labels and the choice."""
+    from ulmus import SemiSupervisedELMClassifier
+
+    (X, y), found = data(name, seed), {}
+
+    def error(model, few):
+        return 100.0 * float(np.mean((model.transduction_ != y)[few < 0]))
+
+    first = few_labels(y, 2, seed)
+    model = SemiSupervisedELMClassifier(random_state=0).fit(X, first)
+    known = SemiSupervisedELMClassifier(random_state=0).fit(
+        X, first, class_prior=np.bincount(y) / len(y)
+    )
+    for each in LABELS:
+        few = few_labels(y, each, seed)
+        for choice, changed in choices().items():
+            with changed:
+                found[each, choice] = error(model.relabel(few), few)
+        found[each, "class_prior as it is"] = error(known.relabel(few), few)
+    return name, found
+
+
+def measure():
+    """Errors by set, number of labels and choice, one for each draw."""
+    found = {}
+    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
+        delayed(one)(name, seed) for name in SETS for seed in range(DRAWS)
+    )
+    for name, errors in jobs:
+        for (each, choice), error in errors.items():
+            case = found.setdefault(f"{name}, {each} a class", {})
+            case.setdefault(choice, []).append(error)
+    return found
+
+
+def values(name, seed):
+    """At most 2000 rows, and the numbers to be learnt."""
+    from sklearn import datasets
+
+    made = {
+        "friedman": (datasets.make_friedman1, {"noise": 1.0}),
+        "swiss roll": (datasets.make_swiss_roll, {"noise": 0.2}),
+        "s curve": (datasets.make_s_curve, {"noise": 0.05}),
+    }
+    if name in made:
+        make, how = made[name]
+        return make(2000, random_state=seed, **how)
+    if name == "diabetes":
+        return datasets.load_diabetes(return_X_y=True)
+    from papers.datasets import load
+
+    found = load("california_housing", download=False)
+    rows = np.random.default_rng(seed).permutation(len(found.target))[:2000]
+    return np.asarray(found.data[rows], dtype=float), np.asarray(found.target[rows], dtype=float)
+
+
+def one_of_values(name, count, seed):
+    """R² on rows without a value: SS-ELM and the supervised ELM."""
+    from ulmus import ELMRegressor, SemiSupervisedELMRegressor
+
+    X, y = values(name, seed)
+    known = np.random.default_rng(3000 + seed).permutation(len(y))[:count]
+    few, rest = np.full(len(y), np.nan), np.delete(np.arange(len(y)), known)
+    few[known] = y[known]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SemiSupervisedELMRegressor(random_state=0).fit(X, few)
+        alone = ELMRegressor(random_state=0).fit(X[known], y[known])
+    spread = np.mean((y[rest] - y[rest].mean()) ** 2)
+    guessed = {"SS-ELM": model.transduction_[rest], "ELM": alone.predict(X[rest])}
+    scores = {who: 1 - float(np.mean((y[rest] - F) ** 2) / spread) for who, F in guessed.items()}
+    return f"{name}, {count} values", scores
+
+
+def measure_values():
+    """R² by set, number of values and model, one for each draw."""
+    found = {}
+    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
+        delayed(one_of_values)(name, count, seed)
+        for name in VALUES
+        for count in KNOWN
+        for seed in range(DRAWS)
+    )
+    for case, scores in jobs:
+        for who, score in scores.items():
+            found.setdefault(case, {}).setdefault(who, []).append(score)
+    return found
