@@ -168,7 +168,7 @@ def _moved(S: np.ndarray, before: np.ndarray, now: np.ndarray, Y: np.ndarray) ->
     """What is added to the outputs of every run when rows go from their classes to others."""
     rows = np.flatnonzero((before != now).any(axis=0))
     change = np.swapaxes(Y[now[:, rows]] - Y[before[:, rows]], 1, 2)
-    found = change.reshape(-1, len(rows)) @ S[rows]
+    found = np.concatenate(change) @ S[rows]
     return np.asarray(found).reshape(len(now), len(Y), -1)
 
 
