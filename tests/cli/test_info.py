@@ -69,17 +69,17 @@ def test_the_onnx_file_takes_the_columns_and_predicts_what_the_model_does(prices
     )
 
 
-@pytest.mark.parametrize("steps", [False, True])
-def test_the_onnx_file_of_classes_with_steps_and_without(flowers, capsys, monkeypatch, steps):
+@pytest.mark.parametrize("kernel", [False, True])
+def test_the_onnx_file_of_classes_of_units_and_of_a_kernel(flowers, capsys, monkeypatch, kernel):
     runtime = pytest.importorskip("onnxruntime")
-    monkeypatch.setattr("ulmus.tables.fitting.steps_help", lambda *_: steps)
+    monkeypatch.setattr("ulmus.tables.fitting._better", lambda *_: kernel)
     main(["fit", "flowers.csv", "--target", "kind"])
     capsys.readouterr()
     assert main(["export", "flowers.ulmus", "--onnx", "out.onnx", "--json"]) == 0
     inputs = json.loads(capsys.readouterr().out)["inputs"]
     assert set(inputs.values()) == {"number"}
     model, table = ulmus.load("flowers.ulmus"), read_table("new.csv")
-    assert bool(len(model.view.edge_)) == steps
+    assert hasattr(model.estimator, "kernel_") == kernel
     session = runtime.InferenceSession("out.onnx")
     label, proba, *_ = session.run(None, columns_of(table, inputs))
     assert label.tolist() == model.predict(table).tolist()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ulmus import load, save
+from ulmus import ELMRegressor, KernelELMRegressor, load, save
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel, fit_table
 from ulmus.tables.fitting import Settings, choose
@@ -63,12 +63,24 @@ def test_targets_that_are_no_measurement_are_counted_and_not_called_blank():
     assert model.summary["rows"] == 197
 
 
-def test_steps_are_taken_where_they_help():
+def test_the_kernel_is_taken_where_it_is_better():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
     jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
-    view, _ = choose(x, jumps, Settings(classify=False))
-    assert view.steps
-    straight = x @ [1.0, 2.0, -1.0]
-    view, _ = choose(x, straight, Settings(classify=False))
-    assert not view.steps
+    _, model = choose(x, jumps, Settings(classify=False))
+    assert isinstance(model, KernelELMRegressor)
+    _, model = choose(x, x @ [1.0, 2.0, -1.0], Settings(classify=False))
+    assert isinstance(model, ELMRegressor)
+
+
+def test_the_columns_that_matter_come_first():
+    rng = np.random.default_rng(0)
+    size, noise = rng.uniform(size=(2, 300))
+    city = rng.choice(["Oslo", "Rome", "Bonn"], 300).astype(object)
+    price = 3.0 * size + 2.0 * (city == "Rome") + 0.01 * noise
+    model = fit_table(table_of(noise=noise, city=city, size=size, price=price), "price")
+    shares = model.summary["importances"]
+    assert [*shares][-1] == "noise"
+    assert set(shares) == {"noise", "city", "size"}
+    assert abs(sum(shares.values()) - 1.0) < 1e-3
+    assert shares["noise"] < 0.05

@@ -35,6 +35,8 @@ from ulmus.tables.judging import judge_labels, judge_numbers
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
+# Columns that `fit` and `info` name, those that matter most first.
+_MOST_COLUMNS = 5
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
 _SQUARE = 12
 _MISTAKES = 8
@@ -77,7 +79,7 @@ def fit(options: Namespace) -> int:
     path = options.model or f"{stem_of(options.data)}.ulmus"
     check_free(path, options.force)
     data = read_data(options)
-    with watching("Fitting", options.quiet, steps=6) as watch:
+    with watching("Fitting", options.quiet, steps=3) as watch:
         model = fit_table(
             data,
             options.target,
@@ -327,9 +329,7 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
     if "n_hidden" in chosen:
         parts.append(f"{chosen['n_hidden']} units")
     if "gamma" in chosen:
-        parts.append(f"RBF kernel, gamma = {chosen['gamma']:.3g}")
-    if chosen["steps"]:
-        parts.append("quantile indicators")
+        parts.append(f"{chosen['kernel']} kernel, gamma = {chosen['gamma']:.3g}")
     parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
     if score is None:
         words = "not known"
@@ -337,4 +337,7 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
         words = f"{score:.1%} of left-out rows right"
     else:
         words = f"R² = {score:.3f} on left-out rows"
-    return [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), ("leave-one-out", words)]
+    pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), ("leave-one-out", words)]
+    shares = [*summary["importances"].items()][:_MOST_COLUMNS]
+    told = ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= 0.005)
+    return [*pairs, ("what matters", told)] if told else pairs

@@ -29,7 +29,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.metrics import clustering_accuracy
 from ulmus.plotting import EmbeddingDisplay
 from ulmus.tables import TableEncoder
-from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
 
@@ -54,7 +54,7 @@ def _read_rows(options: Namespace, aside: str | None) -> tuple[Rows, np.ndarray 
     for name in dict.fromkeys([*([aside] if aside else []), *options.without]):
         data = data.without(name)
     encoder = TableEncoder().fit(data)
-    X = ClippedBins().fit_transform(encoder.transform(data))
+    X = ClippedColumns().fit_transform(encoder.transform(data))
     if X.shape[0] < 2:
         raise InvalidInputError("There is only one row; at least two are needed.")
     for sentence in (*data.notes, *encoder.notes):

@@ -11,7 +11,7 @@ import numpy as np
 from ulmus.exporting.onnx_graph import Graph, Value
 from ulmus.exporting.onnx_maps import transformed
 from ulmus.exporting.onnx_outputs import OUTPUT_NAMES
-from ulmus.tables.clipped_bins import ClippedBins
+from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number
 from ulmus.tables.encoder import TableEncoder
 from ulmus.typing import DType
@@ -93,10 +93,6 @@ def _interpolated(x: Value, values: np.ndarray, ranks: np.ndarray) -> Value:
 
 
 @transformed.register
-def _(transformer: ClippedBins, x: Value) -> Value:
-    if len(transformer.low_):
-        x = x.op("Max", transformer.low_).op("Min", transformer.high_)
-    if not len(transformer.edge_):
-        return x
-    steps = x.columns(transformer.column_).op("Greater", transformer.edge_).cast(float)
-    return x.op("Concat", steps, axis=1)
+def _(transformer: ClippedColumns, x: Value) -> Value:
+    clipped = len(transformer.low_) > 0
+    return x.op("Max", transformer.low_).op("Min", transformer.high_) if clipped else x

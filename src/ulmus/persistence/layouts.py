@@ -218,7 +218,7 @@ def _encoder(encoder: Any, sizes: Sizes) -> bool:
     else:
         known = all(map(_column, encoder.columns.values()))
         known = known and set(encoder.names) <= encoder.columns.keys()
-    return known and len(encoder.feature_names_out) == encoder.encoded_width()
+    return known and len(encoder.feature_names_out) == sum(encoder.widths)
 
 
 def _table_model(model: Any, sizes: Sizes) -> bool:
@@ -283,9 +283,8 @@ PARTS: dict[str, Layout] = {
         _table_model, encoder="a TableEncoder", view="has transform", estimator="has predict",
         target="text", task="word classification regression", summary="a dict",
     ),
-    "ulmus.tables.clipped_bins.ClippedBins": _part(
+    "ulmus.tables.clipped_columns.ClippedColumns": _part(
         lambda view, sizes: view.low_.shape == view.high_.shape, n_features_in_="size d",
-        low_="floats d | floats 0", high_="floats d | floats 0", column_="places s below d",
-        edge_="floats s",
+        low_="floats d | floats 0", high_="floats d | floats 0",
     ),
 }  # fmt: skip

@@ -121,9 +121,12 @@ class TableEncoder:
         state = self.columns[name]
         return Category(**state) if state["kind"] == "category" else Number(**state)
 
-    def encoded_width(self) -> int:
-        """How many columns the matrix of a table has."""
-        return self.width or sum(len(self.column(name).outputs("")) for name in self.names)
+    @property
+    def widths(self) -> list[int]:
+        """How many columns of the matrix each column of a table becomes."""
+        if self.width:
+            return [1] * self.width
+        return [len(self.column(name).outputs("")) for name in self.names]
 
     def _encoded(self, table: Table, met: list[str]) -> Rows:
         """The matrix of a table of named columns; what `fit` had not met is added to ``met``."""

@@ -6,7 +6,7 @@ Where all rows have a target, the model is the candidate with the least leave-on
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +20,8 @@ from ulmus.estimators.regressor import ELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.clipped_bins import ClippedBins, has_steps
+from ulmus.kernels import RBF, Exponential, LaplacianKernel
+from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
@@ -31,13 +32,11 @@ _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
 # With so many labelled rows the others are left out.
 _ENOUGH = 10_000
-_UNITS = 1000
-# Whether steps help is found out on at most so many rows.
-_SAMPLE = 10_000
-# Up to so many rows a kernel, whose width is chosen, is cheap enough to try.
-_KERNEL_ROWS = 2000
-# Up to so many rows twice the units are tried: ten seconds of one core.
-_MORE_UNITS_ROWS = 17_500
+# Up to so many rows a kernel is tried: it takes half a minute of one core to choose and to fit.
+_KERNEL_ROWS = 50_000
+_KERNELS = {LaplacianKernel: "Laplacian", Exponential: "exponential", RBF: "Gaussian"}
+# Of the columns that matter so many are told.
+_MOST_IMPORTANCES = 20
 # A later candidate must have at most this share of the error: a tie goes to the simpler one.
 _BETTER = 0.99
 
@@ -50,8 +49,8 @@ class TableModel:
     ----------
     encoder : TableEncoder
         Columns into numbers.
-    view : ClippedBins
-        Clips the numbers, and adds steps where they help.
+    view : ClippedColumns
+        Clips the numbers to the range of the rows that were fitted.
     estimator : estimator
         A fitted classifier or regressor.
     target : str
@@ -59,7 +58,8 @@ class TableModel:
     task : {"classification", "regression"}
         What it was taken for.
     summary : dict
-        Rows, seconds, what was chosen, the leave-one-out score, versions and notes: plain data.
+        Rows, seconds, what was chosen, the leave-one-out score, how much each column matters,
+        versions and notes: plain data.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class TableModel:
     """
 
     encoder: TableEncoder
-    view: ClippedBins
+    view: ClippedColumns
     estimator: Any
     target: str
     task: str
@@ -104,7 +104,7 @@ class TableModel:
         return found
 
     def matrix(self, table: Table) -> Rows:
-        """The rows as the estimator takes them: encoded columns, and steps if there are any."""
+        """The rows as the estimator takes them: encoded columns, clipped."""
         if self.target in table.names and self.target not in self.encoder.names:
             table = table.without(self.target)
         if not len(table):
@@ -184,23 +184,22 @@ def fit_table(
             "alone were fitted, on columns as all rows show them."
         )
     summary = {
-        **_summary(known, view, estimator, classify, seed),
+        **_summary(known, estimator, classify, seed),
+        "importances": _importances(encoder, estimator),
         "seconds": round(time.perf_counter() - start, 2),
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
     return TableModel(encoder, view, estimator, name, goal.task, summary)
 
 
-def _summary(
-    known: np.ndarray, view: ClippedBins, estimator: Any, classify: bool, seed: int
-) -> dict[str, Any]:
+def _summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) -> dict[str, Any]:
     """The rows, what was chosen, how well it predicts, and what it was made with."""
     score = getattr(estimator, "loo_score_", None)
     return {
         "rows": len(known),
         "rows_with_target": int(known.sum()),
         "semi_supervised": not bool(known.all()),
-        "chosen": _chosen(view, estimator),
+        "chosen": _chosen(estimator),
         "loo_score": None if score is None else float(score),
         "loo_measure": "accuracy" if classify else "R²",
         "seed": seed,
@@ -212,6 +211,17 @@ def _summary(
             "scikit-learn": sklearn.__version__,
         },
     }
+
+
+def _importances(encoder: TableEncoder, estimator: Any) -> dict[str, float]:
+    """The shares of the columns in `feature_importances_`, largest first; none for images."""
+    shares = None if encoder.image_shape else getattr(estimator, "feature_importances_", None)
+    if shares is None:
+        return {}
+    owner = np.repeat(np.arange(len(encoder.names)), encoder.widths)
+    total = np.bincount(owner, shares, len(encoder.names))
+    order = np.argsort(-total, kind="stable")[:_MOST_IMPORTANCES]
+    return {encoder.names[j]: round(float(total[j]), 4) for j in order}
 
 
 def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndarray, list[str]]:
@@ -252,15 +262,17 @@ def _marked(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     return marked
 
 
-def _chosen(view: ClippedBins, estimator: Any) -> dict[str, Any]:
+def _chosen(estimator: Any) -> dict[str, Any]:
     """The choice as plain data."""
-    found = {"estimator": type(estimator).__name__, "steps": bool(len(view.edge_))}
+    found: dict[str, Any] = {"estimator": type(estimator).__name__}
     for name in ("n_hidden_", "C_", "lam_", "rank_", "method_"):
         if hasattr(estimator, name):
             value = getattr(estimator, name)
             found[name.rstrip("_")] = value if isinstance(value, int | str) else float(value)
-    gamma = getattr(getattr(estimator, "kernel_", None), "gamma", None)
-    return found if gamma is None else {**found, "gamma": float(gamma)}
+    kernel = getattr(estimator, "kernel_", None)
+    if kernel is None:
+        return found
+    return {**found, "kernel": _KERNELS[type(kernel)], "gamma": float(kernel.gamma)}
 
 
 # ---------------------------------------------------------------------- candidates
@@ -275,14 +287,12 @@ class Settings:
 
 
 # A fitted view and estimator.
-Choice = tuple[ClippedBins, Any]
+Choice = tuple[ClippedColumns, Any]
 
 
 def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Choice:
-    """A semi-supervised fit; whether steps help is found out on the rows with a target."""
-    settings.watch("the rows with a target")
-    labelled = X[known], _plain(values[known]), settings
-    view = ClippedBins(steps=steps_help(*labelled)).fit(X)
+    """A semi-supervised fit, or a supervised one where rows without a target do not help."""
+    view = ClippedColumns().fit(X)
     settings.watch("all rows")
     shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
     if settings.classify:
@@ -295,53 +305,49 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
     estimator.fit(view.transform(X), given)
     candidates = estimator.candidates_
     alone = float(candidates["weight"][candidates["kind"] == "alone"].sum())
-    # Where rows without a target do not help, supervised candidates are compared.
-    return (view, estimator) if alone < 0.5 else choose(*labelled, seen=X)
+    if alone < 0.5:
+        return view, estimator
+    return choose(X[known], _plain(values[known]), settings, seen=X)
 
 
 def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None) -> Choice:
     """The best of a few candidates, fitted to all rows.
 
-    Random units on the columns as they are, and on the columns with steps; a kernel where there are
-    few rows, twice the units where there are not many. ``seen`` are all rows, also those without a
-    target, which the columns' ranges are taken from.
+    Random units, and a kernel where rows are not too many. ``seen`` are all rows, also those
+    without a target, which the columns' ranges are taken from.
     """
+    view = ClippedColumns().fit(X if seen is None else seen)
+    Z = view.transform(X)
     settings.watch("random units")
-    view = ClippedBins(steps=steps_help(X, y, settings)).fit(X if seen is None else seen)
-    Z, n = view.transform(X), X.shape[0]
-    best, least = _fitted(settings, Z, y, _UNITS)
-    if n <= _MORE_UNITS_ROWS:
-        more = None if n <= _KERNEL_ROWS else 2 * _UNITS
-        settings.watch(f"{more} units" if more else "a kernel")
-        other, error = _fitted(settings, Z, y, more)
-        best = other if error < _BETTER * least else best
-    return view, best
+    units = _fitted(settings, Z, y)
+    if X.shape[0] > _KERNEL_ROWS:
+        return view, units
+    settings.watch("a kernel")
+    kernel = _fitted(settings, Z, y, kernel=True)
+    return view, kernel if _better(kernel, units) else units
 
 
-def steps_help(X: Rows, y: np.ndarray, settings: Settings) -> bool:
-    """Whether steps lower the error, on a sample of the rows."""
-    if X.shape[0] > _SAMPLE:
-        rows = check_random_state(settings.seed).permutation(X.shape[0])[:_SAMPLE]
-        X, y = X[rows], y[rows]
-    if not has_steps(X) or len(np.unique(y)) < 2:
-        return False
-    errors = []
-    for steps in (False, True):
-        Z = ClippedBins(steps=steps).fit_transform(X)
-        errors.append(_fitted(replace(settings, verbose=0), Z, y, _UNITS)[1])
-        settings.watch("steps")
-    return errors[1] < _BETTER * errors[0]
+def _better(other: Any, first: Any) -> bool:
+    """Whether the other has less error over left-out rows than the first, by a hundredth of it.
 
-
-def _fitted(settings: Settings, Z: Rows, y: np.ndarray, units: int | None) -> tuple[Any, float]:
-    """An estimator of so many units, or a kernel's, and its squared error over left-out rows."""
-    shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
-    if units is not None:
-        estimator = (ELMClassifier if settings.classify else ELMRegressor)(n_hidden=units, **shared)
+    It is the squared error, which varies less from sample to sample than how many are right. Where
+    C was chosen on some of the rows, `loo_score_` alone is over all.
+    """
+    if first.selection_ == other.selection_ == "loo":
+        paths = (each.loo_path_ | {"best": each.C_} for each in (other, first))
+        ours, its = (path["squared_error"][path["C"] == path["best"]][0] for path in paths)
     else:
-        kind = KernelELMClassifier if settings.classify else KernelELMRegressor
+        ours, its = (1.0 - each.loo_score_ for each in (other, first))
+    return bool(ours < _BETTER * its)
+
+
+def _fitted(settings: Settings, Z: Rows, y: np.ndarray, kernel: bool = False) -> Any:
+    """An estimator of random units, or of a kernel."""
+    shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
+    if kernel:
         # Wide kernels have large coefficients of both signs: their sum needs double precision.
-        estimator = kind("rbf", gamma="loo", dtype="float64", **shared)
-    estimator.fit(Z, y)
-    path = estimator.loo_path_
-    return estimator, float(path["squared_error"][path["C"] == estimator.C_][0])
+        shared["dtype"] = "float64"
+        estimator = (KernelELMClassifier if settings.classify else KernelELMRegressor)(**shared)
+    else:
+        estimator = (ELMClassifier if settings.classify else ELMRegressor)(**shared)
+    return estimator.fit(Z, y)
