@@ -21,6 +21,7 @@ from ulmus import (
     ManifoldELMClassifier,
     SemiSupervisedELMRegressor,
 )
+from ulmus.estimators import kernel_elm
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 
 X, Y = load_diabetes(return_X_y=True)
@@ -209,6 +210,16 @@ def test_several_outputs_have_an_interval_each():
     ends = ELMRegressor(n_hidden=50, C=1.0, random_state=0).fit(X, both).predict_interval(X)
     assert ends.shape == (442, 2, 2)
     assert_allclose(ends[:, 1, ::-1], -3.0 * ends[:, 0], rtol=1e-9)
+
+
+def test_of_many_rows_a_kernel_has_intervals_around_its_outputs(monkeypatch):
+    plus = told(fitted("kernel ELM"))
+    monkeypatch.setattr(kernel_elm, "_MODELS_WITHOUT", 200)
+    model = fitted("kernel ELM")
+    ends = told(model)
+    assert_allclose(ends.mean(axis=1), model.predict(X[NEW]))
+    assert np.ptp(ends[:, 1] - ends[:, 0]) < 1e-9
+    assert_allclose(ends, plus, atol=0.2 * (ends[0, 1] - ends[0, 0]))
 
 
 def test_a_precomputed_kernel_has_intervals():

@@ -123,9 +123,10 @@ def predict_interval(self: Any, X: Rows, coverage: float = 0.9) -> Array:
 
     By jackknife+: the ends are quantiles of f₋ᵢ(x) ∓ |eᵢ|, where f₋ᵢ is the model without the
     fitted row i and eᵢ its error for that row: n refits in closed form, of all rows or of a fair
-    sample (at most 2000). Where the models without a row are not at hand, for a low-rank factor of
-    a kernel or a precomputed kernel, f takes their place, which is the jackknife. The coverage is
-    over all new rows together, not of each. Several outputs have an interval each.
+    sample (at most 2000). Where the models without a row are not at hand, for a kernel of more than
+    5000 rows, a low-rank factor or a precomputed kernel, f takes their place, which is the
+    jackknife. The coverage is over all new rows together, not of each. Several outputs have an
+    interval each.
 
     Parameters
     ----------
@@ -148,8 +149,8 @@ def predict_set(self: Any, X: Rows, coverage: float = 0.9) -> Array:
     """The classes that new rows may have, with a given coverage.
 
     A class is in the set where its probability is at least as large as that of the own class of
-    enough fitted rows, each left out once: of all rows or of a fair sample (at most 2000). The
-    coverage is over all new rows together, not of each. Where a model is right more often than is
+    enough fitted rows, each left out once: of all rows or of a fair sample. The coverage is
+    over all new rows together, not of each. Where a model is right more often than is
     asked for, some sets are empty: those of the rows that it is least sure of.
 
     Parameters

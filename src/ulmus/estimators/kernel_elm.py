@@ -78,6 +78,9 @@ _CHOSEN_EXACT = 10_000
 # Past that its factor has up to so many columns, as long as it has no more entries than these:
 # 800 MB in double precision.
 _MOST_COLUMNS, _MOST_ENTRIES = 3000, 1e8
+# Up to this many rows intervals are by the models without a row: their coefficients take another
+# factor of the kernel, 4 s of one core for so many rows.
+_MODELS_WITHOUT = 5000
 
 
 class KernelELM(KernelInputs, metaclass=ABCMeta):
@@ -282,14 +285,15 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         record(self, problem, solution, n_rows)
 
     def _leave_out(self) -> Jackknife:
-        """The rows that were left out in the fit, and their effects where the kernel is whole."""
+        """The rows that were left out in the fit, and their effects where a kernel is whole."""
         if not hasattr(self, "_left_out"):
             raise RowsGoneError(
                 "This model was saved by an older version, without its errors for left-out rows; "
                 "fit it again."
             )
         left, n = self._left_out, len(self._left_out.weight)
-        if self.method_ != "exact" or self._precomputed or is_classifier(self):
+        whole = self.method_ == "exact" and not self._precomputed and n <= _MODELS_WITHOUT
+        if not whole or is_classifier(self):
             return Jackknife.of(self, left)
         rows = calibration_rows(n, 0, MOST_LEFT_OUT)
         weight = placed(left.weight, self.dual_coef_)
