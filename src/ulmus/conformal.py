@@ -6,12 +6,13 @@ row x the quantiles of f₋ᵢ(x) ± |eᵢ|, where f₋ᵢ is the model without 
 the jackknife has f in place of f₋ᵢ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ulmus.arguments import is_number
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.targets import ClassTargets, coded
 
 # Sums of weights that should be equal but were added in another order.
 _CLOSE = 1e-9
@@ -32,6 +33,14 @@ class LeftOut:
     def residual(self) -> np.ndarray:
         """How far the values are from the outputs."""
         return self.targets - self.outputs
+
+    def widened(self, factor: float) -> "LeftOut":
+        """The same with errors that are so many times as large."""
+        T = self.targets
+        if T.ndim == 1:
+            k = max(2, self.outputs.shape[1])
+            T = coded(ClassTargets(T, k), slice(0, len(T)), np.float64)
+        return replace(self, outputs=T - factor * (T - self.outputs))
 
     def needed(self, coverage: float) -> float:
         """How much weight a quantile has below it or at it.

