@@ -120,9 +120,10 @@ def _graph(settings):
 
 
 def _elm(X, clusters, settings, seed):
+    units = RandomFeatures(settings["n_hidden"], scaling=None, bias=False, random_state=seed)
     return ELMEmbedding(
-        RandomFeatures(settings["n_hidden"], scaling=None, bias=False, random_state=seed),
-        n_components=int(settings["dimension"]),
+        int(settings["dimension"]),
+        features=units,
         graph=_graph(settings),
         lam=settings["lam"],
         row_normalize=settings["row_normalize"],

@@ -82,6 +82,7 @@ def test_C_that_is_no_positive_number(cls, C):
         (RBFFeatures(centers="grid"), "centers='grid' is unknown"),
         (RBFFeatures(width=-1.0), "width=-1.0 must be"),
         ("sigmoid", "has no transform"),
+        (500, "write n_hidden=500 for so many hidden units"),
     ],
 )
 def test_features_that_cannot_be_used(features, words):

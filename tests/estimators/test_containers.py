@@ -17,7 +17,7 @@ MODELS = {
     "graph": ulmus.GraphELMClassifier(PCA(3), random_state=0),
     "semi-supervised": ulmus.SemiSupervisedELMClassifier(PCA(3), random_state=0),
     "hinge": ulmus.SparseELMClassifier(PolynomialFeatures(2), random_state=0),
-    "embedding": ulmus.ELMEmbedding(PCA(3), n_components=2, random_state=0),
+    "embedding": ulmus.ELMEmbedding(2, features=PCA(3), random_state=0),
     "spectral": ulmus.ELMSpectralClustering(3, **few),
     "k-means": ulmus.ELMKMeans(3, features=PCA(3), random_state=0),
     "NMF": ulmus.ELMNMF(3, **few),

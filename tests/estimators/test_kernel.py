@@ -90,7 +90,7 @@ def test_features_serve_every_second_stage():
     few = np.where(np.arange(len(y)) % 10 == 0, y, -1)
     assert ELMClassifier(phi).fit(X, y).loo_score_ > 0.94
     assert SemiSupervisedELMClassifier(phi).fit(X, few).score(X, y) > 0.85
-    assert ELMEmbedding(phi, n_components=2).fit_transform(X).shape == (150, 2)
+    assert ELMEmbedding(2, features=phi).fit_transform(X).shape == (150, 2)
     assert len(np.unique(ELMSpectralClustering(3, features=phi).fit_predict(X))) == 3
     assert make_pipeline(phi, ELMClassifier(random_state=0)).fit(X, y).score(X, y) > 0.95
 

@@ -108,9 +108,9 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
     def __init__(
         self,
-        features: Any = None,
-        *,
         n_components: int = 2,
+        *,
+        features: Any = None,
         n_hidden: int | None = None,
         graph: Any = None,
         coupling: str = "auto",

@@ -13,7 +13,7 @@ from sklearn.preprocessing import Normalizer, normalize
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_whole
+from ulmus.arguments import check_whole, is_number
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     all_finite,
@@ -107,6 +107,11 @@ def _unfitted(
         raise InvalidParameterError(
             f"n_hidden={n_hidden!r} sets the width of the default map, and features= replaces it; "
             "give the width to the map instead."
+        )
+    if is_number(features):
+        raise InvalidParameterError(
+            f"features={features!r} is a number, and features= is a map of the inputs; write "
+            f"n_hidden={features!r} for so many hidden units."
         )
     if not hasattr(features, "transform") or not hasattr(features, "get_params"):
         raise InvalidParameterError(
