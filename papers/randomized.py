@@ -89,7 +89,7 @@ class SketchInInverse(KernelELMClassifier):
     What the factor misses of a new row is multiplied by C.
     """
 
-    def _solve(self, K, rows, problem, method, rng):
+    def _solve(self, K, rows, problem, method, rng, count):
         n, seed = len(K), rng.randint(2**31 - 2)
         how = self._approximation(n)
         rank, tol = most_columns(how.rank, how.tol, n, n), how.tol or 0.0
