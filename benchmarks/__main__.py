@@ -29,6 +29,7 @@ from benchmarks import (
     labels,
     latency,
     manifold,
+    messy,
     mnist,
     path,
     priors,
@@ -331,6 +332,12 @@ def run_coverage(folder, rounds):
     """Coverage of intervals and sets: three splits, or one with ``--quick``."""
     found = coverage.measure(3 if rounds > 1 else 1)
     return found, coverage.farthest(found), coverage.page(found, table)
+
+
+def run_messy(folder, rounds):
+    """`fit_table` beside boosting: three splits, or one with ``--quick``."""
+    found = messy.measure(3 if rounds > 1 else 1)
+    return found, messy.ratios(found), messy.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -749,6 +756,7 @@ RUNS = {
     "ridges": run_ridges,
     "tables": run_tables,
     "tabular": run_tabular,
+    "messy": run_messy,
     "coverage": run_coverage,
 }
 
