@@ -73,10 +73,11 @@ def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
     assert_allclose(fitted.label_distributions_, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_a_C_beyond_what_rounding_holds_is_fitted_still():
-    X = np.repeat(MOONS[:40], 5, axis=0)
+@pytest.mark.parametrize("distinct", [10, 40])
+def test_a_C_beyond_what_rounding_holds_is_fitted_still(distinct):
+    copies = np.repeat(np.arange(distinct), 200 // distinct)
     with pytest.warns(IllConditionedWarning, match="C=1e"):
-        fitted = model(C=1e18).fit(X, few(np.repeat(SIDE[:40], 5), 60))
+        fitted = model(C=1e18).fit(MOONS[copies], few(SIDE[copies], 60))
     assert np.isfinite(fitted.label_distributions_).all()
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
@@ -152,7 +153,7 @@ def _settled(
     before = np.tile(classes[0], (len(kept), 1))
     F = np.tile(Y[classes[0]].T @ smoother.S, (len(kept), 1, 1))
     for _ in range(_STEPS):
-        F[runs] += _moved(smoother.S, before[runs], classes[runs], Y)
+        F[runs] += _moved(smoother.S, before[runs], classes[runs], len(Y))
         before[runs] = classes[runs]
         classes[runs] = classes_of(F[runs] - F[runs].mean(axis=2, keepdims=True), runs)
         runs = np.flatnonzero((classes != before).any(axis=1))
@@ -164,12 +165,15 @@ def _settled(
     return OwnClasses(signed(coef), signed(own).astype(float))
 
 
-def _moved(S: np.ndarray, before: np.ndarray, now: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def _moved(S: np.ndarray, before: np.ndarray, now: np.ndarray, n_classes: int) -> np.ndarray:
     """What is added to the outputs of every run when rows go from their classes to others."""
-    rows = np.flatnonzero((before != now).any(axis=0))
-    change = np.swapaxes(Y[now[:, rows]] - Y[before[:, rows]], 1, 2)
-    found = np.concatenate(change) @ S[rows]
-    return np.asarray(found).reshape(len(now), len(Y), -1)
+    run, row = np.nonzero(before != now)
+    places = np.concatenate([run * n_classes + each[run, row] for each in (now, before)])
+    order = np.argsort(places)
+    signs = np.where(order < len(run), 1.0, -1.0).astype(S.dtype)
+    ends = np.searchsorted(places[order], np.arange(len(now) * n_classes + 1))
+    moves = sp.csr_array((signs, np.tile(row, 2)[order], ends), (len(ends) - 1, len(S)))
+    return np.asarray(moves @ S).reshape(len(now), n_classes, -1)
 
 
 def _parts(codes: np.ndarray) -> np.ndarray:
