@@ -216,7 +216,9 @@ def _ridge(setting: Setting, P: Array, basis: ManifoldBasis | None, candidate: C
     scales: Any = 1.0 if basis is None else basis.scales(candidate.lam)
     R = root * P * scales
     few = R.shape[0] < R.shape[1]
-    A = add_to_diagonal(self_product(R if few else R.T), 1.0 + _ROUNDING * float((R**2).sum()))
+    A = add_to_diagonal(
+        self_product(R if few else R.T), 1.0 + _ROUNDING * float(namespace(R).sum(R**2))
+    )
     solved = Cholesky(A, overwrite=True).solve
     coef = matmul(R.T, solved(root * T)) if few else solved(matmul(R.T, root * T))
     return coef if basis is None else scales[:, None] * coef
