@@ -41,9 +41,9 @@ from ulmus.methods.propagation import (
 )
 from ulmus.methods.pseudo_ridge import RidgeFactor
 from ulmus.sources.hidden_rows import HiddenBlocks
-from ulmus.sources.source import OnGraph
+from ulmus.sources.source import OnGraph, calibration_rows
 from ulmus.targets import ClassTargets, coded
-from ulmus.typing import Rows
+from ulmus.typing import Array, Rows
 from ulmus.validation import plain_rows
 
 __all__ = [
@@ -149,6 +149,12 @@ class Prepared:
     def sample(self) -> "SampledRows":
         """Some of the rows."""
         return SampledRows(self.narrow)
+
+    @cached_property
+    def calibration(self) -> tuple[np.ndarray, Array]:
+        """The numbers of some rows, for a temperature, and these rows in all units."""
+        rows = calibration_rows(len(self.every), 0)
+        return rows, doubles(self.every.take(rows).all())
 
     @cached_property
     def unit(self) -> float:

@@ -36,7 +36,7 @@ from ulmus.methods.propagation import (
 from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.weighing import Weighed, in_words, table, weighed_candidates
 from ulmus.problem import Solution
-from ulmus.sources.source import OnGraph, calibration_rows
+from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
 from ulmus.typing import Array
 
@@ -276,9 +276,8 @@ def _solution(
     found: Solution,
 ) -> GraphSolution:
     """β, and how it was found."""
-    best, H = weighed[0][0], setting.rows.every
-    rows = calibration_rows(len(H), 0)
-    fitted = matmul(doubles(H.take(rows).all()), found.coef)
+    best, (rows, hidden) = weighed[0][0], setting.rows.calibration
+    fitted = matmul(hidden, found.coef)
     spread = tuple(each.kept() for each in setting.spread)
     bases = setting.rows.bases if "tight" in setting.kinds else ()
     return GraphSolution.of(
