@@ -329,8 +329,8 @@ def run_tabular(folder, rounds):
 
 
 def run_coverage(folder, rounds):
-    """Coverage of intervals and sets: three splits, or one with ``--quick``."""
-    found = coverage.measure(3 if rounds > 1 else 1)
+    """Coverage of intervals and sets: two splits, or one with ``--quick``."""
+    found = coverage.measure(2 if rounds > 1 else 1)
     return found, coverage.farthest(found), coverage.page(found, table)
 
 
