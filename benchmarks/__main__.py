@@ -28,6 +28,7 @@ from benchmarks import (
     known,
     labels,
     latency,
+    layers,
     manifold,
     messy,
     mnist,
@@ -107,6 +108,32 @@ def run_path(folder, rounds):
     columns = ["contender", "s", "CPU s", "peak MB", "largest relative difference"]
     title = "25 values of C with exact leave-one-out, n = 20 000, h = 800"
     return best, ratios, table(title, columns, rows)
+
+
+def run_layers(folder, rounds):
+    """The default layer against random units."""
+    layers.prepare(folder)
+    best = race("benchmarks.layers", layers.CONTENDERS, folder, rounds)
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        "units from rows / random units, 50 000 × 100 (CPU)": cpu["units_from_rows"]
+        / cpu["random_units"],
+        "units from rows / random units, images (CPU)": cpu["images_units_from_rows"]
+        / cpu["images_random_units"],
+    }
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{result['accuracy']:.4f}",
+        )
+        for name, result in best.items()
+    ]
+    title = (
+        "The default hidden layer and random units, 1000 each: 50 000 × 100, and 10 000 of MNIST"
+    )
+    return best, ratios, table(title, ["contender", "CPU s", "peak MB", "accuracy"], rows)
 
 
 def run_manifold(folder, rounds):
@@ -729,6 +756,7 @@ def table(title, columns, rows):
 RUNS = {
     "fit": run_fit,
     "path": run_path,
+    "layers": run_layers,
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,

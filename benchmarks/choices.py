@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg.blas import sgemm, ssyrk
 from sklearn.datasets import load_diabetes
 
-from ulmus import ELMClassifier, ELMRegressor, RBFFeatures
+from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
 from ulmus.features import random_units, scaling
 
 
@@ -55,12 +55,12 @@ def offset():
     """The C that float32 rows reach on California housing, with the sigmoid's ½ left out or in."""
     data = np.load(Path(os.environ["ULMUS_DATA"]) / "california_housing.npz")
     X, y = data["X"][::2], data["y"][::2]
-    out = ELMRegressor(random_state=0).fit(X, y)
+    out = ELMRegressor(RandomFeatures(), random_state=0).fit(X, y)
     plain = random_units.Activation(random_units.ACTIVATIONS["sigmoid"].apply, gain=0.5)
     shifted = random_units.Activation(lambda Z: plain.apply(Z) + np.float32(0.5), gain=0.5)
     with patch.dict(random_units.ACTIVATIONS, {"sigmoid": shifted}):
-        kept = ELMRegressor(random_state=0).fit(X, y)
-    wide = ELMRegressor(random_state=0).fit(X.astype(float), y)
+        kept = ELMRegressor(RandomFeatures(), random_state=0).fit(X, y)
+    wide = ELMRegressor(RandomFeatures(), random_state=0).fit(X.astype(float), y)
     return {
         name: {"C": model.C_, "left-out R²": float(model.loo_score_)}
         for name, model in {"½ left out": out, "½ kept": kept, "float64": wide}.items()
@@ -77,7 +77,7 @@ def reach():
         errors[name] = {}
         for rule, limit in {"default": scaling._REACH, "deviation alone": np.inf}.items():
             with patch.object(scaling, "_REACH", limit):
-                model = ELMClassifier(random_state=0).fit(X[:4000], y[:4000])
+                model = ELMClassifier(RandomFeatures(), random_state=0).fit(X[:4000], y[:4000])
                 errors[name][rule] = 1 - model.score(X[4000:7000], y[4000:7000])
     return errors
 

@@ -16,12 +16,12 @@ def __getattr__(name):
 def _contender(folder, classes):
     import numpy as np
 
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
     rng = np.random.default_rng(0)
     y = np.arange(ROWS) % classes
     X = 2.0 * rng.standard_normal((classes, COLUMNS))[y] + rng.standard_normal((ROWS, COLUMNS))
-    model = ELMClassifier(n_hidden=HIDDEN, random_state=0)
+    model = ELMClassifier(RandomFeatures(HIDDEN), random_state=0)
 
     def work():
         model.fit(X, y)

@@ -27,9 +27,9 @@ def prepare(folder):
 
 
 def _model():
-    from ulmus import ELMRegressor
+    from ulmus import ELMRegressor, RandomFeatures
 
-    return ELMRegressor(n_hidden=HIDDEN, C=[1.0, 10.0, 100.0], random_state=0)
+    return ELMRegressor(RandomFeatures(HIDDEN), C=[1.0, 10.0, 100.0], random_state=0)
 
 
 def _one_process(folder, dtype):

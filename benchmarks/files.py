@@ -28,10 +28,10 @@ CONTENDERS = [
 def prepare(folder):
     """Fit once for all contenders."""
     from benchmarks.data import mixture
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
     X, y = mixture(ROWS)
-    model = ELMClassifier(n_hidden=HIDDEN, C=1.0, random_state=0).fit(X.astype(float), y)
+    model = ELMClassifier(RandomFeatures(HIDDEN), C=1.0, random_state=0).fit(X.astype(float), y)
     (folder / "fitted.pickle").write_bytes(pickle.dumps(model))
 
 

@@ -90,9 +90,9 @@ def _estimator(folder, estimator, dtype=np.float32):
 
 
 def _ulmus(folder, C, dtype):
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
-    return _estimator(folder, ELMClassifier(n_hidden=HIDDEN, C=C, random_state=0), dtype)
+    return _estimator(folder, ELMClassifier(RandomFeatures(HIDDEN), C=C, random_state=0), dtype)
 
 
 def ulmus_float32(folder):

@@ -93,7 +93,7 @@ def from_host(n=1_000_000, d=784, h=10_000, C=1.0):
     """Fit from host memory, beside plain PyTorch in float32 and in float64."""
     X, y = mixture(n + 20_000, d)
     X_test, y_test, X, y = X[n:], y[n:], X[:n], y[:n]
-    model = ELMClassifier(n_hidden=h, C=C, random_state=0)
+    model = ELMClassifier(RandomFeatures(h), C=C, random_state=0)
     ours, model = seconds(lambda: model.fit(on_device(X), y), 2)
     units = model.features_
     theirs, beta = seconds(lambda: plain(X, y, units, C), 1)
@@ -132,7 +132,7 @@ def mnist(h=10_000):
     """MNIST, 60 000 rows to fit and 10 000 to test, C by leave-one-out."""
     data = np.load(Path(os.environ["ULMUS_DATA"]) / "mnist.npz")
     X, y = data["X"].astype(np.float32) / 255.0, data["y"]
-    model = ELMClassifier(n_hidden=h, random_state=0)
+    model = ELMClassifier(RandomFeatures(h), random_state=0)
     X_train = torch.from_numpy(X[:60_000]).to("cuda")
     X_test = torch.from_numpy(X[60_000:]).to("cuda")
     taken, model = seconds(lambda: model.fit(X_train, y[:60_000]), 1)
@@ -172,7 +172,7 @@ def same_answers(n=5000, d=50, h=500):
     for dtype in (np.float64, np.float32):
         A = X.astype(dtype)
         for name, C in (("one C", 1.0), ("loo", "loo")):
-            model = ELMClassifier(n_hidden=h, C=C, random_state=0)
+            model = ELMClassifier(RandomFeatures(h), C=C, random_state=0)
             with sklearn.config_context(array_api_dispatch=False):
                 here = model.fit(A, y).decision_function(A)
             for library, put in (

@@ -131,7 +131,9 @@ def accuracies(splits=2):
             model = SparseELMClassifier(C=C, random_state=0, **parameters)
             found[f"{layer}, C = {C}"] = _halves(model, sets.values(), splits)
     digits = [sets["digits"]]
-    found["digits, squared loss"] = _halves(ELMClassifier(random_state=0), digits, splits)
+    found["digits, squared loss"] = _halves(
+        ELMClassifier(RandomFeatures(), random_state=0), digits, splits
+    )
     for activation in ("sigmoid", "relu"):
         model = SparseELMClassifier(RandomFeatures(activation=activation), random_state=0)
         found[f"digits, hinge loss, {activation}"] = _halves(model, digits, splits)

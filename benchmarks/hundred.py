@@ -143,13 +143,13 @@ def tight_2000(folder):
 
 
 def labelled_alone(folder):
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
     X, y = _mnist()
     few = _labels(y[:_GIVEN], 10, 0)
 
     def work():
-        model = ELMClassifier(n_hidden=2000, random_state=0).fit(
+        model = ELMClassifier(RandomFeatures(2000), random_state=0).fit(
             X[:_GIVEN][few >= 0], few[few >= 0]
         )
         given = model.score(X[:_GIVEN][few < 0], y[:_GIVEN][few < 0])
@@ -160,7 +160,7 @@ def labelled_alone(folder):
 
 def beta_targets(folder):
     """What β is best fitted to: new rows' rates, two draws."""
-    from ulmus import ELMClassifier, ELMRegressor
+    from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
     from ulmus.methods.propagation import SpreadLabels, label_columns, means
     from ulmus.targets import ClassTargets
 
@@ -169,11 +169,11 @@ def beta_targets(folder):
     given, new = X[:_GIVEN], X[_GIVEN:]
 
     def soft(P):
-        model = ELMRegressor(n_hidden=2000, random_state=0).fit(given, P)
+        model = ELMRegressor(RandomFeatures(2000), random_state=0).fit(given, P)
         return float(np.mean(model.predict(new).argmax(axis=1) == y[_GIVEN:]))
 
     def hard(P, weight=None):
-        model = ELMClassifier(n_hidden=2000, random_state=0)
+        model = ELMClassifier(RandomFeatures(2000), random_state=0)
         return float(model.fit(given, P.argmax(axis=1), weight).score(new, y[_GIVEN:]))
 
     def work():
@@ -203,7 +203,7 @@ def beta_targets(folder):
 
 def noise(folder):
     """A graph between rows drawn at random: the choice must see that it says nothing."""
-    from ulmus import ELMClassifier, SemiSupervisedELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 
     X, y = _mnist()
     n = 20_000
@@ -214,7 +214,9 @@ def noise(folder):
 
     def work():
         model = SemiSupervisedELMClassifier(graph=W.maximum(W.T), random_state=0).fit(X[:n], few)
-        alone = ELMClassifier(n_hidden=2000, random_state=0).fit(X[:n][few >= 0], few[few >= 0])
+        alone = ELMClassifier(RandomFeatures(2000), random_state=0).fit(
+            X[:n][few >= 0], few[few >= 0]
+        )
         rates = {
             name: float(each.score(X[_GIVEN:], y[_GIVEN:]))
             for name, each in (("new", model), ("alone", alone))
@@ -227,7 +229,7 @@ def noise(folder):
 def covtype(folder):
     """581 012 rows, one label in a hundred."""
     from papers.datasets import load
-    from ulmus import ELMClassifier, SemiSupervisedELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 
     data = load("covtype", download=False)
     X, y = data.data.astype(np.float32), data.target
@@ -235,7 +237,7 @@ def covtype(folder):
     few = np.where(known, y, -1)
 
     def check(model):
-        alone = ELMClassifier(n_hidden=2000, random_state=0).fit(X[known], y[known])
+        alone = ELMClassifier(RandomFeatures(2000), random_state=0).fit(X[known], y[known])
         return {
             "coupling": model.coupling_,
             "reason": model.coupling_reason_,

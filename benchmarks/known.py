@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from benchmarks.tables import columns_of
 from papers import datasets, hidden_clusters
 from papers.protocol import cases, load
-from ulmus import ELMNMF, ELMClassifier, ELMRegressor, ManifoldELMClassifier
+from ulmus import ELMNMF, ELMClassifier, ELMRegressor, ManifoldELMClassifier, RandomFeatures
 from ulmus.metrics import clustering_accuracy, purity
 from ulmus.tables import TableEncoder
 
@@ -99,7 +99,7 @@ def adult():
     table, y, n = columns_of(data), data["y"], int(data["n_train"])
     train, test = table.rows(slice(0, n)), table.rows(slice(n, None))
     made = TableEncoder().fit(train)
-    model = ELMClassifier(n_hidden=500, random_state=0).fit(made.transform(train), y[:n])
+    model = ELMClassifier(RandomFeatures(500), random_state=0).fit(made.transform(train), y[:n])
     return model.score(made.transform(test), y[n:])
 
 
@@ -107,7 +107,9 @@ def california():
     """R² of every second row from the others, by default."""
     data = _rows("california_housing")
     X, y = data["X"], data["y"]
-    return ELMRegressor(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    return (
+        ELMRegressor(RandomFeatures(), random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    )
 
 
 def orl():

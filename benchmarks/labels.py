@@ -87,14 +87,14 @@ def peers():
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
     from sklearn.svm import SVC
 
-    from ulmus import ELMClassifier, KernelELMClassifier
+    from ulmus import ELMClassifier, KernelELMClassifier, RandomFeatures
 
     return {
         "LabelSpreading, knn": LabelSpreading("knn", max_iter=300),
         "LabelSpreading, rbf": LabelSpreading("rbf", max_iter=300),
         "SelfTraining, SVC": SelfTrainingClassifier(SVC(probability=True, random_state=0)),
         "SVC": SVC(),
-        "ELM": ELMClassifier(random_state=0),
+        "ELM": ELMClassifier(RandomFeatures(), random_state=0),
         "kernel ELM": KernelELMClassifier("rbf"),
     }
 
@@ -150,7 +150,7 @@ def blanks():
 def blank(seed, rows=8000):
     """Points gained over the supervised ELM on adult with 99 % of its targets blank."""
     from papers.datasets import load
-    from ulmus import ELMClassifier, SemiSupervisedELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 
     found, rng = load("adult", download=False), np.random.default_rng(seed)
     some = rng.permutation(len(found.target))[:rows]
@@ -158,6 +158,6 @@ def blank(seed, rows=8000):
     y = np.unique(y, return_inverse=True)[1]
     known = rng.random(rows) < 0.01
     model = SemiSupervisedELMClassifier(random_state=0).fit(X, np.where(known, y, -1))
-    alone = ELMClassifier(random_state=0).fit(X[known], y[known])
+    alone = ELMClassifier(RandomFeatures(), random_state=0).fit(X[known], y[known])
     right = np.mean(model.transduction_[~known] == y[~known])
     return 100.0 * float(right - alone.score(X[~known], y[~known]))

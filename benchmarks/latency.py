@@ -10,10 +10,16 @@ import numpy as np
 import onnxruntime
 from sklearn.datasets import load_digits
 
-from ulmus import ELMClassifier, KernelELMClassifier, SemiSupervisedELMClassifier, to_onnx
+from ulmus import (
+    ELMClassifier,
+    KernelELMClassifier,
+    RandomFeatures,
+    SemiSupervisedELMClassifier,
+    to_onnx,
+)
 
 MODELS = {
-    "ELMClassifier, 1000 units": ELMClassifier(random_state=0),
+    "ELMClassifier, 1000 units": ELMClassifier(RandomFeatures(), random_state=0),
     "SemiSupervisedELMClassifier, 2000 units": SemiSupervisedELMClassifier(C=10, lam=0.1),
     "KernelELMClassifier, 898 landmarks": KernelELMClassifier("rbf", C=10.0),
 }

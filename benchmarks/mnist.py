@@ -7,11 +7,11 @@ CONTENDERS = ["units_2000", "units_10000"]
 
 def _mnist(n_hidden):
     from papers.datasets import load
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
     data = load("mnist", download=False)
     X, y = data.data.astype(np.float32) / np.float32(255.0), data.target
-    model = ELMClassifier(n_hidden=n_hidden, random_state=0)
+    model = ELMClassifier(RandomFeatures(n_hidden), random_state=0)
 
     def work():
         model.fit(X[:60_000], y[:60_000])

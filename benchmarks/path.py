@@ -24,10 +24,10 @@ def _load(folder, dtype):
 
 
 def _ulmus(folder, dtype):
-    from ulmus import ELMRegressor
+    from ulmus import ELMRegressor, RandomFeatures
 
     X, y = _load(folder, dtype)
-    model = ELMRegressor(n_hidden=HIDDEN, C=GRID, random_state=0)
+    model = ELMRegressor(RandomFeatures(HIDDEN), C=GRID, random_state=0)
 
     def work():
         model.fit(X, y)

@@ -59,10 +59,10 @@ def __getattr__(name):
 
 def _rows(folder, kind, size):
     """A fit of so many rows from a map, from memory, or from batches."""
-    from ulmus import ELMClassifier, batches
+    from ulmus import ELMClassifier, RandomFeatures, batches
 
     C = "loo" if kind == "map_loo" else 1.0
-    model = ELMClassifier(n_hidden=HIDDEN, C=C, random_state=0)
+    model = ELMClassifier(RandomFeatures(HIDDEN), C=C, random_state=0)
     y = np.load(folder / "y.npy", mmap_mode="r")[:size].copy()
     X = np.load(folder / "X.npy", mmap_mode="r")[:size]
     if kind == "memory":
@@ -79,11 +79,11 @@ def _rows(folder, kind, size):
 
 def _units(folder, kind, size):
     """A fit with so many units."""
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
     X = np.load(folder / "X.npy", mmap_mode="r")[:UNIT_ROWS]
     y = np.load(folder / "y.npy", mmap_mode="r")[:UNIT_ROWS]
-    model = ELMClassifier(n_hidden=size, C=1.0, random_state=0)
+    model = ELMClassifier(RandomFeatures(size), C=1.0, random_state=0)
     return lambda: _fitted(model, X, y)
 
 
@@ -132,9 +132,9 @@ def _covtype(model):
 
 
 def covtype_elm(folder):
-    from ulmus import ELMClassifier
+    from ulmus import ELMClassifier, RandomFeatures
 
-    return _covtype(ELMClassifier(n_hidden=2000, dtype="float32", random_state=0))
+    return _covtype(ELMClassifier(RandomFeatures(2000), dtype="float32", random_state=0))
 
 
 def covtype_sgd(folder):

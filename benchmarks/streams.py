@@ -19,7 +19,7 @@ from sklearn.datasets import (
 )
 from sklearn.linear_model import SGDClassifier
 
-from ulmus import ELMClassifier, ELMRegressor
+from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
 
 FIRST = (1, 10, 50, 500)
 # Rows in a later batch, and in one of the large table, every batch of which is a fit of a second.
@@ -131,7 +131,7 @@ def before_learning():
         order = np.random.default_rng(0).permutation(len(y))
         tables["tic-tac-toe"] = X[order].astype(float), y[order]
     models = {
-        "ELMClassifier": ELMClassifier(random_state=0),
+        "ELMClassifier": ELMClassifier(RandomFeatures(), random_state=0),
         "SGDClassifier, log loss": SGDClassifier(loss="log_loss", random_state=0),
     }
     return {
@@ -146,7 +146,7 @@ def updates(rows=(100, 300, 500, 1000), repeat=5):
     It is what choosing C from sums of 1000 units costs, every time.
     """
     X, y = made_table(1100)
-    model, found, known = ELMClassifier(random_state=0), {}, 0
+    model, found, known = ELMClassifier(RandomFeatures(), random_state=0), {}, 0
     for n in (*rows, 1050):
         model.partial_fit(X[known:n], y[known:n])
         known = n + repeat

@@ -12,7 +12,7 @@ from papers.printed_manifold import PrintedManifoldELM
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.graph_elm import GraphELMClassifier
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier
-from ulmus.features import RBFFeatures
+from ulmus.features import RandomFeatures, RBFFeatures
 
 __all__ = ["classifier", "draw", "run"]
 
@@ -27,7 +27,7 @@ def draw(y, images, repetition=0, seed=0):
 
 
 def _elm(units, random_state, **given):
-    return ELMClassifier(n_hidden=units, random_state=random_state, **given)
+    return ELMClassifier(RandomFeatures(units), random_state=random_state, **given)
 
 
 def _robust(units, random_state, **given):

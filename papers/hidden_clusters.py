@@ -53,8 +53,8 @@ class CitedUnits(RandomFeatures):
     def __init__(self, n_hidden=1000, random_state=None):
         super().__init__(n_hidden, activation="gaussian", scaling=None, random_state=random_state)
 
-    def _draw(self, X, rng):
-        super()._draw(X, rng)
+    def _draw(self, X, rng, weight):
+        super()._draw(X, rng, weight)
         self.biases_ = np.abs(self.biases_)
 
 

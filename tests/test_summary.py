@@ -52,7 +52,7 @@ def test_a_fitted_model_says_what_it_chose():
     page = model._repr_html_()
     shown = re.sub("<[^>]+>", " ", block(page))
     assert f"{model.C_:.4g}, by leaving out each row once" in shown
-    assert "20 of RandomFeatures" in shown
+    assert "20 of RowFeatures" in shown
     assert "spectral (one eigendecomposition serves every C)" in shown
     assert f"{model.loo_score_:.2%} of left-out rows right" in shown
     assert block(model._repr_mimebundle_()["text/html"]) == block(page)

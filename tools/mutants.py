@@ -82,6 +82,11 @@ TESTS = {
         "estimators/test_manifold_elm.py",
     ],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
+    "methods/column_weights.py": [
+        "methods/test_column_weights.py",
+        "methods/test_kernel_choice.py",
+        "estimators/test_layer_choice.py",
+    ],
     "methods/kernel_ridge.py": [
         "methods/test_kernel_ridge.py",
         "methods/test_kernel_choice.py",

@@ -21,6 +21,7 @@ from ulmus.exporting.onnx_model import to_onnx as to_onnx
 from ulmus.features import KernelFeatures as KernelFeatures
 from ulmus.features import RandomFeatures as RandomFeatures
 from ulmus.features import RBFFeatures as RBFFeatures
+from ulmus.features import RowFeatures as RowFeatures
 from ulmus.graphs import KNNGraph as KNNGraph
 from ulmus.kernels.kernel_matrix import LowRank as LowRank
 from ulmus.kernels.kernel_matrix import Randomized as Randomized

@@ -6,7 +6,7 @@ here but the Laplacian's, which is p · sign(z − s): it has a kink at each coo
 rows, where this is the mean of the slopes on both sides.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,6 +65,15 @@ class Slopes:
                     G += own * _dense(self.rows, columns)
                 total[columns] += weight @ G**2
         return total
+
+
+def joined(one: Slopes, other: Slopes) -> Slopes:
+    """The gradients of two sets of units together, at the same rows; ``one`` has no q."""
+    every = slice(None)
+    points = np.concatenate([_dense(one.points, every), _dense(other.points, every)])
+    q = None if other.q is None else np.concatenate([0.0 * one.p, other.q], axis=1)
+    p, coef = np.concatenate([one.p, other.p], axis=1), np.concatenate([one.coef, other.coef])
+    return replace(other, points=points, p=p, q=q, coef=coef)
 
 
 def _dense(X: Rows, columns: slice) -> np.ndarray:

@@ -44,6 +44,7 @@ VARIANTS = [
     ulmus.ELMNMF(n_hidden=20, solver="mu"),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RandomFeatures(7, columns_per_unit=1),
+    ulmus.RowFeatures(7, scaling=None),
     ulmus.RBFFeatures(7, node="robust", centers="uniform"),
     ulmus.KernelELMClassifier("rbf", method=ulmus.LowRank(tol=1e-3)),
     ulmus.KernelELMClassifier("laplacian", gamma="loo", C=1.0),

@@ -53,6 +53,7 @@ def test_public_names():
         "RBFFeatures",
         "RandomFeatures",
         "Randomized",
+        "RowFeatures",
         "SemiSupervisedELMClassifier",
         "SemiSupervisedELMRegressor",
         "SparseELMClassifier",

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from exporting.runtime import assert_agrees
-from ulmus import ELMRegressor, load, reservoir, save
+from ulmus import ELMRegressor, RandomFeatures, load, reservoir, save
 from ulmus.exceptions import RowsGoneError, UnsupportedModelError
 from ulmus.persistence import classes, register
 
@@ -23,7 +23,7 @@ exec(EXAMPLE.read_text(encoding="utf-8").split("# %%")[0], module.__dict__)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([module.RobustELMRegressor(n_hidden=30)])
+@parametrize_with_checks([module.RobustELMRegressor(RandomFeatures(30))])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -101,7 +101,8 @@ def test_however_the_rows_are_cut(cut, weighted, balanced):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"n_hidden": 40},
+        {"features": RandomFeatures(40)},
+        {"n_hidden": 40, "C": [0.1, 1.0, 10.0]},
         {"n_hidden": 40, "C": 10.0},
         {"n_hidden": 40, "class_weight": "balanced", "C": [0.1, 1.0, 10.0]},
         {"n_hidden": "loo", "features": RandomFeatures(64), "C": [0.1, 1.0, 10.0]},

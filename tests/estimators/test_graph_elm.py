@@ -39,7 +39,7 @@ def test_lam_and_C_are_those_that_leave_out_best(h):
     assert path["error_rate"][best] <= path["error_rate"].min() + 1.001 / len(y)
     assert model.selection_ == "loo"
     assert model.loo_score_ == pytest.approx(1 - path["error_rate"][best])
-    plain = ELMClassifier(n_hidden=h, random_state=0).fit(X, y)
+    plain = ELMClassifier(RandomFeatures(h), random_state=0).fit(X, y)
     # Past C = 10⁶ a fit through every row leaves little but rounding to divide by.
     ours, theirs = path["squared_error"][:21], plain.loo_path_["squared_error"][:21]
     assert_allclose(ours, theirs, rtol=1e-4)

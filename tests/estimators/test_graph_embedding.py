@@ -12,7 +12,15 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from ulmus import ELMEmbedding, ELMRegressor, ELMSpectralClustering, KNNGraph, to_device, to_host
+from ulmus import (
+    ELMEmbedding,
+    ELMRegressor,
+    ELMSpectralClustering,
+    KNNGraph,
+    RandomFeatures,
+    to_device,
+    to_host,
+)
 from ulmus.estimators import row_graphs
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import comparable_rows
@@ -51,7 +59,7 @@ def test_training_rows_lie_where_the_graph_puts_them(model):
 
 
 def test_new_rows_are_placed_by_one_ridge_fit(model):
-    ridge = ELMRegressor(n_hidden=200, random_state=0).fit(OLD, model.embedding_)
+    ridge = ELMRegressor(RandomFeatures(200), random_state=0).fit(OLD, model.embedding_)
     assert_allclose(model.transform(NEW), ridge.predict(NEW), atol=1e-6)
     assert model.C_ == ridge.C_
     assert model.loo_score_ == pytest.approx(ridge.loo_score_, abs=0.05)

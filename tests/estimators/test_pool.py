@@ -6,7 +6,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
-from ulmus import ELMClassifier, KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor
+from ulmus import (
+    ELMClassifier,
+    KNNGraph,
+    RandomFeatures,
+    SemiSupervisedELMClassifier,
+    SemiSupervisedELMRegressor,
+)
 from ulmus.calibration import probabilities
 from ulmus.estimators import row_graphs
 from ulmus.exceptions import IllConditionedWarning, InvalidInputError, InvalidParameterError
@@ -43,7 +49,8 @@ def test_every_kind_is_weighed_and_the_weights_sum_to_one():
 
 def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
     fitted = model(C=3.0).fit(DIGITS, few(DIGIT, 60))
-    alone = ELMClassifier(n_hidden=200, C=3.0, random_state=0).fit(DIGITS, fitted.transduction_)
+    alone = ELMClassifier(RandomFeatures(200), C=3.0, random_state=0)
+    alone.fit(DIGITS, fitted.transduction_)
     assert_allclose(fitted.beta_, alone.beta_, rtol=1e-6, atol=1e-9)
 
 
@@ -144,7 +151,7 @@ def test_clouds_without_a_manifold_are_found_by_their_gaps():
     labels = few(y, 20)
     fitted = model().fit(X, labels)
     known = labels >= 0
-    alone = ELMClassifier(n_hidden=200, random_state=0).fit(X[known], y[known])
+    alone = ELMClassifier(RandomFeatures(200), random_state=0).fit(X[known], y[known])
     right = np.mean(fitted.transduction_[~known] == y[~known])
     assert right > alone.score(X[~known], y[~known]) + 0.03
 

@@ -16,11 +16,12 @@ Y = np.column_stack([y, X[:, 0] - 5 * X[:, 1]])
 
 
 def test_the_weights_are_the_formula():
-    H = RandomFeatures(40, random_state=0).fit_transform(X)
     model = ELMRegressor(n_hidden=40, C=2.0, fit_intercept=False, random_state=0).fit(X, Y)
+    H = model.features_.transform(X)
     assert_allclose(model.beta_, oracles.ridge(H, Y, 2.0), rtol=1e-6)
     assert_allclose(model.predict(X), H @ oracles.ridge(H, Y, 2.0), rtol=1e-6)
     model = ELMRegressor(n_hidden=40, C=2.0, random_state=0).fit(X, Y)
+    H = model.features_.transform(X)
     coef, b = oracles.ridge_about_means(H, Y, 2.0)
     assert_allclose(model.beta_, coef, rtol=1e-6, atol=1e-8)
     assert_allclose(model.intercept_, b, rtol=1e-6)
@@ -29,17 +30,18 @@ def test_the_weights_are_the_formula():
 
 @pytest.mark.parametrize("h", [40, 400])
 def test_several_outputs_are_several_models_but_for_C(h):
-    both = ELMRegressor(n_hidden=h, C=10.0, random_state=0).fit(X, Y)
+    # Of a layer that does not depend on the targets.
+    both = ELMRegressor(RandomFeatures(h), C=10.0, random_state=0).fit(X, Y)
     for column in range(2):
-        one = ELMRegressor(n_hidden=h, C=10.0, random_state=0).fit(X, Y[:, column])
+        one = ELMRegressor(RandomFeatures(h), C=10.0, random_state=0).fit(X, Y[:, column])
         assert one.predict(X).shape == (300,)
         assert_allclose(one.predict(X), both.predict(X)[:, column], rtol=1e-6)
 
 
 def test_leave_one_out_is_ridge_cv():
-    H = RandomFeatures(60, random_state=0).fit_transform(X)
     grid = np.logspace(-2, 4, 13)
     model = ELMRegressor(n_hidden=60, C=grid, random_state=0).fit(X, y)
+    H = model.features_.transform(X)
     peer = RidgeCV(1 / grid, store_cv_results=True).fit(H, y)
     assert pytest.approx(1 / peer.alpha_) == model.C_
     assert_allclose(model.loo_path_["squared_error"], peer.cv_results_.mean(axis=0), rtol=1e-6)

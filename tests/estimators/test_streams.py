@@ -213,7 +213,7 @@ REFUSED = {
     "labels of another kind": (X[:5], y[:5].astype(str), None, "keep their kind"),
     "more rows of a class than there were": (X[y == 0], y[y == 0], 2.0, "not (all )?fitted"),
     "other targets": (X[y == 0], np.ones((y == 0).sum(), int), None, "not (all )?fitted"),
-    "other rows": (X[:5] + 1.0, y[:5], None, "not (all )?fitted"),
+    "other rows": (X[:5] + 3.0, y[:5], None, "not (all )?fitted"),
     "more weight": (X[:5], y[:5], 30.0, "not (all )?fitted"),
     "all rows": (X, y, None, "leaves none"),
     "all rows and more": (np.tile(X, (3, 1)), np.tile(y, 3), None, "leaves none"),

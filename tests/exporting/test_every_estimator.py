@@ -21,6 +21,7 @@ from ulmus import (
     ManifoldELMClassifier,
     RandomFeatures,
     RBFFeatures,
+    RowFeatures,
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
@@ -58,6 +59,8 @@ MAPS = [
         RBFFeatures(30, node=node, random_state=0)
         for node in ("gaussian", "random_gaussian", "exponential", "robust")
     ),
+    RowFeatures(31, random_state=0),
+    RowFeatures(30, scaling=None, column_weights=[1.0, 0.5, 0.0, 2.0], random_state=0),
     RBFFeatures(30, width="local", centers="uniform", random_state=0),
     RBFFeatures(30, scaling=None, width=0.7, random_state=0),
     *(

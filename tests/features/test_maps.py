@@ -9,7 +9,7 @@ from scipy.special import erf, expit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from ulmus import RandomFeatures, RBFFeatures, SemiSupervisedELMClassifier
+from ulmus import RandomFeatures, RBFFeatures, RowFeatures, SemiSupervisedELMClassifier
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.hidden_layer import layer_of
 from ulmus.features.scaling import ColumnStatistics, Scaling
@@ -104,7 +104,7 @@ def test_the_width_is_the_mean_distance_to_the_centres():
     assert_allclose(local.width_, 0.35 * phi.width_)
 
 
-@pytest.mark.parametrize("kind", [RandomFeatures, RBFFeatures])
+@pytest.mark.parametrize("kind", [RandomFeatures, RBFFeatures, RowFeatures])
 def test_more_rows_change_the_scale_and_not_the_units(kind):
     phi = kind(6, random_state=0).partial_fit(X[:20])
     units = [getattr(phi, name) for name in phi._units]
@@ -114,7 +114,7 @@ def test_more_rows_change_the_scale_and_not_the_units(kind):
         assert_array_equal(getattr(phi, name), before)
 
 
-@pytest.mark.parametrize("kind", [RandomFeatures, RBFFeatures])
+@pytest.mark.parametrize("kind", [RandomFeatures, RBFFeatures, RowFeatures])
 def test_a_narrower_map_is_its_first_units(kind):
     phi = kind(8, random_state=0).fit(X)
     assert_allclose(phi.truncate(3).transform(X), phi.transform(X)[:, :3])

@@ -112,7 +112,7 @@ def test_intervals_of_weighted_rows_are_those_of_repeated_rows(name, seed):
 def test_a_sample_of_rows_is_left_out_of_all(weighted):
     X, y, Z, count = rows_of(0, 1100)
     count = count if weighted else np.ones(1100, int)
-    model = ELMRegressor(n_hidden=9, C=3.0, fit_intercept=False, random_state=0)
+    model = ELMRegressor(RandomFeatures(9), C=3.0, fit_intercept=False, random_state=0)
     model.fit(X, y, sample_weight=count.astype(float)).predict_interval(Z)
     left, H = model._jackknife.left, model.features_.transform(X)
     place = np.array([np.flatnonzero((y == t).all(axis=1))[0] for t in left.targets])

@@ -199,7 +199,8 @@ def test_lanczos_finds_what_a_dense_solver_finds(seed, n, k):
 @pytest.mark.parametrize("h", [10, 100])
 def test_without_a_graph_and_with_every_label_it_is_elm(h):
     X, y = load_iris(return_X_y=True)
-    settings = {"n_hidden": h, "C": 3.0, "class_weight": "balanced", "random_state": 0}
+    settings = {"C": 3.0, "class_weight": "balanced", "random_state": 0}
+    settings["features"] = RandomFeatures(h)
     plain = ELMClassifier(**settings).fit(X[:90], y[:90] // 1)
     for solver in ("spectral", "direct"):
         model = SemiSupervisedELMClassifier(**settings, lam=0.0, solver=solver)

@@ -155,12 +155,15 @@ def test_a_seed_that_is_drawn_stays():
     X, y = world(0, 60, None)
     for model in (
         ELMClassifier(n_hidden=15),
+        ELMClassifier(RandomFeatures(15)),
         ELMClassifier(RBFFeatures(15)),
         ELMClassifier(Nystroem(n_components=5)),
         ELMClassifier(n_hidden=15, random_state=np.random.RandomState(0)),
+        ELMClassifier(RandomFeatures(15), random_state=np.random.RandomState(0)),
     ):
         model.fit(X[:30], y[:30])
-        units = getattr(model.features_, "weights_", None)
+        drawn = isinstance(model.features_, RandomFeatures)
+        units = model.features_.weights_ if drawn else None
         model.partial_fit(X[30:], y[30:])
         seeded = clone(model).set_params(random_state=model._kept.seed).fit(X, y)
         assert_same_model(model, seeded, X)
@@ -299,8 +302,9 @@ def test_a_stream_of_many_rows_is_a_fit_but_for_the_choice_of_C(seed, cuts, rewi
     assert model.selection_ == "loo-sample"
     assert_same_outputs(model, settled(model).fit(X, y), X)
     if rewind:  # the scale is that of all rows
-        whole = clone(SUMMED["classifier"]).set_params(C=model.C_).fit(X, y)
-        assert_same_outputs(model, whole, X)
+        model = clone(model).set_params(features=RandomFeatures(model.n_hidden), n_hidden=None)
+        model.fit(lambda: ((X[part], y[part]) for part in rows))
+        assert_same_outputs(model, clone(model).set_params(C=model.C_).fit(X, y), X)
 
 
 @pytest.mark.parametrize("name", ["classifier", "regressor", "GELM"])

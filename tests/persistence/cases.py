@@ -40,6 +40,7 @@ from ulmus import (
     RandomFeatures,
     Randomized,
     RBFFeatures,
+    RowFeatures,
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
     SparseELMClassifier,
@@ -154,6 +155,11 @@ CASES = {
     "NMF": (ELMNMF(3, **few), X, None),
     "units": (RandomFeatures(9, activation=np.tanh, weights="orthogonal", random_state=0), X, None),
     "units, relu": (RandomFeatures(9, activation="relu", scaling=None, random_state=0), X, None),
+    "units from rows": (
+        RowFeatures(9, column_weights=np.linspace(0.5, 1.0, X.shape[1]), random_state=0),
+        X,
+        None,
+    ),
     "RBF units": (RBFFeatures(9, node="robust", width="local", random_state=0), SPARSE, None),
     "graph": (KNNGraph(4, metric="cosine"), None, None),
 }

@@ -100,6 +100,7 @@ MODELS = {
         ulmus.ELMRegressor(**few), transformer=StandardScaler()
     ).fit(X, X[:, 0]),
     "units": lambda: fitted(ulmus.RandomFeatures(7, random_state=0)),
+    "units from rows": lambda: fitted(ulmus.RowFeatures(7, random_state=0)),
     "RBF units": lambda: fitted(ulmus.RBFFeatures(7, random_state=0)),
     "kernel features": lambda: fitted(ulmus.KernelFeatures(rank=5, random_state=0)),
     "elm": lambda: fitted(ulmus.ELMClassifier(**few)),
@@ -259,6 +260,10 @@ CHANGES = {
         *arrays("weights_", (7, 4)), *arrays("biases_", (7,)), {"scaling_": None},
         {"activation": "cube"}, {"dtype": "int8"}, {"n_features_in_": 5}, {"dtype": np.float16},
         {"feature_names_in_": np.array(["a"], dtype=object)}, {"scaling": "none"},
+    ],
+    "units from rows": [
+        *arrays("weights_", (4, 4)), *arrays("centers_", (3, 4)), *arrays("rates_", (3,)),
+        {"centers_": np.ones((2, 4)), "rates_": np.ones(2)}, {"scaling": "none"},
     ],
     "RBF units": [*arrays("centers_", (7, 4)), *arrays("rates_", (7,)), {"node": "cube"}],
     "kernel features": [

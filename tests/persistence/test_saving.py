@@ -253,6 +253,6 @@ def test_describing_reads_no_large_array(tmp_path, monkeypatch):
     assert facts["class"] == "ulmus.ELMClassifier"
     assert facts["params"]["C"] == [1.0, 10.0]
     assert facts["fitted"]["classes_"] == ["setosa", "versicolor", "virginica"]
-    assert facts["fitted"]["features_"]["class"] == "ulmus.RandomFeatures"
-    assert facts["fitted"]["features_"]["fitted"]["weights_"] == "float64 array of shape (1000, 28)"
+    assert facts["fitted"]["features_"]["class"] == "ulmus.RowFeatures"
+    assert facts["fitted"]["features_"]["fitted"]["weights_"] == "float64 array of shape (500, 28)"
     assert facts["bytes"] == path.stat().st_size

@@ -75,7 +75,7 @@ def test_a_rank_that_was_given_has_no_tolerance():
 def test_what_cannot_be_drawn_says_why():
     with pytest.raises(NotFittedError):
         KernelSpectrumDisplay.from_estimator(KernelFeatures())
-    with pytest.raises(InvalidInputError, match="RandomFeatures has no factor of a kernel"):
+    with pytest.raises(InvalidInputError, match="RowFeatures has no factor of a kernel"):
         KernelSpectrumDisplay.from_estimator(ELMClassifier(n_hidden=20).fit(X, y))
     given = KernelELMClassifier("precomputed").fit(rbf_kernel(X), y)
     with pytest.raises(InvalidInputError, match="precomputed kernel .* rank= or tol="):

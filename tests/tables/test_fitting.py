@@ -69,7 +69,8 @@ def test_the_kernel_is_taken_where_it_is_better():
     jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
     _, model = choose(x, jumps, Settings(classify=False))
     assert isinstance(model, KernelELMRegressor)
-    _, model = choose(x, x @ [1.0, 2.0, -1.0], Settings(classify=False))
+    line = x @ [1.0, 2.0, -1.0] + 20.0 * rng.standard_normal(600)
+    _, model = choose(x, line, Settings(classify=False))
     assert isinstance(model, ELMRegressor)
 
 

@@ -10,6 +10,7 @@ from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.ridge_elm import RidgeELM
+from ulmus.features.random_units import RandomFeatures
 from ulmus.methods.class_scatter import ClassScatter, Points
 from ulmus.methods.ridge import DEFAULT_GRID, ridge_grid
 from ulmus.typing import Seed
@@ -27,6 +28,11 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 
     Parameters
     ----------
+    features : feature map, transformer or None, default=None
+        Feature map or transformer; None is `RandomFeatures`. It is cloned and fitted.
+    n_hidden : int, "loo" or None, default=None
+        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
+        among the map's width and its halves.
     lam : "loo", float or array-like, default="loo"
         λ, how far the scatter within classes is held down. "loo" chooses it among 0
         and five values from 0.3 to 30.
@@ -67,6 +73,9 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     class_scaling_: np.ndarray
     predict_proba, predict_log_proba = predict_proba, predict_log_proba
     partial_fit = ELMClassifier.partial_fit
+
+    # The papers' layer.
+    _default_map = RandomFeatures
 
     def __init__(
         self,

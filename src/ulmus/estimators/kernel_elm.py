@@ -32,13 +32,12 @@ from ulmus.estimators.kernel_inputs import (
     check_choice,
     choose_gamma,
     choose_kernel,
-    given_weights,
     trial_of,
     weighing_factor,
 )
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError, RowsGoneError
-from ulmus.features.scaling import ColumnStatistics
+from ulmus.features.scaling import ColumnStatistics, given_weights
 from ulmus.fitted import (
     ForUpdate,
     MadeAgain,
@@ -350,7 +349,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
 
     def _settle_scaling(self, X: Rows, columns: ColumnStatistics) -> None:
         super()._settle_scaling(X, columns)
-        weights = given_weights(self, len(self.scaling_.factor))
+        weights = given_weights(self.column_weights, len(self.scaling_.factor))
         if weights is not None:
             self.scaling_, self.column_weights_ = self.scaling_.weighed(weights), weights
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from ulmus.arguments import check_known
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, floating, is_numpy, namespace, on_host, placed, take
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
 from ulmus.fitted import LightCopies
 from ulmus.hidden import block_rows, blocks_of, sample_rows
@@ -25,11 +25,12 @@ from ulmus.kernels.definition import (
     scales_inputs,
 )
 from ulmus.kernels.pairs import landmarks_like, some_rows
-from ulmus.methods.kernel_ridge import CHOICE_ROWS, WIDTHS, KernelChoice, Trial, table_of
+from ulmus.methods.column_weights import CHOICE_ROWS
+from ulmus.methods.kernel_ridge import WIDTHS, KernelChoice, Trial, table_of
 from ulmus.problem import ErrorPath, Problem
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of
-from ulmus.targets import numeric, weighted_rows
+from ulmus.targets import weighted_rows
 from ulmus.typing import Array, DType, Rows
 
 _LOG = logging.getLogger(__name__)
@@ -237,21 +238,3 @@ def _refuse_weights(model: Any) -> None:
             f"column_weights= needs a kernel that is given by name, and kernel={model.kernel!r} "
             "sees the inputs as they are; multiply the columns of X."
         )
-
-
-def given_weights(model: Any, d: int) -> np.ndarray | None:
-    """Weights that a user gave, checked against the number of columns; None where none are."""
-    if model.column_weights is None or isinstance(model.column_weights, str):
-        return None
-    given = np.asarray(on_host(model.column_weights))
-    weights = numeric(given, "column_weights").astype(float)
-    if weights.shape != (d,):
-        raise InvalidInputError(
-            f"column_weights has the shape {weights.shape}, and X has {d} columns; give one number "
-            "for each."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise InvalidInputError(
-            "column_weights must be finite and not negative, and one of them more than zero."
-        )
-    return weights

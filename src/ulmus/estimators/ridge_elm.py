@@ -2,7 +2,7 @@
 
 from abc import ABCMeta, abstractmethod
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -12,9 +12,11 @@ from ulmus.arguments import check_known, is_number
 from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
+from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
+from ulmus.features.row_units import RowFeatures
 from ulmus.fitted import (
     CallbackSupportMixin,
     ForUpdate,
@@ -41,6 +43,7 @@ from ulmus.sources.source import Gathered, RowsSoFar
 from ulmus.targets import coded, is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 
+# The fewest units that leave-one-out chooses from.
 _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual")
 
@@ -50,9 +53,14 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
 
     Parameters
     ----------
+    features : feature map, transformer or None, default=None
+        Feature map or transformer, which is cloned and fitted. None is `RowFeatures`, units that
+        are drawn from the rows. Its columns are weighed by the gradients of the outputs as often as
+        leave-one-out on at most 2000 rows asks for; ``features_.column_weights`` has the weights
+        and ``features_.selection_`` says why.
     n_hidden : int, "loo" or None, default=None
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width and its halves.
+        among the map's width (2000 by default) and its halves.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
         by exact leave-one-out from 25 values; a list is chosen from in the same way.
@@ -94,6 +102,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     # For estimators that have a solve of their own and leave no choice.
     solver: str | Randomized = "auto"
     verbose: int = 0
+    _default_map: ClassVar[type[FeatureMap]] = RowFeatures
 
     @abstractmethod
     def _known(self) -> Any:
@@ -109,6 +118,10 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         if isinstance(self.solver, Randomized):
             return RandomizedRidge(C, sketch=self.solver, seed=self._kept.later_seed)
         return Ridge(C, self.solver)
+
+    def _fitted_map(self, known: Any, rows: Any, columns: Any, seed: int) -> Any:
+        """The map, fitted to rows whose targets have ``known`` in common."""
+        return fitted_layer(self, known, rows, columns, seed)
 
     # ------------------------------------------------------------------ fitting
     @with_callbacks
@@ -304,6 +317,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
         sample = source.sample()
         left = left_out_rows(sample.problem, method.fit(source), sample.calibration, count)
+        left = left.widened(weighing_factor(self, left.weight))
         return Jackknife.of(self, left, None if is_classifier(self) else effects(method, source))
 
     def _widths(self) -> list[Any]:

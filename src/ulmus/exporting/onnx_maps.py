@@ -39,7 +39,7 @@ def transformed(transformer: Any, x: Value) -> Value:
     if hasattr(transformer, "onnx"):
         return transformer.onnx(x)
     known = {kind.__name__ for kind in transformed.registry if kind is not object}
-    known |= {"KernelFeatures", "RBFFeatures", "RandomFeatures"}
+    known |= {"KernelFeatures", "RBFFeatures", "RandomFeatures", "RowFeatures"}
     raise ExportError(
         f"{type(transformer).__name__} cannot be written as ONNX. What transforms rows may be of "
         f"{', '.join(sorted(known))}, or have a method onnx(self, x)."

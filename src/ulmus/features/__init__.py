@@ -3,5 +3,6 @@
 from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.random_units import RandomFeatures
 from ulmus.features.rbf import RBFFeatures
+from ulmus.features.row_units import RowFeatures
 
-__all__ = ["KernelFeatures", "RBFFeatures", "RandomFeatures"]
+__all__ = ["KernelFeatures", "RBFFeatures", "RandomFeatures", "RowFeatures"]

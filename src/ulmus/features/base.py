@@ -63,8 +63,8 @@ class FeatureMap(
         """The fitted units as a function of rows that live where ``like`` lives."""
 
     @abstractmethod
-    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
-        """Draw the units."""
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
+        """Draw the units, from rows of this weight."""
 
     @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
@@ -117,35 +117,47 @@ class FeatureMap(
     def learn(self, X: Rows, weight: np.ndarray | None = None, more: bool = False) -> Self:
         """`fit`, or `partial_fit`, on rows that are checked and count ``weight`` times each.
 
-        The weights matter to the scale alone: units drawn from the rows are
-        drawn from all of them alike.
+        Centres are drawn from all rows alike, whatever they weigh.
         """
         columns = ColumnStatistics.of(X, weight)
         if more and self._columns is not None:
             columns = self._columns.merge(columns)
-        return self.settle(X, columns, draw=not more)
+        return self.settle(X, columns, weight, draw=not more)
 
-    def settle(self, X: Rows, columns: ColumnStatistics, draw: bool = True) -> Self:
+    def settle(
+        self,
+        X: Rows,
+        columns: ColumnStatistics,
+        weight: np.ndarray | None = None,
+        draw: bool = True,
+    ) -> Self:
         """Take the scale from ``columns``, and draw units from X, if only from some of its rows."""
         self.n_features_in_ = X.shape[1]
         self._columns = columns if self._rescales else None
-        if self._rescales:
-            self.scaling_ = Scaling.auto(columns)
-        else:
-            self.scaling_ = Scaling.none(columns, self._precision(X, None))
+        self.scaling_ = self._scale(X, columns)
         if draw:
-            self._draw(X, check_random_state(self.random_state))
-            # Drawn on the host, so that a seed gives the same units everywhere.
-            for name in self._units:
-                setattr(self, name, placed(getattr(self, name), X))
+            self._drawn(X, weight)
         return self
+
+    def _drawn(self, X: Rows, weight: np.ndarray | None) -> None:
+        """Draw the units, and take them where X lives."""
+        self._draw(X, check_random_state(self.random_state), weight)
+        # Drawn on the host, so that a seed gives the same units everywhere.
+        for name in self._units:
+            setattr(self, name, placed(getattr(self, name), X))
+
+    def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
+        """The scale of X, from its statistics."""
+        if self._rescales:
+            return Scaling.auto(columns)
+        return Scaling.none(columns, self._precision(X, None))
 
     def moves(self, X: Rows, weight: np.ndarray | None = None) -> bool:
         """Whether the inputs' scale would be another if these rows had been learned too."""
         if self._columns is None:
             return False
         columns = self._columns.merge(ColumnStatistics.of(X, weight))
-        return not Scaling.auto(columns).close_to(self.scaling_)
+        return not self._scale(X, columns).close_to(self.scaling_)
 
     @by_blocks
     def transform(self, X: Rows) -> Any:

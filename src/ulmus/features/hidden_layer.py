@@ -62,7 +62,9 @@ def fitted_map(
     features = _unfitted(estimator, default_width, default, random_state)
     if isinstance(features, FeatureMap):
         features.check_parameters()
-        return features.learn(X, weight) if columns is None else features.settle(X, columns)
+        if columns is None:
+            return features.learn(X, weight)
+        return features.settle(X, columns, weight)
     return features.fit(X, y)
 
 

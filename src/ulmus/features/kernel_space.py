@@ -222,7 +222,7 @@ class KernelFeatures(FeatureMap):
         narrow.approximation_error_ = float(narrow.approximation_path_[-1])
         return narrow
 
-    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
         X = gathered(X)
         dtype, n = self._precision(X, None), X.shape[0]
         seed = rng.randint(np.iinfo(np.int32).max)

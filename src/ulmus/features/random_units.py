@@ -365,7 +365,7 @@ class RandomFeatures(FeatureMap):
         z = self.scaling_.onnx(x) @ self.weights_.T + self.biases_
         return activation(self.activation).graph(z)
 
-    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
         self.weights_ = self.gain * _DRAWS[self.weights](seed, h, d)

@@ -198,7 +198,7 @@ class RBFFeatures(FeatureMap):
         z = self.scaling_.onnx(x).squared_distances(self.centers_, self.rates_)
         return _NODES[self.node].graph(z)
 
-    def _draw(self, X: Rows, rng: np.random.RandomState) -> None:
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
         h, d = self.n_hidden, X.shape[1]
         seed = rng.randint(np.iinfo(np.int32).max)
         if self.centers == "rows":

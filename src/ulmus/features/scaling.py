@@ -24,6 +24,7 @@ from ulmus.backends.namespace import (
     is_sparse,
     itemsize,
     namespace,
+    on_host,
     placed,
     take,
     to_numpy,
@@ -31,6 +32,7 @@ from ulmus.backends.namespace import (
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.pairs import Shifted
+from ulmus.targets import numeric
 from ulmus.typing import Array, DType, Rows
 
 _REACH = 3.0
@@ -301,6 +303,24 @@ def check_scaling(scaling: Any) -> None:
         raise InvalidParameterError(
             f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
         )
+
+
+def given_weights(column_weights: Any, d: int | None = None) -> np.ndarray | None:
+    """Weights that a user gave, checked against d columns; None where none are given."""
+    if column_weights is None or isinstance(column_weights, str):
+        return None
+    given = np.asarray(on_host(column_weights))
+    weights = numeric(given, "column_weights").astype(float)
+    if weights.shape != (weights.size if d is None else d,):
+        raise InvalidInputError(
+            f"column_weights has the shape {weights.shape}, and X has {d} columns; give one number "
+            "for each."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InvalidInputError(
+            "column_weights must be finite and not negative, and one of them more than zero."
+        )
+    return weights
 
 
 def _refuse(columns: np.ndarray, what: str, remedy: str) -> None:

@@ -5,12 +5,8 @@ and α = Wβ on the landmarks that span F.
 
 Kernel, width and column weights can be chosen along with C.
 Every kernel is tried at a few widths on few rows, and those far behind are left out. The others are
-fitted to all rows that are given. Then columns are weighed by the root of the mean squared gradient
-of the fitted outputs, the diagonal of the average gradient outer product (Radhakrishnan et al.,
-2024), and all is solved again. The least error over left-out rows decides.
-
-Column weights follow from the same rows, so the errors that are left out with them are too small:
-they are multiplied by 1 + 2d/n, as a prediction error is for d fitted parameters (Akaike, 1969).
+fitted to all rows that are given, and their columns weighed (see `column_weights`). The least error
+over left-out rows decides.
 
 All rules were fixed on half of the visible tables and confirmed on the others; `docs/benchmarks`
 says which, and what they reached.
@@ -18,6 +14,7 @@ says which, and what they reached.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +28,7 @@ from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
 from ulmus.kernels.lowrank import Factor, factor_of
 from ulmus.kernels.pairs import Shifted, some_rows, weighed_columns
 from ulmus.kernels.partial_cholesky import Watch
+from ulmus.methods.column_weights import correction, gradient_rows, weighings, weights_of
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution
@@ -39,9 +37,8 @@ from ulmus.typing import Rows
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
-# Rows that everything is chosen on, and those that widths are tried on. An eigendecomposition of
-# 2000 rows takes 1.2 s of one core, of 700 rows 0.06 s.
-CHOICE_ROWS, _FEW_ROWS = 2000, 700
+# Rows that widths are tried on: an eigendecomposition takes 0.06 s of one core.
+_FEW_ROWS = 700
 # γ is tried at these multiples of the typical one; on weighed columns, at the last one alone.
 _FACTORS = {"rbf": ((1.0, 4.0, 16.0), 4.0)}
 _OTHER_FACTORS = (0.5, 2.0), 1.0
@@ -51,14 +48,6 @@ WIDTHS = tuple((2.0 ** np.arange(-6, 7, 2)).tolist())
 # to the weighing of columns, and to weighing them again. Nothing that won on the tables was farther
 # behind.
 _NEAR, _CLOSE, _CLOSEST = 1.2, 1.1, 1.02
-# How often columns are weighed; a third time gained nothing on the mean. Where the error still
-# falls by five per cent, as it does where nearly all columns are noise, they are weighed again.
-_ROUNDS, _MOST_ROUNDS, _FALLS = 2, 6, 0.95
-# No column has a smaller weight than this part of the largest.
-_LEAST_WEIGHT = 1e-3
-# Rows over which gradients are averaged, and the most kernel values times columns for that: about a
-# second.
-_GRADIENT_ROWS, _GRADIENT_WORK = 600, 1e9
 
 
 @dataclass(frozen=True)
@@ -158,16 +147,10 @@ class Candidate:
     def next_weights(self, count: np.ndarray | None, seed: int) -> np.ndarray | None:
         """√(mean squared gradient) by column, of mean square one; None where nothing varies."""
         n, d = self.rows.shape
-        most = int(np.clip(_GRADIENT_WORK // (n * d), 1, _GRADIENT_ROWS))
-        some = np.arange(n) if n <= most else np.sort(sample_rows(seed, most, n))
+        some = gradient_rows(n, n, d, seed)
         share = np.ones(len(some)) if count is None else count[some]
         coef = self.solution.coef / (np.abs(self.solution.coef).max() or 1.0)
-        slopes = self._slopes(some_rows(self.rows, some), coef)
-        size = np.sqrt(slopes.squares(share / share.sum()))
-        if not size.max() > 0:
-            return None
-        weights = np.maximum(size / size.max(), _LEAST_WEIGHT)
-        return weights / np.sqrt(np.mean(weights**2))
+        return weights_of(self._slopes(some_rows(self.rows, some), coef), share)
 
     def _slopes(self, rows: Rows, coef: np.ndarray) -> Slopes:
         found = kernel_gradients(self.kernel, rows, self.rows, coef, self.weights)
@@ -202,8 +185,8 @@ class Trial:
         weights = np.ones(rows.shape[1]) if weights is None else weights
         kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
         solution = dual_path(replace(self.problem, H=KernelMatrix(kernel, rows)), self.C)
-        correction = 1.0 + 2.0 * self.columns / self.total if number else 1.0
-        return Candidate(name, kernel, weights, number, rows, solution, correction)
+        factor = correction(self.columns, self.total) if number else 1.0
+        return Candidate(name, kernel, weights, number, rows, solution, factor)
 
     @property
     def total(self) -> float:
@@ -249,16 +232,11 @@ class KernelChoice:
 
     def _weigh(self, trial: Trial, tried: list[Candidate]) -> None:
         """Weigh the columns for the last one that was tried, while its error falls."""
-        factor = _FACTORS.get(tried[-1].name, _OTHER_FACTORS)[1]
-        for number in range(1, _MOST_ROUNDS + 1):
-            last = tried[-1]
-            weights = last.next_weights(trial.count, self.seed)
-            if weights is None:
-                return
-            found = trial.candidate(last.name, factor, weights, number)
+        name = tried[-1].name
+        again = partial(trial.candidate, name, _FACTORS.get(name, _OTHER_FACTORS)[1])
+        for found in weighings(tried[-1], again, trial.count, self.seed):
             tried.append(found)
-            falls = 1.0 if number < _ROUNDS else _FALLS
-            if found.squared > min(falls * last.squared, _CLOSEST * _least(tried, number)):
+            if found.squared > _CLOSEST * _least(tried, found.round):
                 return
 
 

@@ -98,6 +98,7 @@ _PARAMETERS: dict[str, Spec] = {
 # Where a name means something else, or is not always there.
 _OTHERWISE: dict[str, dict[str, Spec]] = {
     "KernelFeatures": {"weights_": "floats l r"},
+    "RowFeatures": {"centers_": "floats r d", "rates_": "floats r"},
     "SparseELMClassifier": {
         "dual_coef_": "floats m l",
         "kernel": "text | function | a Kernel | none",
@@ -142,6 +143,8 @@ def _agrees(model: Any, sizes: Sizes) -> bool:
     if state.get("_indicator", False) != isinstance(state.get("temperature_"), np.ndarray):
         return False
     if (state.get("_flat") and m != 1) or ("kernel_" in state and not _landmarks(model, sizes)):
+        return False
+    if type(model).__name__ == "RowFeatures" and sizes["h"] - sizes["r"] not in (0, 1):
         return False
     if "nmf_" in state and len(model.nmf_.components_) != k:
         return False

@@ -16,7 +16,6 @@ from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
 from ulmus.exceptions import BatchError, InvalidInputError
-from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import watched
 from ulmus.problem import Problem
@@ -79,11 +78,9 @@ def _surveyed(rows: RowsSoFar, batches: Any) -> tuple[RowsSoFar, ColumnStatistic
 def _settled(rows: RowsSoFar, columns: ColumnStatistics) -> RowsSoFar:
     """With a map, by the statistics of all rows and a sample; the rows are to come again."""
     refuse_sums(rows.model._method())
-    X, y, _ = rows.kept.rows()
-    seed = rows.kept.seed
-    features = fitted_map(rows.model, X, y, random_state=seed, columns=columns)
-    rows = replace(rows, features=features)
-    return replace(rows, kept=Reservoir(seed, rows.capacity(X)))
+    X, y, weight = rows.kept.rows()
+    rows = replace(rows, features=rows.mapped(X, y, weight, columns))
+    return replace(rows, kept=Reservoir(rows.kept.seed, rows.capacity(X)))
 
 
 def _absorbed(
@@ -121,8 +118,7 @@ def _with_batch(rows: RowsSoFar, part: Any) -> tuple[RowsSoFar, Problem | None]:
         most = most_collected(X) if rows.features is None else rows.capacity(X)
         if len(rows.kept) <= most:
             return rows, None
-        features = fitted_map(rows.model, X, y, weight, random_state=rows.kept.seed)
-        rows = replace(rows, features=features)
+        rows = replace(rows, features=rows.mapped(X, y, weight))
         if len(rows.kept) <= rows.capacity(X):
             return rows, None
         refuse_sums(rows.model._method())

@@ -16,7 +16,7 @@ import numpy as np
 from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import merged
-from ulmus.features.hidden_layer import layer_of, map_over_blocks
+from ulmus.features.hidden_layer import layer_of
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.problem import Moments
 from ulmus.sources.class_sums import ClassMoments, ClassSums
@@ -36,7 +36,7 @@ from ulmus.typing import Rows
 def gathered_blocks(rows: RowsSoFar, X: Rows, y: Any, weight: Any, client: Any) -> Gathered:
     """The rows of Dask collections, ready to be fitted."""
     blocks, known, columns = surveyed_blocks(rows.model, X, y, weight, client)
-    features = map_over_blocks(rows.model, blocks, columns)
+    features = rows.model._fitted_map(known, blocks, columns, rows.kept.seed)
     n, width = len(blocks), layer_of(features, blocks.example, rows.model.dtype).width
     settled = replace(rows, known=known, features=features)
     capacity = settled.capacity(blocks.example)

@@ -23,7 +23,8 @@ from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import all_finite, gathered, namespace, placed
 from ulmus.exceptions import InvalidInputError, RowsGoneError
-from ulmus.features.hidden_layer import fitted_map, layer_of, scale_moves
+from ulmus.features.hidden_layer import layer_of, scale_moves
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.problem import Moments, Problem
@@ -238,6 +239,12 @@ class RowsSoFar:
         H = Hidden(layer_of(features, X, self.model.dtype), X)
         return self.known.problem(y, weight, **more).over(H)
 
+    def mapped(
+        self, X: Rows, y: Any, weight: np.ndarray | None, columns: ColumnStatistics | None = None
+    ) -> Any:
+        """The map of the model, fitted to rows; ``columns`` are of all where these are a sample."""
+        return self.model._fitted_map(self.known, (X, y, weight), columns, self.kept.seed)
+
     def capacity(self, X: Rows) -> int:
         """How many rows like X are kept beside the units of the map."""
         return most_kept(layer_of(self.features, X, self.model.dtype).width, X)
@@ -252,8 +259,7 @@ class RowsSoFar:
         known = self.known if stream else self.model._known().surveyed(y, weight).checked()
         rows = replace(self, known=known)
         if not _stays(self.features):
-            features = fitted_map(self.model, X, y, weight, random_state=self.kept.seed)
-            rows = replace(rows, features=features)
+            rows = replace(rows, features=rows.mapped(X, y, weight))
         capacity = rows.capacity(X)
         if X.shape[0] > (most_refitted(capacity, X) if stream else capacity):
             if stream and not new:

@@ -1,0 +1,56 @@
+"""The default hidden layer against random units, which was the default before: cost and accuracy.
+
+Run by ``python -m benchmarks layers``; MNIST comes from ULMUS_DATA. 50 000 × 100 rows of ten
+classes, and 10 000 images. Both have 1000 units and C by leave-one-out.
+"""
+
+import numpy as np
+
+ROWS, IMAGES = 50_000, 10_000
+CONTENDERS = ["random_units", "units_from_rows", "images_random_units", "images_units_from_rows"]
+
+
+def prepare(folder):
+    """Write the data once for all contenders."""
+    from benchmarks.data import mixture
+    from papers.datasets import benchmark_rows
+
+    X, y = mixture(ROWS + 10_000)
+    np.savez(folder / "rows.npz", X=X.astype(float), y=y)
+    X, y = benchmark_rows("mnist")
+    rows = np.random.default_rng(0).permutation(len(X))[: 2 * IMAGES]
+    np.savez(folder / "images.npz", X=X[rows].astype(float), y=y[rows])
+
+
+def _fitted(path, n_rows, features):
+    from ulmus import ELMClassifier
+
+    data = np.load(path)
+    X, y = data["X"], data["y"]
+    model = ELMClassifier(features, random_state=0)
+
+    def work():
+        model.fit(X[:n_rows], y[:n_rows])
+        return {"accuracy": model.score(X[n_rows:], y[n_rows:])}
+
+    return work
+
+
+def random_units(folder):
+    from ulmus import RandomFeatures
+
+    return _fitted(folder / "rows.npz", ROWS, RandomFeatures())
+
+
+def units_from_rows(folder):
+    return _fitted(folder / "rows.npz", ROWS, None)
+
+
+def images_random_units(folder):
+    from ulmus import RandomFeatures
+
+    return _fitted(folder / "images.npz", IMAGES, RandomFeatures())
+
+
+def images_units_from_rows(folder):
+    return _fitted(folder / "images.npz", IMAGES, None)

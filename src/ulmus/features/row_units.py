@@ -1,0 +1,294 @@
+"""Hidden units that are drawn from the rows: between pairs of rows, and around rows.
+
+Rows are drawn by their place along a random direction, at quantiles of their weight. So a row of
+weight two is drawn as two rows are, their order does not matter, and rounding moves few of them.
+"""
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ulmus.backends.namespace import (
+    cast,
+    decay,
+    elementwise,
+    is_sparse,
+    namespace,
+    on_host,
+    placed,
+    same_place,
+    take,
+)
+from ulmus.docstrings import documented
+from ulmus.features.base import FeatureMap
+from ulmus.features.random_units import ACTIVATIONS, Activation, RandomLayer, normal_rows
+from ulmus.features.rbf import RBFLayer
+from ulmus.features.scaling import ColumnStatistics, Scaling, given_weights
+from ulmus.fitted import OnDevice
+from ulmus.hidden import sample_rows
+from ulmus.kernels.pairs import landmarks_like, mean_distance
+from ulmus.slopes import Slopes, joined
+from ulmus.typing import Array, DType, Rows, Seed
+
+# Units are drawn from at most this many rows, or as many as there are units.
+MOST_ROWS = 2000
+# How far units reach: z of a unit between rows has this deviation, and one around a row falls to
+# exp(−½) at the mean distance.
+_GAIN, _RATE = 0.5, 0.5
+# Units around rows vary less than those between rows, and are larger by this.
+_SIZE = 4.0
+# What is added to squared distances, of which ¼ is the typical one: a peak without a corner, where
+# the rounding of a distance of zero would show.
+_ROUND = 1e-3
+# Steps of quantiles, of three sequences that fill a square or a line evenly for any number of units
+# (Roberts, 2018).
+_STEPS = (0.7548776662466927, 0.5698402909980532, 0.6180339887498949)
+
+
+def _near(Z: Array) -> Array:
+    """4 exp(−√(z + 0.001))."""
+    Z += _ROUND
+    Z = elementwise("sqrt", Z)
+    Z *= -1.0
+    Z = decay(Z)
+    Z *= _SIZE
+    return Z
+
+
+def _near_slope(Z: np.ndarray) -> np.ndarray:
+    root = np.sqrt(Z + _ROUND)
+    return np.asarray(-0.5 * _SIZE * np.exp(-root) / root)
+
+
+_BETWEEN = ACTIVATIONS["tanh"]
+_AROUND = Activation(
+    _near, slope=_near_slope, onnx=lambda z: _SIZE * (-(z + _ROUND).op("Sqrt")).op("Exp")
+)
+
+
+@dataclass(frozen=True)
+class RowLayer:
+    """Units between pairs of rows and units around rows, by turns.
+
+    ``start`` is 0 where the first unit is one between rows, 1 where it is one around a row.
+    """
+
+    between: RandomLayer
+    around: RBFLayer
+    start: int = 0
+    offset: ClassVar[float] = 0.0
+
+    @property
+    def width(self) -> int:
+        """Number of hidden units."""
+        return self.between.width + self.around.width
+
+    @property
+    def dtype(self) -> DType:
+        """Precision of the hidden rows."""
+        return self.between.dtype
+
+    def __call__(self, X: Rows, out: Array | None = None) -> Array:
+        """H for these rows."""
+        if out is None:
+            W, shape = self.between.W, (X.shape[0], self.width)
+            out = namespace(W).empty(shape, dtype=W.dtype, device=W.device)
+        for start, part in ((self.start, self.between), (1 - self.start, self.around)):
+            if part.width:
+                out[:, start::2] = part(X)
+        return out
+
+    def slopes(self, X: Rows, coef: np.ndarray) -> Slopes:
+        """The gradients of H coef at these rows, of NumPy."""
+        between = self.between.slopes(X, coef[self.start :: 2])
+        assert between is not None  # tanh has a derivative
+        return joined(between, self.around.slopes(X, coef[1 - self.start :: 2]))
+
+    def units(self, columns: slice) -> "RowLayer":
+        """Some of the hidden units, as a layer of their own."""
+        first, last, _ = columns.indices(self.width)
+        own = [slice(_before(first - k), _before(last - k)) for k in (self.start, 1 - self.start)]
+        between, around = self.between.units(own[0]), self.around.units(own[1])
+        return RowLayer(between, around, (first + self.start) % 2)
+
+
+def _before(column: int) -> int:
+    """How many of every second column, counted from 0, come before this one."""
+    return max(0, (column + 1) // 2)
+
+
+@documented
+class RowFeatures(FeatureMap):
+    """Hidden units drawn from the rows, the default layer of `ELMClassifier` and `ELMRegressor`.
+
+    Units between pairs of rows, tanh(aᵀx + b) with a along the difference of two rows and b such
+    that it is zero half-way, alternate with units around rows, 4 exp(−√(r²‖x − c‖² + 0.001)). Both
+    follow the rows: where columns go together, so do the units.
+
+    Parameters
+    ----------
+    column_weights : array-like of shape (n_features,) or None, default=None
+        What the scaled columns are multiplied by. `ELMClassifier` and `ELMRegressor` choose them.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw. The same seed draws the same rows in every precision, and the first k units
+        of a wider draw.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_hidden - n_hidden // 2, n_features)
+        a of each unit between rows, for scaled columns.
+    biases_ : ndarray of shape (n_hidden - n_hidden // 2,)
+        b of these units.
+    centers_ : ndarray of shape (n_hidden // 2, n_features)
+        c of each unit around a row, in scaled columns.
+    rates_ : ndarray of shape (n_hidden // 2,)
+        r² of these units, all the same.
+    selection_ : str
+        Where the column weights are from, in words.
+
+    See Also
+    --------
+    RandomFeatures : Units that do not depend on the rows but for their scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import RowFeatures
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    >>> RowFeatures(n_hidden=4, random_state=0).fit_transform(X).shape
+    (3, 4)
+    """
+
+    biases_: OnDevice[Array]
+    weights_: OnDevice[Array]
+    centers_: OnDevice[Array]
+    rates_: OnDevice[Array]
+    selection_: str
+    _units = ("biases_", "weights_", "centers_", "rates_")
+
+    def __init__(
+        self,
+        n_hidden: int = 1000,
+        *,
+        column_weights: Any = None,
+        scaling: str | None = "auto",
+        dtype: DType = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.column_weights = column_weights
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def layer(self, like: Rows, dtype: DType = None) -> RowLayer:
+        """The fitted units as a function of rows that live where ``like`` lives."""
+        same_place(X=like, weights_=self.weights_)
+        precision, scaling = self._precision(like, dtype), self.scaling_.placed(like)
+        A, b, rates = (placed(part, like) for part in (self.weights_, self.biases_, self.rates_))
+        W = namespace(A).concat([A.T, b[None, :]])
+        center = placed(self.scaling_.shift, like) @ W[:-1, :]
+        between = RandomLayer(scaling, cast(W, precision), cast(center, precision), _BETWEEN)
+        centers = landmarks_like(self.centers_, like, precision, self.scaling_.shift)
+        return RowLayer(between, RBFLayer(scaling, centers, cast(rates, precision), _AROUND))
+
+    def onnx(self, x: Any) -> Any:
+        """H as nodes of an ONNX graph with rows x."""
+        s = self.scaling_.onnx(x)
+        between = _BETWEEN.graph(s @ self.weights_.T + self.biases_)
+        around = _AROUND.graph(s.squared_distances(self.centers_, self.rates_))
+        turns = np.argsort(np.r_[: len(self.biases_) : 1.0, 0.5 : len(self.rates_) : 1.0])
+        return between.op("Concat", around, axis=1).op("Gather", turns, axis=1)
+
+    def truncate(self, n_hidden: int) -> Self:
+        """The same map with only its first ``n_hidden`` units."""
+        narrow = super().truncate(n_hidden - n_hidden // 2)
+        for name in ("centers_", "rates_"):
+            setattr(narrow, name, take(getattr(self, name), slice(0, n_hidden // 2)))
+        return narrow
+
+    def reweighed(self, weights: np.ndarray | None, X: Rows, weight: np.ndarray | None) -> Self:
+        """The same, which has no column weights, with these, drawn again from the same rows."""
+        other = copy(self)
+        other.column_weights = weights
+        other.scaling_ = self.scaling_.weighed(other._weights(X.shape[1]))
+        other._drawn(X, weight)
+        return other
+
+    def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
+        return super()._scale(X, columns).weighed(self._weights(X.shape[1]))
+
+    def _weights(self, d: int) -> np.ndarray:
+        weights = given_weights(self.column_weights, d)
+        return np.ones(d) if weights is None else weights
+
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
+        given = self.column_weights is not None
+        self.selection_ = "column weights as given" if given else "columns as they are scaled"
+        seed, h, (n, d) = rng.randint(np.iinfo(np.int32).max), self.n_hidden, X.shape
+        some = map_rows(seed, n, h)
+        if some is not None:
+            X, weight = take(X, some), None if weight is None else weight[some]
+        rows = on_host(X)
+        rows = rows.astype(float) if is_sparse(rows) else np.asarray(rows, dtype=float)
+        scaled, weights = self.scaling_.rows(rows, np.dtype(float)), self._weights(d)
+        # Rows are drawn by their place before columns are weighed, so that weights change no draw.
+        usable = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
+        order = _Ordered.of(scaled, usable * normal_rows(seed, 1, d)[0], weight, seed + 1)
+        one, other = (self._rows(rows, order.drawn(h - h // 2, k)) for k in (0, 1))
+        unit = ColumnStatistics.of(rows, weight).deviation * self.scaling_.factor
+        difference = one - other
+        size = np.sqrt(np.sum((difference * unit) ** 2, axis=1, keepdims=True))
+        self.weights_ = np.divide(_GAIN * difference, size, out=0.0 * one, where=size > 0)
+        self.biases_ = -0.5 * np.sum(self.weights_ * (one + other), axis=1)
+        self.centers_ = self._rows(rows, order.drawn(h // 2, 2))
+        self.rates_ = np.full(h // 2, (_RATE / mean_distance(scaled, weight)) ** 2)
+
+    def _rows(self, rows: Rows, numbers: np.ndarray) -> np.ndarray:
+        """Some of the rows, scaled and written out."""
+        some = take(rows, numbers)
+        return self.scaling_.rows(some.toarray() if is_sparse(some) else some, np.dtype(float))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.weights_.shape[0] + self.centers_.shape[0])
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        super().check_parameters()
+        given_weights(self.column_weights)
+
+
+def map_rows(seed: int, n: int, n_hidden: int) -> np.ndarray | None:
+    """The rows that units are drawn from, in rising order; None for all n."""
+    most = max(MOST_ROWS, n_hidden)
+    return None if n <= most else np.sort(sample_rows(seed, most, n))
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """Rows in their order along a direction, and the share of the weight up to each."""
+
+    rows: np.ndarray
+    share: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(
+        cls, scaled: Any, direction: np.ndarray, weight: np.ndarray | None, seed: int
+    ) -> "_Ordered":
+        """Rows by their products with the direction."""
+        products = np.asarray(getattr(scaled, "rows", scaled) @ direction)
+        rows = np.argsort(products, kind="stable")
+        total = np.cumsum(np.ones(len(rows)) if weight is None else weight[rows])
+        starts = np.random.RandomState(seed).uniform(size=len(_STEPS))
+        return cls(rows, total / total[-1], starts)
+
+    def drawn(self, count: int, k: int) -> np.ndarray:
+        """The rows at the quantiles of the k-th sequence."""
+        quantiles = (self.starts[k] + _STEPS[k] * np.arange(count)) % 1.0
+        return self.rows[np.searchsorted(self.share, quantiles, side="right")]

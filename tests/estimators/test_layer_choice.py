@@ -1,0 +1,151 @@
+"""The default layer of an ELM: columns weighed by leave-one-out, the same however rows come."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+
+import ulmus
+from ulmus import ELMClassifier, ELMRegressor, GraphELMClassifier, RandomFeatures, RowFeatures
+from ulmus.estimators.layer_choice import weighing_factor
+
+X, y = make_friedman1(200, n_features=9, noise=0.1, random_state=0)
+LABELS = (y > np.median(y)).astype(int)
+MODELS = {
+    "numbers": (ELMRegressor(n_hidden=150, random_state=0), y),
+    "classes": (ELMClassifier(n_hidden=150, random_state=0), LABELS),
+}
+
+
+def weights_of(model):
+    return model.features_.column_weights
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_columns_of_noise_weigh_less(name):
+    model, targets = MODELS[name]
+    model = clone(model).fit(X, targets)
+    assert isinstance(model.features_, RowFeatures)
+    weights = weights_of(model)
+    # The third column matters least.
+    assert weights[[0, 1, 3, 4]].min() > weights[5:].max()
+    assert_allclose(np.mean(weights**2), 1.0)
+    assert model.features_.selection_.startswith("columns weighed in ")
+    assert " of 200 left-out rows " in model.features_.selection_
+
+
+def test_it_is_better_than_units_that_do_not_follow_the_rows():
+    A, b = make_friedman1(600, n_features=30, noise=0.5, random_state=1)
+    chosen, plain = (
+        ELMRegressor(features, random_state=0).fit(A[:400], b[:400]).score(A[400:], b[400:])
+        for features in (None, RandomFeatures())
+    )
+    assert chosen > plain + 0.05
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_row_of_weight_two_is_two_rows_and_their_order_does_not_matter(name):
+    model, targets = MODELS[name]
+    model, count = clone(model).set_params(C=1.0), 1 + np.arange(200) % 2
+    weighted = clone(model).fit(X, targets, sample_weight=count)
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(200), count))
+    repeated = clone(model).fit(X[rows], targets[rows])
+    assert_allclose(weights_of(repeated), weights_of(weighted), rtol=1e-5)
+    assert_allclose(repeated.predict(X), weighted.predict(X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_rows_of_every_kind_and_source_have_the_same_layer(name):
+    model, targets = MODELS[name]
+    whole = clone(model).fit(X, targets)
+    halves = [(X[:90], targets[:90]), (X[90:], targets[90:])]
+    others = {
+        "sparse": clone(model).fit(sp.csr_array(X), targets),
+        "batches": clone(model).fit(iter(halves)),
+        "stream": clone(model).partial_fit(*halves[0]).partial_fit(*halves[1]),
+        "Dask": clone(model).fit(da.from_array(X, chunks=(70, 9)), da.from_array(targets, 70)),
+    }
+    for other in others.values():
+        assert_allclose(weights_of(other), weights_of(whole), rtol=1e-6)
+        assert_allclose(other.predict(X), whole.predict(X), rtol=1e-6, atol=1e-8)
+    single = clone(model).fit(X.astype(np.float32), targets)
+    assert_allclose(weights_of(single), weights_of(whole), rtol=1e-3)
+
+
+def test_many_rows_on_dask_have_the_layer_that_memory_gives():
+    A, b = make_friedman1(2500, n_features=6, random_state=0)
+    model = ELMRegressor(n_hidden=20, C=[0.1, 1.0], random_state=0)
+    whole = clone(model).fit(A, b)
+    blocks = clone(model).fit(da.from_array(A, chunks=(700, 6)), da.from_array(b, 700))
+    assert_allclose(weights_of(blocks), weights_of(whole), rtol=1e-6)
+    assert_allclose(blocks.predict(A), whole.predict(A), rtol=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.01, "loo", [1.0, 2.0]])
+def test_the_layer_does_not_depend_on_the_given_C(C):
+    model = ELMRegressor(n_hidden=30, random_state=0)
+    expected = weights_of(clone(model).fit(X, y))
+    assert_array_equal(weights_of(model.set_params(C=C).fit(X, y)), expected)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        X[:12, :3],
+        X[:5, :1],
+        np.column_stack([X[:40], np.ones(40), X[:40, 0]]),
+        np.random.default_rng(0).standard_normal((40, 3)),
+        np.eye(3)[np.arange(40) % 3],
+        np.zeros((9, 2)),
+    ],
+    ids=["few rows", "one column", "constant and duplicate", "noise", "one-hot", "all equal"],
+)
+def test_weights_neither_explode_nor_vanish(rows):
+    targets = y[: len(rows)]
+    for model, target in ((ELMRegressor, targets), (ELMClassifier, np.arange(len(rows)) % 2)):
+        fitted = model(n_hidden=20, random_state=0).fit(rows, target)
+        weights = weights_of(fitted)
+        assert np.isfinite(fitted.predict(rows)).all()
+        if weights is not None:
+            assert_allclose(np.mean(weights**2), 1.0)
+            assert weights.min() >= 0.9e-3 * weights.max()
+
+
+def test_few_rows_of_many_columns_are_not_weighed():
+    model = ELMClassifier(n_hidden=20, random_state=0).fit(X[:8], LABELS[:8])
+    assert weights_of(model) is None
+    assert model.features_.selection_ == (
+        "columns as they are scaled: 8 rows are too few to weigh them by"
+    )
+
+
+def test_a_layer_that_is_chosen_is_saved_and_loaded(tmp_path):
+    model = clone(MODELS["classes"][0]).fit(X, LABELS)
+    ulmus.save(model, tmp_path / "model.ulmus")
+    again = ulmus.load(tmp_path / "model.ulmus")
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.features_.selection_ == model.features_.selection_
+    assert_array_equal(again.partial_fit(X[:20], LABELS[:20]).classes_, [0, 1])
+
+
+def test_left_out_errors_are_wider_where_columns_were_weighed():
+    model = clone(MODELS["numbers"][0]).fit(X, y)
+    assert weighing_factor(model, np.ones(200)) == np.sqrt(1.0 + 9.0 / 200.0)
+    assert weighing_factor(model, np.full(200, 1e-3)) == np.sqrt(1.0 + 9.0 / 200.0)
+    given = ELMRegressor(model.features_, C=1.0).fit(X, y)
+    assert weighing_factor(given, np.ones(200)) == 1.0
+    plain = ELMRegressor(RowFeatures(150, random_state=0), C=1.0).fit(X, y)
+    assert weighing_factor(plain, np.ones(200)) == 1.0
+
+
+def test_the_papers_layer_stays_where_it_was():
+    assert isinstance(GraphELMClassifier(n_hidden=5).fit(X, LABELS).features_, RandomFeatures)
+
+
+def test_widths_are_chosen_from_two_thousand_down():
+    model = ELMRegressor(n_hidden="loo", C=[0.1, 1.0], random_state=0).fit(X[:60], y[:60])
+    assert model.n_hidden_ in (2000, 1000, 500, 250, 125, 62, 31)
+    assert model.features_.transform(X).shape == (200, model.n_hidden_)

@@ -1,0 +1,116 @@
+"""Units drawn from the rows are their formula, and the rows' order and repeats change nothing."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ulmus import RowFeatures
+from ulmus.exceptions import InvalidInputError
+from ulmus.features.row_units import MOST_ROWS, map_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((60, 4)) * [1.0, 10.0, 0.1, 3.0] + [0.0, 50.0, -1.0, 2.0]
+
+
+def scaled(phi, A=X):
+    return (A - phi.scaling_.center) * phi.scaling_.factor
+
+
+@pytest.mark.parametrize("scaling", ["auto", None])
+@pytest.mark.parametrize("h", [1, 8, 9])
+def test_units_are_their_formula_by_turns(h, scaling):
+    phi = RowFeatures(h, scaling=scaling, random_state=0).fit(X)
+    S = scaled(phi)
+    expected = np.empty((60, h))
+    expected[:, 0::2] = np.tanh(S @ phi.weights_.T + phi.biases_)
+    D = ((S[:, None, :] - phi.centers_) ** 2).sum(axis=2)
+    expected[:, 1::2] = 4.0 * np.exp(-np.sqrt(phi.rates_ * D + 0.001))
+    assert_allclose(phi.transform(X), expected, rtol=1e-9, atol=1e-10)
+    assert_allclose(phi.transform(sp.csr_array(X)), expected, rtol=1e-8, atol=1e-9)
+    assert_allclose(phi.transform(X.astype(np.float32)), expected, atol=1e-4)
+    assert phi.get_feature_names_out().shape == (h,)
+
+
+def test_half_of_the_units_are_around_rows_and_half_between_two():
+    phi = RowFeatures(80, random_state=0).fit(X)
+    S, real = scaled(phi), phi.weights_.any(axis=1)
+    assert real.sum() >= 38  # of 40, a row may be drawn beside itself
+    assert np.abs(S[:, None, :] - phi.centers_).max(axis=2).min(axis=0).max() < 1e-12
+    pairs = S[:, None, :] - S
+    along = np.einsum("ijd,ud->iju", pairs, phi.weights_[real])
+    lengths = np.sqrt((pairs**2).sum(axis=2))[:, :, None]
+    cosines = along / np.where(lengths > 0, lengths, 1.0)
+    cosines /= np.sqrt((phi.weights_[real] ** 2).sum(axis=1))
+    assert_allclose(cosines.max(axis=(0, 1)), 1.0, rtol=1e-12)
+    # Their inputs have about the deviation that they are made for.
+    assert 0.3 < np.median((S @ phi.weights_.T).std(axis=0)) < 1.0
+
+
+def test_most_rows_are_around_different_rows():
+    phi = RowFeatures(60, random_state=0).fit(X)
+    assert len(np.unique(phi.centers_, axis=0)) >= 26
+
+
+@pytest.mark.parametrize("weights", [None, [1.0, 0.1, 3.0, 0.5]])
+def test_a_row_of_weight_two_is_two_rows_and_their_order_does_not_matter(weights):
+    count = 1 + np.arange(60) % 3
+    phi = RowFeatures(20, column_weights=weights, random_state=0)
+    weighted = phi.learn(X, count.astype(float)).transform(X)
+    repeated = np.repeat(X, count, axis=0)
+    assert_allclose(phi.fit(repeated).transform(X), weighted, rtol=1e-7)
+    assert_allclose(phi.fit(RNG.permutation(repeated)).transform(X), weighted, rtol=1e-7)
+
+
+def test_column_weights_change_the_units_and_not_the_rows_they_are_from():
+    plain = RowFeatures(20, random_state=0).fit(X)
+    weights = np.array([2.0, 0.5, 1.0, 0.01])
+    weighed = RowFeatures(20, column_weights=weights, random_state=0).fit(X)
+    assert_allclose(weighed.scaling_.factor, plain.scaling_.factor * weights)
+    assert_allclose(weighed.centers_, plain.centers_ * weights)
+    assert weighed.selection_ == "column weights as given"
+    again = plain.reweighed(weights, X, None)
+    assert_allclose(again.transform(X), weighed.transform(X))
+    blind = RowFeatures(20, column_weights=[1.0, 1.0, 1.0, 0.0], random_state=0).fit(X)
+    assert_allclose(blind.transform(X), blind.transform(X + np.eye(4)[3]))
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, 1.0, 1.0, -1.0], [0.0] * 4, [np.nan] * 4])
+def test_column_weights_that_cannot_be_used_are_refused(weights):
+    with pytest.raises(InvalidInputError, match="column_weights"):
+        RowFeatures(5, column_weights=weights).fit(X)
+
+
+@pytest.mark.parametrize("columns", [slice(0, 6), slice(3, 10), slice(2, 3), slice(5, 6)])
+def test_some_units_of_a_layer_are_columns_of_it(columns):
+    layer = RowFeatures(11, random_state=0).fit(X).layer(X)
+    H = layer(X)
+    some = layer.units(columns)
+    assert some.width == H[:, columns].shape[1]
+    assert_allclose(some(X), H[:, columns])
+    assert_allclose(some.units(slice(1, 4))(X), H[:, columns][:, 1:4])
+    assert layer(X, np.empty_like(H)).shape == H.shape
+
+
+def test_units_are_drawn_from_as_many_rows_as_are_needed():
+    assert map_rows(0, MOST_ROWS, 1000) is None
+    assert len(map_rows(0, 10 * MOST_ROWS, 1000)) == MOST_ROWS
+    assert len(map_rows(0, 10 * MOST_ROWS, 3000)) == 3000
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.zeros((5, 2)),
+        np.ones((1, 3)),
+        np.column_stack([X[:, 0], X[:, 0], np.full(60, 7.0)]),
+        X[:, :1],
+        np.eye(4)[np.arange(40) % 4],
+        X * [1.0, 1e150, 1e-150, 1.0],
+    ],
+    ids=["equal", "one row", "duplicate and constant", "one column", "one-hot", "far apart"],
+)
+def test_rows_of_every_kind_give_finite_units(rows):
+    H = RowFeatures(10, random_state=0).fit_transform(rows)
+    assert np.isfinite(H).all()
+    assert_array_equal(H.shape, (len(rows), 10))
