@@ -118,7 +118,7 @@ def test_few_rows_of_many_columns_are_not_weighed():
     model = ELMClassifier(n_hidden=20, random_state=0).fit(X[:8], LABELS[:8])
     assert weights_of(model) is None
     assert model.features_.selection_ == (
-        "columns as they are scaled: 8 rows are too few to weigh them by"
+        "columns as they are scaled: they outnumber the rows to weigh them by"
     )
 
 

@@ -80,7 +80,8 @@ def trial(X, y, count=None):
         H = Hidden(features.reweighed(weights, X, count).layer(X), X)
         return Problem(H, ValueTargets(y[:, None]), count, intercept=True)
 
-    return weighed_layers(problem, DEFAULT_GRID, X.shape[1], count, 0)
+    number = np.ones(len(X)) if count is None else count
+    return weighed_layers(problem, DEFAULT_GRID, X.shape[1], number, 0)
 
 
 def test_columns_of_noise_lose_their_weight_and_errors_are_corrected():
@@ -96,4 +97,5 @@ def test_columns_of_noise_lose_their_weight_and_errors_are_corrected():
 
 def test_columns_that_outnumber_the_rows_are_not_weighed():
     X = RNG.standard_normal((20, 25))
-    assert len(trial(X, X[:, 0])) == 1
+    assert not trial(X, X[:, 0])
+    assert len(trial(X, X[:, 0], np.full(20, 1.5))) > 1

@@ -67,8 +67,9 @@ def _chosen_layer(
     X, y, weight = _some(rows, map_rows(seed, n, width))
     plain = fitted_map(model, X, y, weight, width, RowFeatures, seed, columns)
     tried = _tried(known, plain, (X, y, weight), columns, seed)
-    best = min(tried, key=lambda each: each.score)
-    features = plain if best.weights is None else plain.reweighed(best.weights, X, weight)
+    best = min(tried, key=lambda each: each.score, default=None)
+    weights = None if best is None else best.weights
+    features = plain if weights is None else plain.reweighed(weights, X, weight)
     features.selection_ = _words(tried, best)
     _LOG.info("%s: %s.", type(model).__name__, features.selection_)
     return features
@@ -94,7 +95,8 @@ def _tried(
         return known.problem(y, weight).over(Hidden(layer, X))
 
     varying = int(np.count_nonzero(columns.deviation))
-    return weighed_layers(problem, DEFAULT_GRID, varying, weight, seed)
+    count = np.ones(X.shape[0]) if weight is None else weight
+    return weighed_layers(problem, DEFAULT_GRID, varying, count, seed)
 
 
 def _some(rows: Batch | BlockRows, numbers: np.ndarray | None) -> Batch:
@@ -107,10 +109,10 @@ def _some(rows: Batch | BlockRows, numbers: np.ndarray | None) -> Batch:
     return take(X, numbers), y[numbers], None if weight is None else weight[numbers]
 
 
-def _words(tried: list[WeighedLayer], best: WeighedLayer) -> str:
+def _words(tried: list[WeighedLayer], best: WeighedLayer | None) -> str:
+    if best is None:
+        return "columns as they are scaled: they outnumber the rows to weigh them by"
     n = len(best.problem.H)
-    if len(tried) == 1:
-        return f"columns as they are scaled: {n} rows are too few to weigh them by"
     if best.round == 0:
         return f"columns as they are scaled: weights left no less error, {n} rows left out"
     rounds = "1 round" if best.round == 1 else f"{best.round} rounds"

@@ -131,14 +131,19 @@ def weighed_layers(
     problem_of: Callable[[np.ndarray | None], Problem],
     C: Any,
     columns: int,
-    count: np.ndarray | None,
+    count: np.ndarray,
     seed: int,
 ) -> list[WeighedLayer]:
     """A hidden layer on columns as they are, and weighed while that lowers the error.
 
     ``problem_of`` gives the problem over the layer with these weights, of rows in float64 that
-    count so often; ``columns`` of them vary.
+    count so often; ``columns`` of them vary. There is nothing to try with more columns than rows:
+    no weights win by as much as the correction asks for.
     """
+    # A row of weight two is two rows; one of weight ½ is one row.
+    total = float(np.maximum(count, 1.0).sum())
+    if columns >= total:
+        return []
 
     def fitted(weights: np.ndarray | None, number: int, factor: float) -> WeighedLayer:
         problem = problem_of(weights)
@@ -149,11 +154,6 @@ def weighed_layers(
         coef = Ridge(best, asked=False).fit(AtHand(problem, seed)).coef
         return WeighedLayer(weights, number, problem, path, coef, factor)
 
-    tried = [fitted(None, 0, 1.0)]
-    # A row of weight two is two rows; one of weight ½ is one row.
-    total = len(tried[0].problem.H) if count is None else float(np.maximum(count, 1.0).sum())
+    first = fitted(None, 0, 1.0)
     again = partial(fitted, factor=correction(columns, total))
-    # With more columns than rows no weights win by as much as the correction asks for.
-    if columns < total:
-        tried += weighings(tried[0], again, count, seed)
-    return tried
+    return [first, *weighings(first, again, count, seed)]
