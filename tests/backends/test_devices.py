@@ -58,14 +58,13 @@ def test_same_answers(library, name, n, weighted):
         np.testing.assert_allclose(theirs, ours, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("features", "apart"), [(RandomFeatures(100), 2e-3), (None, 1e-2)])
-def test_single_precision(library, features, apart):
-    # Units around rows are near 2.4, and sums of their products round more than those near zero.
+@pytest.mark.parametrize("features", [RandomFeatures(100), None])
+def test_single_precision(library, features):
     model = ELMClassifier(features, n_hidden=None if features else 100, C=10.0, random_state=0)
     here, there, A, B = fitted(model, library, 500, np.float32)
     assert there.predict_proba(B).dtype == B.dtype
     F, G = here.decision_function(A), to_numpy(there.decision_function(B))
-    np.testing.assert_allclose(G, F, atol=apart)
+    np.testing.assert_allclose(G, F, atol=2e-3)
 
 
 def test_the_map_alone(library):

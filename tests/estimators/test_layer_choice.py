@@ -149,3 +149,14 @@ def test_widths_are_chosen_from_two_thousand_down():
     model = ELMRegressor(n_hidden="loo", C=[0.1, 1.0], random_state=0).fit(X[:60], y[:60])
     assert model.n_hidden_ in (2000, 1000, 500, 250, 125, 62, 31)
     assert model.features_.transform(X).shape == (200, model.n_hidden_)
+
+
+def test_rows_in_single_precision_are_fitted_as_those_in_double_precision():
+    rng = np.random.default_rng(0)
+    # Rows along a line: every unit sees nearly the same.
+    X = rng.normal(size=(3000, 1)) * np.ones(20) + 0.01 * rng.normal(size=(3000, 20))
+    X, y = X.astype(np.float32), np.sin(3 * X[:, 0]) + X[:, 1]
+    narrow, wide = (ELMRegressor(C=1e4, random_state=0).fit(Z, y) for Z in (X, X.astype(float)))
+    np.testing.assert_allclose(narrow.predict(X), wide.predict(X.astype(float)), atol=1e-3)
+    asked = ELMRegressor(C=1.0, dtype="float32", random_state=0).fit(X, y)
+    assert asked.predict(X).dtype == np.float32

@@ -69,8 +69,8 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
     dtype : float32, float64 or None, default=None
-        Precision of the hidden rows; None follows the input. Sums and
-        factorisations are in float64 always.
+        Precision of the hidden rows; None follows the input, but the default layer is fitted in
+        float64. Sums and factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
     verbose : int, default=0

@@ -56,6 +56,8 @@ class FeatureMap(
     scaling_: Scaling
     _columns: ColumnStatistics | None
     _units: ClassVar[tuple[str, ...]] = ()
+    # Whether units have so much in common that sums of their products need float64.
+    alike: ClassVar[bool] = False
     _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     @abstractmethod

@@ -143,6 +143,18 @@ def takes_devices(features: Any) -> bool:
     return hasattr(features, "__sklearn_tags__") and get_tags(features).array_api_support
 
 
+def layer_to_fit(features: Any, X: Rows, dtype: DType = None) -> Layer:
+    """The same for a fit: in float64 where the map says that its units are much alike.
+
+    What they have in common is then most of HᵀH, and sums in float32 round the rest away: on 40 000
+    rows of covtype with C = 1 the outputs were off by 0.1.
+    """
+    own = features.estimator if isinstance(features, FrozenEstimator) else features
+    if dtype is None and isinstance(own, FeatureMap) and own.dtype is None and own.alike:
+        dtype = np.float64
+    return layer_of(features, X, dtype)
+
+
 def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
     """The fitted map as a function of blocks of rows like X."""
     if isinstance(features, FrozenEstimator):

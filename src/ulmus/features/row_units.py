@@ -169,6 +169,7 @@ class RowFeatures(FeatureMap):
     rates_: OnDevice[Array]
     selection_: str
     _units = ("biases_", "weights_", "centers_", "rates_")
+    alike: ClassVar[bool] = True
 
     def __init__(
         self,

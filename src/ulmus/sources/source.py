@@ -23,7 +23,7 @@ from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import all_finite, gathered, namespace, placed
 from ulmus.exceptions import InvalidInputError, RowsGoneError
-from ulmus.features.hidden_layer import layer_of, scale_moves
+from ulmus.features.hidden_layer import layer_of, layer_to_fit, scale_moves
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
@@ -236,7 +236,7 @@ class RowsSoFar:
         self, features: Any, X: Rows, y: Any, weight: np.ndarray | None, **more: Any
     ) -> Problem:
         """Rows under a map."""
-        H = Hidden(layer_of(features, X, self.model.dtype), X)
+        H = Hidden(layer_to_fit(features, X, self.model.dtype), X)
         return self.known.problem(y, weight, **more).over(H)
 
     def mapped(
