@@ -358,7 +358,8 @@ def test_a_c_that_was_chosen_is_no_reason_to_warn(model, kept):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 1)).astype(np.float32)
     y = np.sin(3 * X[:, 0]) if model is ELMRegressor else (X[:, 0] > 0).astype(int)
-    model = model(n_hidden=40, random_state=0).partial_fit(X[:200], y[:200])
+    # Units in float32: the default layer of an ELM is fitted in float64.
+    model = model(RandomFeatures(40), random_state=0).partial_fit(X[:200], y[:200])
     for i in range(200, 260):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     model.set_params(C=1e12, **({"lam": 1.0} if hasattr(model, "lam") else {}))
