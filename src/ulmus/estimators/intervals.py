@@ -121,11 +121,11 @@ def _at(model: Any, coverage: float, method: str, X: Rows) -> Jackknife:
 def predict_interval(self: Any, X: Rows, coverage: float = 0.9) -> Array:
     """Where the values of new rows lie, with a given coverage.
 
-    By jackknife+: the ends are quantiles of f₋ᵢ(x) ∓ |eᵢ|, where f₋ᵢ is the model without the
-    fitted row i and eᵢ its error for that row: n refits in closed form, of all rows or of a fair
-    sample (at most 2000). Where the models without a row are not at hand, for a kernel of more than
-    5000 rows, a low-rank factor or a precomputed kernel, f takes their place, which is the
-    jackknife. The coverage is over all new rows together, not of each. Several outputs have an
+    By jackknife+: the ends are quantiles of f₋ᵢ(x) ∓ rᵢ, where f₋ᵢ is the model without the
+    fitted row i and rᵢ its absolute error for that row: n refits in closed form, of all rows or of
+    a fair sample (at most 2000). Where the models without a row are not at hand, for a kernel of
+    more than 5000 rows, a low-rank factor or a precomputed kernel, f takes their place, which is
+    the jackknife. The coverage is over all new rows together, not of each. Several outputs have an
     interval each.
 
     Parameters
