@@ -8,38 +8,145 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow.parquet
 import pytest
+from PIL import Image
 
 import ulmus
 from cli.conftest import COLUMNS, write
 from ulmus.cli import main
 
 HERE = os.getcwd()
+KINDS = ("setosa", "versicolor", "virginica")
 
 
 def predicted(capsys, *arguments):
     assert main(["predict", *map(str, arguments)]) == 0
     printed = capsys.readouterr()
-    return list(csv.reader(io.StringIO(printed.out))), printed.err
+    return list(csv.DictReader(io.StringIO(printed.out))), printed.err
+
+
+def labels(rows):
+    return [row["prediction"] for row in rows]
+
+
+def test_a_row_has_its_number_its_class_and_how_likely_that_is(model, capsys):
+    rows, _ = predicted(capsys, model, "new.csv")
+    assert [row["row"] for row in rows] == [str(k) for k in range(1, 51)]
+    assert list(rows[0]) == ["row", "prediction", "probability"]
+    assert all(1 / 3 < float(row["probability"]) <= 1 for row in rows)
 
 
 def test_probabilities_come_with_a_column_a_class(model, capsys):
-    (headings, *rows), _ = predicted(capsys, model, "new.csv", "--proba")
-    assert headings == ["prediction", *(f"probability of {k}" for k in
-                        ("setosa", "versicolor", "virginica"))]  # fmt: skip
+    rows, _ = predicted(capsys, model, "new.csv", "--probabilities")
     assert len(rows) == 50
-    for label, *proba in rows:
-        best = headings[1 + int(np.argmax(np.array(proba, dtype=float)))]
-        assert best == f"probability of {label}"
-        assert sum(map(float, proba)) == pytest.approx(1, abs=1e-4)
+    for row in rows:
+        found = {name: float(row.pop(f"probability of {name}")) for name in KINDS}
+        assert max(found, key=found.get) == row["prediction"]
+        assert max(found.values()) == float(row["probability"])
+        assert sum(found.values()) == pytest.approx(1, abs=1e-4)
+        assert list(row) == ["row", "prediction", "probability"]
+
+
+# ---------------------------------------------------------------- joining back
+@pytest.fixture
+def customers(tmp_path, capsys):
+    """A model of a file with ids, one of which no float holds, and a name that is not learnt."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (12345678901234567890 + 2 * k, f"Ann {k % 7}", f"{v:.3f}", "yes" if v > 0 else "no")
+        for k, v in enumerate(rng.normal(size=60))
+    ]
+    write(tmp_path / "customers.csv", ("customer_id", "name", "x", "buys"), rows)
+    assert main(["fit", "customers.csv", "--target", "buys", "--quiet"]) == 0
+    capsys.readouterr()
+    return rows
+
+
+def test_ids_kept_columns_and_all_columns_join_predictions_to_the_rows(customers, capsys):
+    rows, _ = predicted(capsys, "customers.ulmus", "customers.csv")
+    assert [row["customer_id"] for row in rows] == [str(row[0]) for row in customers]
+    rows, _ = predicted(capsys, "customers.ulmus", "customers.csv", "--keep", "name, x")
+    assert list(rows[0])[:4] == ["row", "customer_id", "name", "x"]
+    assert [row["name"] for row in rows] == [row[1] for row in customers]
+    rows, _ = predicted(capsys, "customers.ulmus", "customers.csv", "--append")
+    header = ["row", "customer_id", "name", "x", "buys", "prediction", "probability"]
+    assert list(rows[0]) == header
+    assert [float(row["x"]) for row in rows] == [float(row[2]) for row in customers]
+
+
+def test_predictions_may_be_appended_twice(customers, capsys):
+    assert main(["predict", "customers.ulmus", "customers.csv", "--append", "--out", "a.csv"]) == 0
+    capsys.readouterr()
+    rows, _ = predicted(capsys, "customers.ulmus", "a.csv", "--append")
+    assert list(rows[0])[-2:] == ["prediction_2", "probability_2"]
+    assert len(rows[0]) == 10
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.tsv", "p.jsonl", "p.parquet"])
+def test_the_end_of_the_name_is_the_kind_of_file(customers, tmp_path, capsys, name):
+    arguments = ("customers.ulmus", "customers.csv", "--keep", "name,x", "--probabilities")
+    once, _ = predicted(capsys, *arguments)
+    assert main(["predict", *arguments, "--out", name]) == 0
+    text = (tmp_path / name).read_bytes()
+    if name.endswith("parquet"):
+        rows = pyarrow.parquet.read_table(tmp_path / name).to_pylist()
+    elif name.endswith("jsonl"):
+        rows = [json.loads(line) for line in text.decode().splitlines()]
+    else:
+        mark = "\t" if name.endswith("tsv") else ","
+        rows = list(csv.DictReader(io.StringIO(text.decode()), delimiter=mark))
+    assert [{key: str(value) for key, value in row.items()} for row in rows] == once
+
+
+def test_images_are_told_apart_by_their_files(tmp_path, capsys):
+    for k in range(12):
+        path = tmp_path / "shades" / ("dark", "light")[k % 2] / f"{k:02}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((4, 4), 40 + 150 * (k % 2) + k, dtype=np.uint8)).save(path)
+    assert main(["fit", "shades", "--quiet"]) == 0
+    capsys.readouterr()
+    rows, _ = predicted(capsys, "shades.ulmus", "shades")
+    assert list(rows[0]) == ["file", "prediction", "probability"]
+    assert [row["file"] for row in rows][:2] == ["dark/00.png", "dark/02.png"]
+    assert all(row["file"].startswith(row["prediction"]) for row in rows)
+
+
+def test_rows_keep_their_numbers_where_bad_lines_are_skipped(model, flowers, capsys):
+    lines = (flowers / "new.csv").read_text().splitlines()
+    lines[3] += ",one too many"
+    (flowers / "ragged.csv").write_text("\n".join(lines) + "\n")
+    rows, said = predicted(capsys, model, "ragged.csv", "--skip-bad-lines")
+    assert [int(row["row"]) for row in rows] == [1, 2, *range(4, 51)]
+    assert "1 bad line skipped" in said
+
+
+def test_a_file_without_a_header_gives_a_prediction_for_each_line(flowers, capsys):
+    lines = (flowers / "flowers.csv").read_text().splitlines()[1:]
+    (flowers / "iris.data").write_text("\n".join(lines[:90]) + "\n")
+    assert main(["fit", "iris.data", "--target", "column_5", "--quiet"]) == 0
+    capsys.readouterr()
+    (flowers / "rest.data").write_text("\n".join(lines[90:]) + "\n")
+    for name, count in (("iris.data", 90), ("rest.data", 10)):
+        rows, _ = predicted(capsys, "iris.ulmus", name)
+        assert len(rows) == count
+
+
+def test_intervals_hold_about_as_many_rows_as_they_should(prices, capsys):
+    assert main(["fit", "prices.csv", "--target", "price", "--quiet"]) == 0
+    capsys.readouterr()
+    rows, _ = predicted(capsys, "prices.ulmus", "prices.csv", "--interval", "80", "--keep", "price")
+    held = [float(row["lower"]) <= float(row["price"]) <= float(row["upper"]) for row in rows]
+    assert 0.75 <= np.mean(held) <= 0.95
+    assert all(float(row["lower"]) < float(row["prediction"]) < float(row["upper"]) for row in rows)
 
 
 def test_the_order_of_the_rows_is_kept(model, flowers, capsys):
-    (_, *once), _ = predicted(capsys, model, "new.csv")
+    once, _ = predicted(capsys, model, "new.csv")
     header, *lines = (flowers / "new.csv").read_text().splitlines()
     (flowers / "turned.csv").write_text("\n".join([header, *lines[::-1]]) + "\n")
-    (_, *turned), _ = predicted(capsys, model, "turned.csv")
-    assert turned == once[::-1]
+    turned, _ = predicted(capsys, model, "turned.csv")
+    assert labels(turned) == labels(once)[::-1]
 
 
 def test_reordered_and_further_columns_are_fine(model, flowers, capsys):
@@ -57,9 +164,9 @@ def test_a_category_that_was_never_seen(prices, tmp_path, capsys):
     main(["fit", "prices.csv", "--target", "price"])
     write(tmp_path / "p.csv", ("area", "city"), [(50, "Oslo"), (50, "Paris")])
     capsys.readouterr()
-    (_, *rows), said = predicted(capsys, "prices.ulmus", "p.csv")
+    rows, said = predicted(capsys, "prices.ulmus", "p.csv")
     assert len(rows) == 2
-    assert float(rows[0][0]) == pytest.approx(250, abs=25)
+    assert float(rows[0]["prediction"]) == pytest.approx(250, abs=25)
     assert "'Paris'" in said
 
 
@@ -67,22 +174,25 @@ def test_numbers_far_outside_stay_within_reason(prices, tmp_path, capsys):
     main(["fit", "prices.csv", "--target", "price"])
     write(tmp_path / "p.csv", ("area", "city"), [(1e12, "Oslo")])
     capsys.readouterr()
-    (_, row), _ = predicted(capsys, "prices.ulmus", "p.csv")
-    assert 0 < float(row[0]) < 2000
+    assert main(["predict", "prices.ulmus", "p.csv", "--out", "one.csv"]) == 0
+    assert capsys.readouterr().out == "1 prediction of 'price': one.csv\n"
+    (row,), _ = predicted(capsys, "prices.ulmus", "p.csv")
+    assert 0 < float(row["prediction"]) < 2000
 
 
 def test_json(model, capsys):
-    assert main(["predict", str(model), "new.csv", "--json", "--proba"]) == 0
+    assert main(["predict", str(model), "new.csv", "--json", "--probabilities"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["classes"] == ["setosa", "versicolor", "virginica"]
-    assert len(found["predictions"]) == len(found["probabilities"]) == found["rows"] == 50
+    assert found["classes"] == list(KINDS)
+    assert len(found["columns"]) == 6
+    assert all(len(values) == found["rows"] == 50 for values in found["columns"].values())
 
 
 def test_out_writes_a_file_and_says_where(model, flowers, capsys):
     once, _ = predicted(capsys, model, "new.csv")
     assert main(["predict", str(model), "new.csv", "--out", "p.csv"]) == 0
     assert capsys.readouterr().out == "50 predictions of 'kind': p.csv\n"
-    assert list(csv.reader(io.StringIO((flowers / "p.csv").read_text()))) == once
+    assert list(csv.DictReader(io.StringIO((flowers / "p.csv").read_text()))) == once
 
 
 def test_quiet_leaves_the_result_alone(model, capsys):
@@ -103,7 +213,7 @@ def test_a_reader_that_goes_away(model, flowers):
     command = [sys.executable, "-m", "ulmus.cli", "predict", str(model), flowers / "many.csv"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=HERE) as process:
-        assert process.stdout.readline() == b"prediction\n"
+        assert process.stdout.readline() == b"row,prediction,probability\n"
         process.stdout.close()
         said = process.stderr.read()
     assert (process.returncode, said) == (141, b"")
@@ -151,13 +261,20 @@ def test_a_model_that_reads_no_tables(flowers, refused):
 
 def test_probabilities_of_numbers(prices, capsys, refused):
     main(["fit", "prices.csv", "--target", "price"])
-    found = refused("predict", "prices.ulmus", "prices.csv", "--proba")
-    assert "leave --proba out" in found
+    found = refused("predict", "prices.ulmus", "prices.csv", "--probabilities")
+    assert "leave --probabilities out" in found
+
+
+def test_intervals_of_classes(model, refused):
+    assert "leave --interval out" in refused("predict", model, "new.csv", "--interval", "90")
+    assert "between 0 and 100" in refused("predict", model, "n.csv", "--interval", "0", status=2)
 
 
 def test_outputs_that_cannot_be(model, flowers, refused):
     (flowers / "there.csv").write_text("mine")
     assert "--force" in refused("predict", model, "new.csv", "--out", "there.csv")
+    assert ".parquet" in refused("predict", model, "new.csv", "--out", "p.xlsx")
+    assert "no column 'colour'" in refused("predict", model, "new.csv", "--keep", "colour")
     assert "no folder" in refused("predict", model, "new.csv", "--out", "none/p.csv")
     (flowers / "empty.csv").write_text(",".join(COLUMNS) + "\n")
     refused("predict", model, "empty.csv")
@@ -181,19 +298,19 @@ def formulas(flowers, capsys):
 
 
 def test_no_prediction_is_a_formula_to_a_spreadsheet(formulas, capsys):
-    (_, *rows), said = predicted(capsys, formulas, "new.csv")
-    assert {label for (label,) in rows} == {f"'{formula}" for formula in FORMULAS}
-    assert "--raw writes them as they are" in said
+    rows, said = predicted(capsys, formulas, "new.csv")
+    assert set(labels(rows)) == {f"'{formula}" for formula in FORMULAS}
+    assert "--raw writes text as it is" in said
     assert main(["predict", str(formulas), "new.csv", "--out", "out.csv"]) == 0
     assert "\n=" not in (formulas.parent / "out.csv").read_text()
 
 
 def test_raw_predictions_are_as_they_are(formulas, capsys):
-    (_, *rows), said = predicted(capsys, formulas, "new.csv", "--raw")
-    assert {label for (label,) in rows} == set(FORMULAS)
+    rows, said = predicted(capsys, formulas, "new.csv", "--raw")
+    assert set(labels(rows)) == set(FORMULAS)
     assert "--raw" not in said
     assert main(["predict", str(formulas), "new.csv", "--json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)["predictions"]) == set(FORMULAS)
+    assert set(json.loads(capsys.readouterr().out)["columns"]["prediction"]) == set(FORMULAS)
 
 
 def test_numbers_are_no_formulas(tmp_path, capsys):
@@ -201,10 +318,10 @@ def test_numbers_are_no_formulas(tmp_path, capsys):
     write(tmp_path / "signs.csv", ("x", "sign"), zip(x, np.where(x < 0, "-1", "+1"), strict=True))
     assert main(["fit", "signs.csv", "--target", "sign", "--task", "classification"]) == 0
     capsys.readouterr()
-    (_, *rows), _ = predicted(capsys, "signs.ulmus", "signs.csv")
-    assert {label for (label,) in rows} <= {"-1", "1", "+1"}
+    rows, _ = predicted(capsys, "signs.ulmus", "signs.csv")
+    assert set(labels(rows)) <= {"-1", "1", "+1"}
     write(tmp_path / "line.csv", ("x", "y"), zip(x, -5 * x, strict=True))
     assert main(["fit", "line.csv", "--target", "y"]) == 0
     capsys.readouterr()
-    (_, *rows), _ = predicted(capsys, "line.ulmus", "line.csv")
-    assert all(float(value) < 6 for (value,) in rows)
+    rows, _ = predicted(capsys, "line.ulmus", "line.csv")
+    assert all(float(value) < 6 for value in labels(rows))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
-from ulmus.tables import delimited, read_table
+from ulmus.tables import read_table, text_file
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=8)
 # Cells that stay as they are: no space around, no number, no blank.
@@ -58,7 +58,7 @@ def test_what_is_written_is_read(tmp_path_factory, table, delimiter, quoting, en
     writer.writerow(names)
     writer.writerows(zip(*columns, strict=True))
     path = write(tmp_path_factory.mktemp("law") / "table.csv", stream.getvalue(), encoding)
-    read = read_table(path, delimiter=delimiter)
+    read = read_table(path, delimiter=delimiter, header=True)
     assert list(read.names) == names
     assert len(read) == len(columns[0])
     for name, cells in zip(names, columns, strict=True):
@@ -168,15 +168,59 @@ def test_a_first_row_of_numbers_is_data(tmp_path):
     table = read_table(write(tmp_path / "t.csv", "1.5,2\n3,4\n"))
     assert table.names == ("column_1", "column_2")
     assert table["column_1"].tolist() == [1.5, 3]
-    assert "say that there is a header" in table.notes[0]
+    assert "give --header" in table.notes[0]
 
 
 def test_a_header_can_be_said_to_be_there_or_not(tmp_path):
     path = write(tmp_path / "t.csv", "5,7\n3,4\n")
     assert read_table(path, header=True).names == ("5", "7")
-    words = write(tmp_path / "u.csv", "39,x\n40,y\n")
-    assert "although '39' is a number" in read_table(words).notes[0]
-    assert read_table(words, header=False)["column_2"].tolist() == ["x", "y"]
+    assert read_table(path, header=False)["column_1"].tolist() == [5, 3]
+
+
+DATA_FIRST = [
+    "5.1,3.5,Iris-setosa\n4.9,3,Iris-setosa\n6.3,3.3,Iris-virginica\n",
+    "p,x,s\ne,x,y\np,b,s\n",
+    "39 State-gov 77516\n50 Self-emp 83311\n38 State-gov 215646\n",
+    "?;-1;no\n4;2;yes\n5;3;no\n",
+]
+
+
+@pytest.mark.parametrize("text", DATA_FIRST)
+def test_no_row_of_a_file_without_a_header_is_lost(tmp_path, text):
+    table = read_table(write(tmp_path / "t.data", text))
+    assert len(table) == len(text.splitlines())
+    assert table.names[0] == "column_1"
+    assert "taken as data" in " ".join(table.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1,x\n2,y\n",
+        "country,2019,2020,area\nNorway,1,2,3\nItaly,3,4,5\n",
+        "a,b\nx,y\nz,y\n",
+        "a,b\n1,2\na,b\n3,4\n",
+    ],
+)
+def test_a_row_of_names_is_found(tmp_path, text):
+    assert read_table(write(tmp_path / "t.csv", text)).names[0] in ("a", "country")
+
+
+@pytest.mark.parametrize(
+    "text", ["39,x\n40,y\n", "country,2019\nNorway,1\n", "a,b,c\na,x,y\nz,u,v\n"]
+)
+def test_where_a_header_is_not_certain_it_is_asked_for(tmp_path, text):
+    path = write(tmp_path / "t.csv", text)
+    with pytest.raises(TableError, match="--header if it does, --no-header if it is data"):
+        read_table(path)
+    rows = len(text.splitlines())
+    assert len(read_table(path, header=False)) == len(read_table(path, header=True)) + 1 == rows
+
+
+def test_a_model_knows_what_the_header_is(tmp_path):
+    path = write(tmp_path / "t.csv", "39,x\n40,y\n")
+    assert len(read_table(path, known=("column_1",))) == 2
+    assert read_table(path, known=("x", "z")).names == ("39", "x")
 
 
 @pytest.mark.parametrize("first", ["0,1,2", "1,2,3"])
@@ -192,14 +236,49 @@ def test_columns_without_a_name_are_called_by_their_place(tmp_path):
     assert "'column_1', 'column_3'" in table.notes[0]
 
 
-def test_two_columns_of_one_name_are_refused(tmp_path):
-    with pytest.raises(TableError, match="more than one column called 'a'; rename"):
-        read_table(write(tmp_path / "t.csv", "a,b, a\n1,2,3\n"))
+def test_a_name_that_comes_twice_is_numbered(tmp_path):
+    table = read_table(write(tmp_path / "t.csv", "a,b, a,a_2,a\n1,2,3,4,5\n"))
+    assert table.names == ("a", "b", "a_3", "a_2", "a_4")
+    assert "More than one column is called 'a'" in table.notes[0]
+
+
+def test_a_header_without_a_name_for_the_rows_names_or_the_last_delimiter(tmp_path):
+    table = read_table(write(tmp_path / "r.csv", "a,b\nr1,2,x\nr2,4,y\n"))
+    assert table.names == ("column_1", "a", "b")
+    table = read_table(write(tmp_path / "e.csv", "a,b\n1,x,\n2,y,\n"))
+    assert table.names == ("a", "b", "column_3")
+    assert table["a"].tolist() == [1, 2]
+
+
+def test_comment_lines_are_skipped(tmp_path):
+    text = "# measured by hand\n# in 2020\n\na,b\n1,2\n# a break\n3,4\n"
+    table = read_table(write(tmp_path / "t.csv", text))
+    assert table["a"].tolist() == [1, 3]
+    assert table.numbers is None
+    assert table.notes == ("2 comment lines above the header skipped.", "1 comment line skipped.")
+    table = read_table(write(tmp_path / "u.csv", "# one\n#a,b\n1,2\n3,4\n"))
+    assert table.names == ("a", "b")
+
+
+def test_fields_between_spaces(tmp_path):
+    table = read_table(write(tmp_path / "t.txt", "  x   y name\n 1.5  2 'a\n -3 \t4 b\n"))
+    assert table.names == ("x", "y", "name")
+    assert table["x"].tolist() == [1.5, -3]
+    quoted = write(tmp_path / "u.txt", 'x name\n1 "New York"\n2 Rome\n')
+    assert read_table(quoted, delimiter="space")["name"].tolist() == ["New York", "Rome"]
+    assert len(read_table(write(tmp_path / "v.csv", "city\nNew York\nRome\n")).names) == 1
+
+
+def test_ids_that_no_float_holds_stay_as_they_are(tmp_path):
+    ids = ["1234567890123456789", "1234567890123456788"]
+    table = read_table(write(tmp_path / "t.csv", f"id,x\n{ids[0]},1\n{ids[1]},2\n"))
+    assert table["id"].tolist() == ids
+    assert read_table(write(tmp_path / "u.csv", "x\n10000000000000000\n1\n"))["x"][0] == 1e16
 
 
 def test_a_header_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "_CHUNK", 1000)
-    monkeypatch.setattr(delimited, "_HEAD", 100)
+    monkeypatch.setattr(text_file, "_CHUNK", 1000)
+    monkeypatch.setattr(text_file, "HEAD", 100)
     names = [f"a_column_with_a_long_name_{j}" for j in range(200)]
     path = write(tmp_path / "t.csv", ",".join(names) + "\n" + ",".join(["1"] * 200) + "\n")
     assert read_table(path).names == tuple(names)
@@ -222,11 +301,20 @@ def test_a_header_alone_is_refused(tmp_path, data):
 def test_ragged_rows_are_named(tmp_path):
     path = write(tmp_path / "t.csv", "a,b\n1,2\n3\n4,5,6\n")
     with pytest.raises(
-        TableError, match="row 3 has 1 field and the first row has 2: '3' .1 more row like it"
+        TableError, match="row 2 below the header has 1 field, and there are 2 columns: '3' .1 more"
     ):
         read_table(path, delimiter=",")
-    with pytest.raises(TableError, match="row 3 has 3 fields"):
+    with pytest.raises(TableError, match="row 2 below the header has 3 fields.*--skip-bad-lines"):
         read_table(write(tmp_path / "u.csv", "a,b\n1,2\n4,5,6\n"), delimiter=",")
+
+
+def test_bad_lines_are_skipped_and_counted_and_the_rows_keep_their_numbers(tmp_path):
+    text = "# top\na,b\nbad\n1,2\n# a comment\n3\n4,5,6\n7,8\n"
+    table = read_table(write(tmp_path / "t.csv", text), skip_bad_lines=True)
+    assert table["a"].tolist() == [1, 7]
+    assert table.row_numbers.tolist() == [2, 5]
+    assert table.rows(np.array([1])).row_numbers.tolist() == [5]
+    assert "3 bad lines skipped, as --skip-bad-lines says." in table.notes
 
 
 def test_an_open_quote_is_told(tmp_path):
@@ -239,8 +327,8 @@ def test_an_open_quote_is_told(tmp_path):
 
 
 def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(delimited, "_CHUNK", 1000)
+    monkeypatch.setattr(text_file, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(text_file, "_CHUNK", 1000)
     with pytest.raises(TableError, match="a line of more than 10,000 characters"):
         read_table(write(tmp_path / "t.csv", "a,b\n1," + "2" * 20_000))
     # A compressed one is unpacked no further than that.
@@ -250,7 +338,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatc
 
 
 def test_a_row_longer_than_the_longest_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(text_file, "LONGEST_LINE", 1000)
     path = write(tmp_path / "t.csv", 'a,b\n1,"' + "line\n" * 2000 + '"\n2,3\n')
     with pytest.raises(TableError, match="cannot be taken apart into rows"):
         read_table(path)

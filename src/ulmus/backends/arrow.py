@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -12,31 +13,56 @@ from ulmus.exceptions import TableError
 
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
+# Whole numbers that float64 may not hold: those that it does not are ids, and stay text.
+_LONG = r"^[+-]?[0-9]{16,40}$"
 _GROUPED = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+|[0-9]+)(\.[0-9]*)?$"
 _COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
 
 
 # ---------------------------------------------------------------------- delimited text
-def delimited_cells(
-    source: Path | bytes, *, delimiter: str, encoding: str, width: int, block: int
-) -> tuple[list[Any], list[Any]]:
-    """The columns of a file, or of its content, as Arrow's text with the header among their cells.
+@dataclass
+class OddRows:
+    """Rows of a text file with more or fewer fields than there are columns, but for comments.
 
-    A row has ``width`` fields; those with more or fewer are counted by the second list, which has
-    Arrow's account of the first of them. ``block`` bytes, read at a time, hold the longest row. In
-    a single column an empty line is a blank cell.
+    ``numbers`` are their places among all rows, from 1, ``comments`` those of comment lines,
+    ``fields`` and ``text`` are of the first.
+    """
+
+    numbers: list[int] = field(default_factory=list)
+    comments: list[int] = field(default_factory=list)
+    fields: int = 0
+    text: str = ""
+
+    def add(self, number: int, row: Any) -> None:
+        """Keep the place of one more."""
+        if row.text.startswith("#"):
+            self.comments.append(number)
+            return
+        if not self.numbers:
+            self.fields, self.text = row.actual_columns, row.text
+        self.numbers.append(number - len(self.comments))
+
+
+def delimited_cells(
+    source: Path | bytes, *, delimiter: str, encoding: str, width: int, above: int, block: int
+) -> tuple[list[Any], OddRows]:
+    """The columns of a file, or of its content, as Arrow's text, and the rows that were skipped.
+
+    A row has ``width`` fields, and ``above`` lines come before the first. ``block`` bytes, read at
+    a time, hold the longest row. In a single column an empty line is a blank cell.
     """
     pyarrow = _arrow("cli", "csv")
     csv = pyarrow.csv
-    odd: list[Any] = []
+    odd = OddRows()
 
     def note(row: Any) -> str:
-        odd.append(None if odd else row)
+        odd.add(row.number - above, row)
         return "skip"
 
+    names = [f"f{j}" for j in range(width)]
     # With threads Arrow does not report the number of an odd row.
     read = csv.ReadOptions(
-        autogenerate_column_names=True, use_threads=False, encoding=encoding, block_size=block
+        column_names=names, skip_rows=above, use_threads=False, encoding=encoding, block_size=block
     )
     parse = csv.ParseOptions(
         delimiter=delimiter,
@@ -44,7 +70,7 @@ def delimited_cells(
         ignore_empty_lines=width > 1,
         invalid_row_handler=note,
     )
-    text = {f"f{j}": pyarrow.large_string() for j in range(width)}
+    text = dict.fromkeys(names, pyarrow.large_string())
     convert = csv.ConvertOptions(column_types=text, strings_can_be_null=False)
     packing = {".gz": "gzip", ".bz2": "bz2"}.get(getattr(source, "suffix", "").lower())
     try:
@@ -101,7 +127,15 @@ def _numbers(text: Any) -> Any:
     except pyarrow.ArrowInvalid:
         return None
     codes = pyarrow.compute.any(pyarrow.compute.match_substring_regex(text, _CODE)).as_py()
-    return None if codes else numbers
+    return None if codes or _is_rounded(text) else numbers
+
+
+def _is_rounded(text: Any) -> bool:
+    """Whether one of the cells is a whole number of more digits than float64 holds."""
+    pyarrow = _arrow("cli", "compute")
+    compute = pyarrow.compute
+    long = text.filter(compute.match_substring_regex(text, _LONG))
+    return any(int(float(cell)) != int(cell) for cell in long.to_pylist())
 
 
 def _ungrouped(text: Any, decimal_comma: bool) -> Any:
@@ -169,6 +203,12 @@ def parquet_columns(path: Path, missing: list[str]) -> dict[str, np.ndarray]:
         ) from error
 
 
+def write_parquet(stream: IO[bytes], columns: dict[str, list[Any]]) -> None:
+    """Columns as a Parquet file; None is a missing value."""
+    pyarrow = _arrow("cli", "parquet")
+    pyarrow.parquet.write_table(pyarrow.table(columns), stream)
+
+
 def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarray:
     pyarrow = _arrow("cli", "compute")
     kinds = pyarrow.types
@@ -176,6 +216,9 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
         column = column.cast(column.type.value_type)
     kind = column.type
     numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
+    if kinds.is_integer(kind) and not _holds(column):
+        column = column.cast(pyarrow.string())
+        kind = column.type
     if kinds.is_boolean(kind):
         column = pyarrow.compute.if_else(column, "True", "False")
     elif kinds.is_date(kind) or kinds.is_timestamp(kind):
@@ -193,6 +236,16 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
     distinct, codes = _distinct(column.cast(pyarrow.large_string()))
     text = _plain_text(distinct, missing).to_pylist()
     return np.array([*text, None], dtype=object).take(codes)
+
+
+def _holds(column: Any) -> bool:
+    """Whether float64 holds a column's whole numbers."""
+    pyarrow = _arrow("cli", "compute")
+    try:
+        column.cast(pyarrow.float64())
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
 
 
 def _brief(error: Exception) -> str:

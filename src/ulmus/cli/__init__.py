@@ -155,6 +155,17 @@ def _positive(text: str) -> int:
     return number
 
 
+def _percent(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 100:
+        raise argparse.ArgumentTypeError("must be between 0 and 100, such as 90")
+    return number
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _seed(text: str) -> int:
     number = int(text)
     if not 0 <= number < 2**32:
@@ -168,7 +179,7 @@ three commands, from a file to a picture:
   ulmus predict flowers.ulmus new.csv
   ulmus embed flowers.csv --plot --color kind
 """
-_DATA = "data DATA, --kind, --encoding NAME, --delimiter CHAR"
+_DATA = "data DATA, --kind, --encoding NAME, --delimiter CHAR, --header, --skip-bad-lines"
 # The function that runs each command, what it does, and its options.
 _COMMANDS = {
     "fit": (
@@ -177,12 +188,13 @@ _COMMANDS = {
         f"{_DATA}, --target NAME, --model FILE, --task, --unlabelled-blank, --seed, --force",
     ),
     "predict": (
-        "ulmus.cli.supervised.predict",
-        "predict the rows of a table, as CSV",
-        f"model MODEL, {_DATA}, --proba, --raw, --out FILE, --force",
+        "ulmus.cli.predicting.predict",
+        "predict the rows of a table, as CSV, JSON lines or Parquet",
+        f"model MODEL, {_DATA}, --keep NAMES, --append, --probabilities, --interval PERCENT, "
+        "--raw, --out FILE, --force",
     ),
     "evaluate": (
-        "ulmus.cli.supervised.evaluate",
+        "ulmus.cli.evaluating.evaluate",
         "compare predictions with a table that has the target",
         f"model MODEL, {_DATA}",
     ),
@@ -248,7 +260,22 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--model FILE": {"help": "where the model goes (default: DATA's name, .ulmus)"},
     "--task": {"choices": _TASKS, "default": "auto", "help": _GUESS},
     "--unlabelled-blank": {"help": "learn from rows with a blank target, even if few", **_YES},
-    "--proba": {"help": "a probability for each class too", **_YES},
+    "--header": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether the first row of DATA has the columns' names (default: found)",
+    },
+    "--skip-bad-lines": {"help": "leave out rows with too many or too few fields", **_YES},
+    "--keep NAMES": {
+        "type": _names,
+        "default": [],
+        "help": "columns of DATA to write too, such as a,b",
+    },
+    "--append": {"help": "write all columns of DATA, and the predictions after them", **_YES},
+    "--probabilities": {"help": "a probability for each class, not only the predicted one", **_YES},
+    "--interval PERCENT": {
+        "type": _percent,
+        "help": "beside a predicted number the interval that holds so many of new rows, such as 90",
+    },
     "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
     "-k/--clusters K": {"type": _positive, "required": True, "help": "how many clusters"},
     "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
@@ -261,7 +288,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append",
         "default": [],
     },
-    "--out FILE": {"help": "write the CSV here, not to standard output"},
+    "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
     "--rows": {"type": _positive, "default": 10_000, "help": "(default: %(default)s)"},
     "--units": {"type": _positive, "default": 1000, "help": "(default: %(default)s)"},

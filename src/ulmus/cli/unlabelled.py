@@ -21,7 +21,7 @@ from ulmus.cli.printing import (
     width,
     write_rows,
 )
-from ulmus.cli.supervised import read_data
+from ulmus.cli.reading import read_data
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering

@@ -360,6 +360,10 @@ def _tells_rows_apart(name: str, x: np.ndarray) -> bool:
     """Whether whole numbers count the rows from 0 or 1, or are an id that never comes twice."""
     if len(x) < _FEW_ROWS or (x != np.round(x)).any() or len(np.unique(x)) < len(x):
         return False
+    return names_rows(name) or bool(x.min() in (0, 1) and np.ptp(x) == len(x) - 1)
+
+
+def names_rows(name: str) -> bool:
+    """Whether a column is called as an id is: id, customer_id, PassengerId."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)
-    named = bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")
-    return bool(named or (x.min() in (0, 1) and np.ptp(x) == len(x) - 1))
+    return bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")

@@ -1,6 +1,7 @@
 """A table, and files of every kind as one; text is taken apart in `ulmus.tables.delimited`."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from ulmus.arguments import check_known, hint
 from ulmus.backends.arrow import parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.delimited import MISSING, look_at, read_delimited
+from ulmus.tables.delimited import Reading, read_delimited
+from ulmus.tables.header import MISSING
+from ulmus.tables.text_file import look_at
 from ulmus.typing import Rows
 
 _ENDINGS = {
@@ -60,6 +63,8 @@ class Table:
         Height, width and, for colour, 3, where the rows are images.
     files : tuple of str
         The images' files, one for each row.
+    numbers : ndarray, default=None
+        The rows' places in the file, from 1; None where they are all there.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class Table:
     decimal_comma: bool = False
     image_shape: tuple[int, ...] = ()
     files: tuple[str, ...] = ()
+    numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         if self.matrix is not None:
@@ -101,6 +107,11 @@ class Table:
             return replace(self, names=names, matrix=self.matrix[:, kept], image_shape=())
         return replace(self, names=names, columns={other: self.columns[other] for other in names})
 
+    @property
+    def row_numbers(self) -> np.ndarray:
+        """The rows' places in the file, from 1."""
+        return np.arange(1, len(self) + 1) if self.numbers is None else self.numbers
+
     def rows(self, index: np.ndarray) -> "Table":
         """The same with these rows only, by number or by a mask."""
         return replace(
@@ -109,6 +120,7 @@ class Table:
             matrix=None if self.matrix is None else self.matrix[index],
             target=None if self.target is None else self.target[index],
             files=tuple(np.array(self.files, dtype=object)[index]) if self.files else (),
+            numbers=self.row_numbers[index],
         )
 
     def _place(self, name: str) -> int:
@@ -124,6 +136,8 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    known: Collection[str] = (),
+    skip_bad_lines: bool = False,
     image_shape: tuple[int, ...] | None = None,
 ) -> Table:
     """The rows of a file or of a folder of images.
@@ -137,9 +151,13 @@ def read_table(
     encoding : str, default=None
         Encoding of text; None finds it.
     delimiter : str, default=None
-        What separates two fields of text; None finds it.
+        What separates two fields of text, a character, "tab" or "space"; None finds it.
     header : bool, default=None
-        Whether the first row of text has the columns' names; None is yes, unless it is all numbers.
+        Whether the first row of text has the columns' names; None judges by the rows below it.
+    known : collection of str, default=()
+        Names that are expected: a first row that has one of them is a header.
+    skip_bad_lines : bool, default=False
+        Whether rows of text with too many or too few fields are skipped; else they are an error.
     image_shape : tuple of int, default=None
         Height, width and, for colour, 3, that images are brought to; None finds one for all.
 
@@ -173,7 +191,8 @@ def read_table(
         if kind in _READERS:
             return _READERS[kind](path)
         delimiter = "\t" if delimiter is None and kind == "tsv" else delimiter
-        return Table(**read_delimited(path, encoding, delimiter, header))
+        how = Reading(encoding, delimiter, header, known, skip_bad_lines)
+        return Table(**read_delimited(path, how))
     except PermissionError as error:
         raise TableError(f"{path} may not be read: {error.strerror}.") from error
 

@@ -1,0 +1,121 @@
+"""``ulmus predict``: a prediction for each row, beside what tells the rows apart."""
+
+import shlex
+from argparse import Namespace
+from collections.abc import Iterable
+
+import numpy as np
+
+from ulmus.arguments import counted
+from ulmus.cli.printing import note, tell, watching
+from ulmus.cli.reading import load_model, read_for
+from ulmus.cli.results import Columns, check_result, plain_values, write_columns
+from ulmus.exceptions import InvalidInputError
+from ulmus.tables import Table, TableModel
+from ulmus.tables.columns import names_rows
+from ulmus.tables.encoder import as_text
+from ulmus.tables.header import each_once
+from ulmus.typing import Rows
+
+# Rows that are predicted between two movements of the bar.
+_AT_ONCE = 50_000
+
+
+def predict(options: Namespace) -> int:
+    """Print a prediction a row, with the row's number and what else is asked for."""
+    check_result(options.out, options.force)
+    model = load_model(options.model)
+    _check_wishes(model, options)
+    data = read_for(model, options)
+    beside = _beside(model, data, options)
+    found = _predicted(model, model.matrix(data), options)
+    for sentence in (*data.notes, *model.encoder.met):
+        note(sentence, options.quiet)
+    names, values = zip(*beside, *found.items(), strict=True)
+    columns: Columns = dict(zip(each_once(list(names)), values, strict=True))
+    write_columns(options, columns)
+    told = f"{counted(len(data), 'prediction')} of {model.target!r}"
+    result = {"target": model.target, "rows": len(data)}
+    if options.out:
+        return tell(options, {**result, "out": options.out}, f"{told}: {options.out}")
+    _say_next(model, data, told, options)
+    if not options.json:
+        return 0
+    if model.classes is not None:
+        result["classes"] = model.classes.tolist()
+    return tell(options, {**result, "columns": {n: plain_values(v) for n, v in columns.items()}})
+
+
+def _check_wishes(model: TableModel, options: Namespace) -> None:
+    if model.classes is None and options.probabilities:
+        raise InvalidInputError(
+            f"The model predicts numbers ({model.target!r}), which have no probabilities; leave "
+            "--probabilities out, or give --interval 90."
+        )
+    if options.interval is not None and not hasattr(model.estimator, "predict_interval"):
+        what = "a class" if model.classes is not None else "a number, from few labelled rows"
+        raise InvalidInputError(
+            f"The model predicts {what} ({model.target!r}), without intervals; leave --interval "
+            "out" + (", or give --probabilities." if model.classes is not None else ".")
+        )
+
+
+# ---------------------------------------------------------------------- columns
+def _beside(model: TableModel, data: Table, options: Namespace) -> list[tuple[str, np.ndarray]]:
+    """What tells the rows apart: number or file, ids, and columns that are asked for."""
+    files = np.array(data.files, dtype=object)
+    first = ("file", files) if data.files else ("row", data.row_numbers)
+    wanted = [*_ids(model, data), *options.keep]
+    names = data.names if options.append else dict.fromkeys(wanted)
+    return [first, *((name, data[name]) for name in names)]
+
+
+def _ids(model: TableModel, data: Table) -> Iterable[str]:
+    """Columns that the model does not use, and that are named as ids are."""
+    if data.matrix is not None:
+        return []
+    unused = set(data.names) - {*model.encoder.names, model.target}
+    return [name for name in data.names if name in unused and names_rows(name)]
+
+
+def _predicted(model: TableModel, X: Rows, options: Namespace) -> Columns:
+    """The predictions, and the probabilities or intervals that belong to them."""
+    rows = X.shape[0]
+    parts = [X[start : start + _AT_ONCE] for start in range(0, rows, _AT_ONCE)]
+    blocks = []
+    with watching("Predicting", options.quiet, steps=len(parts)) as step:
+        for k, part in enumerate(parts):
+            step(f"{min(k * _AT_ONCE, rows):,} of {counted(rows, 'row')}")
+            blocks.append(_block(model, part, options))
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _block(model: TableModel, X: Rows, options: Namespace) -> Columns:
+    y = np.asarray(model.estimator.predict(X))
+    if model.classes is None:
+        found = {"prediction": _rounded(y, 9)}
+        if options.interval is None:
+            return found
+        ends = np.asarray(model.estimator.predict_interval(X, coverage=options.interval / 100))
+        return found | {"lower": _rounded(ends[:, 0], 9), "upper": _rounded(ends[:, 1], 9)}
+    P = np.asarray(model.estimator.predict_proba(X), dtype=float)
+    chosen = P[np.arange(len(y)), np.searchsorted(model.classes, y)]
+    found = {"prediction": y, "probability": _rounded(chosen, 6)}
+    if options.probabilities:
+        names = (f"probability of {name}" for name in as_text(model.classes))
+        found |= {name: _rounded(p, 6) for name, p in zip(names, P.T, strict=True)}
+    return found
+
+
+def _rounded(values: np.ndarray, digits: int) -> np.ndarray:
+    """Numbers with so many digits; the others are noise, and differ from machine to machine."""
+    return np.array([float(f"{value:.{digits}g}") for value in values])
+
+
+# ---------------------------------------------------------------------- words
+def _say_next(model: TableModel, data: Table, told: str, options: Namespace) -> None:
+    text, command = "--out FILE writes them to a file.", None
+    if model.target in data.names and options.data != "-":
+        text = "the file has that column, so they can be compared:"
+        command = shlex.join(["ulmus", "evaluate", options.model, options.data])
+    note(f"{told}; {text}", options.quiet, command)

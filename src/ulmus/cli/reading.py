@@ -1,0 +1,59 @@
+"""What commands read: the model file, and the table that DATA and its options name."""
+
+import shutil
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from ulmus.cli.printing import watching
+from ulmus.exceptions import InvalidInputError, TableError
+from ulmus.persistence import load
+from ulmus.tables import Table, TableModel, read_table
+
+
+def load_model(path: str) -> TableModel:
+    """The model in a file, if it is one that reads tables."""
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise InvalidInputError(
+            f"{path} holds a {type(model).__name__}, which reads no tables; give a file that "
+            "`ulmus fit` wrote, or use ulmus.load in Python."
+        )
+    return model
+
+
+def read_for(model: TableModel, options: Namespace) -> Table:
+    """The table that a model is to be used on."""
+    known = () if model.encoder.width else model.encoder.names
+    return read_data(options, model.encoder.image_shape, known)
+
+
+def read_data(
+    options: Namespace, image_shape: tuple[int, ...] = (), known: Collection[str] = ()
+) -> Table:
+    """The table that a command's DATA and its options name; "-" is CSV on standard input.
+
+    ``known`` are names that a model expects in the header.
+    """
+    how: dict[str, Any] = {
+        "encoding": options.encoding,
+        "delimiter": options.delimiter,
+        "header": options.header,
+        "known": known,
+        "skip_bad_lines": options.skip_bad_lines,
+    }
+    with watching("Reading", options.quiet):
+        if options.data != "-":
+            shape = image_shape or None
+            return read_table(options.data, kind=options.kind, image_shape=shape, **how)
+        with tempfile.TemporaryDirectory(prefix="ulmus-") as folder:
+            path = Path(folder) / "stdin"
+            with path.open("wb") as stream:
+                shutil.copyfileobj(sys.stdin.buffer, stream)
+            try:
+                return read_table(path, kind=options.kind or "csv", **how)
+            except TableError as error:
+                raise TableError(str(error).replace(str(path), "Standard input")) from error
