@@ -33,7 +33,7 @@ _NUMBERS, _COPIES = 2**22, 8
 def block_rows(width: int, itemsize: int, extra: int = 0, device: bool = False) -> int:
     """How many rows of ``width`` units (and ``extra`` further columns) fit the memory budget.
 
-    On a device there is no cache to stay in, and a block is as large as it may be.
+    On a device there is no cache to stay in, so a block takes the whole budget.
     """
     limit = int(get_config()["working_memory"] * 2**20)
     budget = limit if device else min(limit, max(_SMALLEST_BUDGET, 2 * width**2))
@@ -170,7 +170,7 @@ class Hidden(UnderLayer):
         if not fits(len(self), self.width, self.itemsize):
             return self
         rows = self.layer(gathered(self.X))
-        return Hidden(KeptRows(self.width, self.layer.dtype, self.offset), rows)
+        return Hidden(GivenRows(self.width, self.layer.dtype, self.offset), rows)
 
 
 @dataclass(frozen=True)
@@ -227,73 +227,40 @@ class Stored:
 
     def take(self, rows: np.ndarray) -> "Stored":
         """Some of the rows."""
-        if not is_numpy(self.X):
-            return Stored([self._taken(rows)])
-        found = np.empty((self.width, len(rows)), self.dtype)
-        start = 0
-        for tile in self.tiles:
-            here = np.flatnonzero((rows >= start) & (rows < start + tile.shape[1]))
-            found[:, here] = tile[:, rows[here] - start]
-            start += tile.shape[1]
-        return Stored([found])
-
-    def _taken(self, rows: np.ndarray) -> Array:
-        """Some of the rows on a device, where not every library writes by their numbers."""
-        order, parts, start = np.argsort(rows, kind="stable"), [], 0
-        for tile in self.tiles:
-            here = rows[order][(rows[order] >= start) & (rows[order] < start + tile.shape[1])]
-            parts.append(take(tile, here - start, axis=1))
-            start += tile.shape[1]
-        return take(namespace(self.X).concat(parts, axis=1), np.argsort(order), axis=1)
+        ends = np.cumsum([tile.shape[1] for tile in self.tiles])
+        order = np.argsort(rows, kind="stable")
+        cuts = np.split(rows[order], np.searchsorted(rows[order], ends[:-1]))
+        parts = [
+            take(tile, cut - end + tile.shape[1], axis=1)
+            for tile, cut, end in zip(self.tiles, cuts, ends, strict=True)
+        ]
+        # Taken twice, because not every library writes to columns by their numbers.
+        found = namespace(self.X).concat(parts, axis=1)
+        return Stored([take(found, np.argsort(order), axis=1)])
 
 
 @dataclass(frozen=True)
-class ScaledColumns:
-    """A layer whose hidden rows are given: it only multiplies their columns."""
-
-    factors: Array
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return int(self.factors.shape[0])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of the columns."""
-        return self.factors.dtype
-
-    @property
-    def offset(self) -> float:
-        """Nothing is left out."""
-        return 0.0
-
-    def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """The rows, scaled."""
-        return np.multiply(X, self.factors, out=out) if is_numpy(X) else X * self.factors
-
-    def units(self, columns: slice) -> "ScaledColumns":
-        """Some of the columns."""
-        return ScaledColumns(self.factors[columns])
-
-
-@dataclass(frozen=True)
-class KeptRows:
-    """A layer whose hidden rows are given as they are."""
+class GivenRows:
+    """The layer of hidden rows that exist already; ``factors``, if any, multiply their columns."""
 
     width: int
     dtype: DType
     offset: float = 0.0
     columns: slice | None = None
+    factors: Array | None = None
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """A copy of the rows: their readers scale them in place."""
+        """A copy of the rows, because their readers scale them in place."""
         X = X if self.columns is None else X[:, self.columns]
+        if self.factors is not None:
+            return np.multiply(X, self.factors, out=out) if is_numpy(X) else X * self.factors
         if out is None:
             return namespace(X).asarray(X, copy=True)
         out[...] = X
         return out
 
-    def units(self, columns: slice) -> "KeptRows":
+    def units(self, columns: slice) -> "GivenRows":
         """Some of the columns."""
-        return replace(self, width=len(range(*columns.indices(self.width))), columns=columns)
+        width = len(range(*columns.indices(self.width)))
+        factors = None if self.factors is None else self.factors[columns]
+        return replace(self, width=width, columns=columns, factors=factors)

@@ -23,6 +23,7 @@ from ulmus.backends.linalg import column_major, eigh, matmul, qr
 from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
 from ulmus.hidden import rows_at_once
 from ulmus.methods.dual import RowSpace, row_space
+from ulmus.methods.iterative import ratio
 from ulmus.methods.quadratic_penalty import (
     Eigenbasis,
     QuadraticPenalty,
@@ -56,7 +57,7 @@ class Classes:
         xp = namespace(totals)
         # After forgetting, sums this small are rounding.
         totals = xp.where(totals > _EPS * xp.sum(totals), totals, 0.0 * totals)
-        return cls(cross * _inverse(xp.sqrt(totals)), totals)
+        return cls(ratio(cross, xp.sqrt(totals)), totals)
 
 
 @dataclass(frozen=True)
@@ -113,10 +114,9 @@ class Recoding:
         mm = matmul(own**2 * self.theta, gain) / Nt
         hd, dd = hh - hm, hh - 2.0 * hm + mm
         u = unit[:, None]
-        # A class of one row has no scatter, and none to lose.
-        alone = Nt - u <= _EPS * Nt
-        share = xp.where(alone, 0.0 * Nt, u * Nt) / xp.where(alone, 0.0 * Nt + 1.0, Nt - u)
-        v = lam * share
+        # A class of one row has no scatter to lose.
+        rest = xp.where(Nt - u <= _EPS * Nt, 0.0 * Nt, Nt - u)
+        v = lam * ratio(u * Nt, rest)
         rest = 1.0 - v * dd
         whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
         Z, T = self.targets, coded(ClassTargets(codes, N.shape[0]), slice(None), phi.dtype)
@@ -245,12 +245,6 @@ def _codes(problem: Problem, rows: Any) -> Array:
     """The class of each row."""
     assert isinstance(problem.targets, ClassTargets)
     return take(problem.targets.codes, rows)
-
-
-def _inverse(x: Array) -> Array:
-    """1/x, and zero where x is zero."""
-    xp = namespace(x)
-    return xp.where(x > 0, 1.0 + 0.0 * x, 0.0 * x) / xp.where(x > 0, x, 0.0 * x + 1.0)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.graphs import laplacian
-from ulmus.hidden import Hidden, KeptRows
+from ulmus.hidden import GivenRows, Hidden
 from ulmus.methods.class_scatter import Points
 from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
 from ulmus.methods.quadratic_penalty import Eigenbasis, rounding_of
@@ -90,7 +90,7 @@ class Geometry:
         if len(self.H) >= self.H.width:
             return replace(self, H=self.H.kept()), None
         span, rows = reduced_basis(self.H)
-        H = Hidden(KeptRows(rows.shape[1], rows.dtype), rows)
+        H = Hidden(GivenRows(rows.shape[1], rows.dtype), rows)
         return replace(self, H=H, units=self.width), span
 
 

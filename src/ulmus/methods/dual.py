@@ -54,8 +54,10 @@ class RowSpace(ABC):
     """A problem's rows, of which the dual needs only the products.
 
     ``root`` is √c, ``part`` the part of c a row loses when it is left out, and T the targets.
-    Where there is an intercept, ``level`` is their mean and ``mean`` that of the hidden rows, or
-    of the rows of the kernel; zero otherwise.
+    Where there is an intercept, ``level`` is their mean and ``mean`` that of ``whole``; zero
+    otherwise. ``whole`` is H or the kernel matrix. ``rounding`` is how far the eigenvalues of K
+    may be off before it is factored; without ``definite`` its negative ones are set to zero
+    instead of refused.
     """
 
     root: Array
@@ -64,6 +66,9 @@ class RowSpace(ABC):
     level: Array
     intercept: bool
     mean: Array
+    whole: Array
+    rounding: float = 0.0
+    definite: bool = True
 
     @abstractmethod
     def products(self) -> Array:
@@ -71,21 +76,7 @@ class RowSpace(ABC):
 
     @abstractmethod
     def coef(self, alpha: Array) -> Array:
-        """β = Bᵀα, or what stands for it."""
-
-    def center(self, coef: Array) -> Array:
-        """What the mean row maps to."""
-        return self.mean @ coef
-
-    @property
-    def rounding(self) -> float:
-        """How far the eigenvalues of K may be off before it is factored."""
-        return 0.0
-
-    @property
-    def definite(self) -> bool:
-        """Whether a negative eigenvalue of K is an error; else its direction is left out."""
-        return True
+        """β = Bᵀα, or the dual coefficients where rows are known by their kernel alone."""
 
     @property
     def S(self) -> Array:
@@ -123,65 +114,44 @@ class RowSpace(ABC):
         part, own = xp.reshape(take(self.part, every), column), diagonal
         if self.intercept:
             own = own - xp.reshape(take(self.share, every), column) / (lift + ridge)
-        # Part of a row stays: its leverage shrinks by the part that leaves.
-        rest = (1.0 - part) / ridge + part * own
-        # Of a row that no other resembles nothing is left.
-        rest = xp.maximum(rest, _ROUNDING * diagonal)
+        # Part of a row stays: its leverage shrinks by the part that leaves. For a row that no
+        # other resembles the difference is rounding.
+        rest = xp.maximum((1.0 - part) / ridge + part * own, _ROUNDING * diagonal)
         root = xp.reshape(take(self.root[:, 0], every), (-1, *[1] * (alpha.ndim - 1)))
         return alpha / rest[..., None] / root
 
 
-@dataclass(frozen=True)
 class HiddenRows(RowSpace):
-    """Fewer rows than units: the hidden rows whole, and their mean."""
-
-    H: Array
+    """Fewer rows than units: all hidden rows."""
 
     def products(self) -> Array:
         """BBᵀ, some units at a time."""
-        products = Gram(self.H.shape[0], self.H)
-        for _, B in self._columns():
+        products = Gram(self.whole.shape[0], self.whole)
+        for B in self._columns():
             products.add(B.T)
         return products.total()
 
     def coef(self, alpha: Array) -> Array:
         """β = Bᵀα."""
-        parts = [matmul(B.T, alpha) for _, B in self._columns()]
-        return namespace(alpha).concat(parts)
+        return namespace(alpha).concat([matmul(B.T, alpha) for B in self._columns()])
 
-    def _columns(self) -> Iterator[tuple[slice, Array]]:
+    def _columns(self) -> Iterator[Array]:
         """B = √c (H − mean) in float64, some units at a time."""
-        n, h = self.H.shape
+        n, h = self.whole.shape
         for units in row_blocks(h, block_rows(n, 8)):
-            H = self.H[:, units] - self.mean[units] if self.intercept else self.H[:, units]
-            yield units, H * self.root
+            H = self.whole[:, units]
+            yield (H - self.mean[units] if self.intercept else H) * self.root
 
 
-@dataclass(frozen=True)
 class KernelRows(RowSpace):
     """Rows known by their kernel alone; β is stated by its dual coefficients √c α."""
 
-    K: Array
-    entry: float
-    inner: bool = True
-
-    @property
-    def definite(self) -> bool:
-        """Whether the kernel is an inner product."""
-        return self.inner
-
-    @property
-    def rounding(self) -> float:
-        """√n times how far an entry may be off, which is ``entry``."""
-        return self.entry * float(np.sqrt(self.root.shape[0]))
-
     def products(self) -> Array:
         """√c K √c. Takes K's memory."""
-        K = self.K
+        K = self.whole
         if self.intercept:
-            share = self.share
             K -= self.mean
-            K -= self.mean[:, None] - float(share @ self.mean)
+            K -= self.mean[:, None] - float(self.share @ self.mean)
         K *= self.root
         K *= self.root.T
         return K
@@ -205,13 +175,15 @@ def row_space(problem: Problem) -> RowSpace:
         T,
         share @ T,
         problem.intercept,
-        # A product in float64 needs a copy of the rows, which only an intercept is worth.
+        # A product in float64 copies the rows, so it is made for an intercept alone.
         share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole),
+        whole,
     )
     if isinstance(problem.H, KernelMatrix):
         size = float(xp.max(xp.abs(weight * xp.linalg.diagonal(whole))))
-        return KernelRows(*rows, whole, eps(problem.H.dtype) * size, problem.H.definite)
-    return HiddenRows(*rows, whole)
+        rounding = eps(problem.H.dtype) * size * float(np.sqrt(whole.shape[0]))
+        return KernelRows(*rows, rounding, problem.H.definite)
+    return HiddenRows(*rows)
 
 
 def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
@@ -271,8 +243,8 @@ class RowSpectrum(Eigenbasis):
         """The error of leaving out every row at every C."""
         tally = Tally(self.problem, grid)
         if self.problem.reweighs:
-            for part in _reweighted(self.rows, self.problem, self._among, grid):
-                tally.add(*part)
+            for left in _reweighted(self.rows, self.problem, self._among, grid):
+                tally.add(*left)
             return tally.path()
         (n, m), U = self.cross.shape, self.basis
         ridges = from_numpy(np.array([self.ridge(C) for C in grid.tolist()]), self.values)
@@ -395,5 +367,5 @@ def _solution(
     path: ErrorPath | None = None,
 ) -> Solution:
     every = np.arange(residual.shape[0])
-    intercept = rows.level - rows.center(coef)
+    intercept = rows.level - rows.mean @ coef
     return Solution(coef, intercept, C, method, every, rows.T - residual, path)

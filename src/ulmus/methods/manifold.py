@@ -35,8 +35,6 @@ from ulmus.sources.source import OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-__all__ = ["GraphSolution", "Manifold", "manifold_primal"]
-
 # Random vectors of the preconditioner.
 _SKETCH = 100
 
@@ -84,7 +82,10 @@ class Manifold:
         if solver == "spectral":
             return self._spectral(source, reason)
         C, lam = float(self.C[0]), float(self.lam[0])
-        return {"direct": _direct, "cg": self._iterated}[solver](source, C, lam, reason)
+        if solver == "cg":
+            return self._iterated(source, C, lam, reason)
+        M = manifold_gram(source.rows(), source.laplacian, source.watch)
+        return GraphSolution.of(manifold_primal(source.labelled(), M, C, lam), reason)
 
     def _solver(self, source: OnGraph) -> tuple[str, str]:
         """Which way of solving, and why."""
@@ -154,19 +155,10 @@ class Manifold:
         return GraphSolution.of(solution, reason, steps=found.steps)
 
 
-def _direct(source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
-    """One C and λ by one Cholesky factorisation."""
-    M = manifold_gram(source.rows(), source.laplacian, source.watch)
-    return GraphSolution.of(manifold_primal(source.labelled(), M, C, lam), reason)
-
-
 def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
     """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
-    moments, every, penalty = (
-        problem.moments(),
-        np.arange(len(problem.H)),
-        _Smoothness(np.array([C]), M, lam),
-    )
+    moments, every = problem.moments(), np.arange(len(problem.H))
+    penalty = _Smoothness(np.array([C]), M, lam)
     frame, factor = problem.frame(moments), penalty.root(moments, problem, C)
     coef = factor.solve(frame.cross)
     loo = left_out(problem, moments, C, every, penalty, factor)

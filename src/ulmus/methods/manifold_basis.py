@@ -27,24 +27,13 @@ from ulmus.backends.namespace import (
 )
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.hidden import Hidden, ScaledColumns, block_rows, fits, row_blocks, rows_at_once
+from ulmus.hidden import GivenRows, Hidden, block_rows, fits, row_blocks, rows_at_once
 from ulmus.methods.dual import RowSpectrum, row_space
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.targets import Targets, coded
 from ulmus.typing import Array
-
-__all__ = [
-    "Labelled",
-    "ManifoldBasis",
-    "basis_of",
-    "manifold_basis",
-    "manifold_gram",
-    "point",
-    "reduced_basis",
-    "surface",
-]
 
 Watch = Callable[[float, float | None], None] | None
 # Validation rows H_v V and their targets.
@@ -80,8 +69,8 @@ def manifold_basis(
         return basis_of(manifold_gram(H, laplacian, watch))
     span, rows = reduced_basis(H)
     smooth = laplacian.placed(rows, rows.dtype) @ rows
-    w, V = eigh(_symmetric(matmul(rows.T, smooth)), overwrite=True)
-    return ManifoldBasis(matmul(span, V), namespace(w).clip(w, min=0.0))
+    found = basis_of(_symmetric(matmul(rows.T, smooth)))
+    return replace(found, basis=matmul(span, found.basis))
 
 
 def basis_of(M: Array) -> ManifoldBasis:
@@ -165,7 +154,8 @@ class Labelled:
 
     def problem(self, lam: float) -> Problem:
         """The plain ridge problem that λ leads to."""
-        H = Hidden(ScaledColumns(self.basis.scales(lam)), self.rows)
+        scales = self.basis.scales(lam)
+        H = Hidden(GivenRows(scales.shape[0], scales.dtype, factors=scales), self.rows)
         return Problem(H, self.targets, self.weight)
 
 

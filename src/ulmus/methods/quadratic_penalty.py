@@ -113,12 +113,6 @@ def rounding_of(moments: Moments, V: Array) -> Array:
     return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
-def ridge_root(moments: Moments, problem: Problem, C: float) -> Root:
-    """(G + I/C)^(−½), by the eigenbasis where rounding is as large as 1/C."""
-    factor = sound_factor(problem.frame(moments).gram, C)
-    return spectrum(moments, problem).root(C) if factor is None else factor
-
-
 def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | None:
     """The factor of G + I/C, or None where rounding in G is as large as 1/C.
 
@@ -210,8 +204,9 @@ class QuadraticPenalty:
         return coef, frame.intercept(coef)
 
     def root(self, moments: Moments, problem: Problem, C: float) -> Root:
-        """A^(−½) at one C."""
-        return ridge_root(moments, problem, C)
+        """A^(−½) at one C, by the eigenbasis where rounding is as large as 1/C."""
+        factor = sound_factor(problem.frame(moments).gram, C)
+        return spectrum(moments, problem).root(C) if factor is None else factor
 
     def residuals(
         self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
