@@ -172,7 +172,7 @@ def test_parquet_without_pyarrow(monkeypatch):
 
 # ---------------------------------------------------------------- what cannot be used
 def test_files_and_arrays_that_cannot_be_used(tmp_path):
-    with pytest.raises(InvalidInputError, match="150 rows, and its targets or weights 149"):
+    with pytest.raises(InvalidInputError, match="X has 150 rows, and y or the weights 149"):
         batches.from_arrays(X, y[:-1])
     with pytest.raises(InvalidParameterError, match="rows=0"):
         batches.from_arrays(X, y, rows=0)
@@ -180,7 +180,7 @@ def test_files_and_arrays_that_cannot_be_used(tmp_path):
     with pytest.raises(InvalidInputError, match="no CSR matrix but coo"):
         batches.from_csr(tmp_path / "coo.npz", y)
     sp.save_npz(tmp_path / "csr.npz", SPARSE)
-    with pytest.raises(InvalidInputError, match="150 rows, and y or its weights 3"):
+    with pytest.raises(InvalidInputError, match="150 rows, and y or the weights 3"):
         batches.from_csr(tmp_path / "csr.npz", y[:3])
 
 

@@ -1,7 +1,7 @@
 """Data sets larger than memory, as batches that `fit` of the ridge-based estimators takes.
 
 Each function gives an iterable of pairs (X, y), or of triples (X, y, sample_weight), that can be
-read as often as one likes. Only the batch at work is in memory.
+read any number of times. Only one batch is in memory at a time.
 """
 
 import bz2
@@ -30,7 +30,7 @@ _BYTES = 32 * 2**20
 
 
 class Batches:
-    """Batches that can be read as often as one likes; they have a length where it is known.
+    """Batches that can be read any number of times; they have a length where it is known.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Batches:
 
     def __len__(self) -> int:
         if self._length is None:
-            raise TypeError("how many batches there are is not known before they are read")
+            raise TypeError("the number of batches is not known before they are read")
         return self._length
 
 
@@ -101,10 +101,7 @@ def from_arrays(X: Rows, y: Any, sample_weight: Any = None, *, rows: int | None 
     1.0
     """
     n = X.shape[0]
-    columns = [y] if sample_weight is None else [y, sample_weight]
-    for column in columns:
-        if len(column) != n:
-            raise InvalidInputError(f"X has {n} rows, and its targets or weights {len(column)}.")
+    columns = _beside("X", n, y, sample_weight)
     width = (X.nnz // max(n, 1) + 1) * 16 if is_sparse(X) else X.shape[1] * X.dtype.itemsize
     size = _rows(rows, width)
 
@@ -134,17 +131,17 @@ def from_parquet(
     Parameters
     ----------
     source : str, path, list of paths or pyarrow.dataset.Dataset
-        What is read.
+        The data.
     target : str or list of str
         The column, or the columns, of the targets.
     columns : list of str, default=None
         The columns of X; None is all others.
     sample_weight : str, default=None
-        The column that says how often each row counts.
+        The column of sample weights.
     rows : int, default=None
         Rows in a batch; None is as many as are 32 MiB.
     dtype : float32, float64 or None, default=None
-        Precision of X; None is what holds all its columns.
+        Precision of X; None is the least that holds all columns.
 
     Returns
     -------
@@ -218,10 +215,7 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     """
     (n, width), stored = _csr_shape(path)
     size = _rows(rows, (stored // max(n, 1) + 1) * 16)
-    columns = [y] if sample_weight is None else [y, sample_weight]
-    for column in columns:
-        if len(column) != n:
-            raise InvalidInputError(f"{path} has {n} rows, and y or its weights {len(column)}.")
+    columns = _beside(path, n, y, sample_weight)
 
     def make() -> Iterator[Any]:
         with Path(path).open("rb") as file, _damage_named(path), ExitStack() as stack:
@@ -289,7 +283,7 @@ def from_svmlight(
 
     def make() -> Iterator[Any]:
         with opened(path, "rb") as file:
-            # Whole lines: scikit-learn's own offsets read a line that spans a whole cut twice.
+            # Whole lines: with scikit-learn's own offsets a line longer than a part is read twice.
             while lines := file.readlines(step):
                 part = io.BytesIO(b"".join(lines))
                 yield load_svmlight_file(
@@ -297,6 +291,15 @@ def from_svmlight(
                 )
 
     return Batches(make)
+
+
+def _beside(rows: Any, n: int, y: Any, sample_weight: Any) -> list[Any]:
+    """The targets, and the weights if there are any; refused where their number is not n."""
+    columns = [y] if sample_weight is None else [y, sample_weight]
+    for column in columns:
+        if len(column) != n:
+            raise InvalidInputError(f"{rows} has {n} rows, and y or the weights {len(column)}.")
+    return columns
 
 
 def _csr_shape(path: Any) -> tuple[tuple[int, int], int]:
@@ -313,7 +316,7 @@ def _csr_shape(path: Any) -> tuple[tuple[int, int], int]:
 
 @contextmanager
 def _damage_named(path: Any) -> Iterator[None]:
-    """Errors about a file's bytes as one that names the file."""
+    """Errors about a file's bytes as one error that names the file."""
     try:
         yield
     except InvalidInputError:

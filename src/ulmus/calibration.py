@@ -4,9 +4,10 @@ Leave-one-out decision values are as unbiased as a validation set's, so the
 temperature a of softmax(a f) is fitted to them. One positive number leaves every
 order as it was: the likeliest class is always the predicted one.
 
-Of many or unequal classes some are named too boldly and others too timidly. So from three classes
-on each has a scale and a bias beside the temperature, drawn to one and zero (vector scaling). Where
-another class is then likelier than the predicted one, both are equally likely.
+With many or unequal classes, some are over-confident and others under-confident. So from three
+classes on each has a scale and a bias beside the temperature, penalised towards one and zero
+(vector scaling). Where another class then has a larger probability than the predicted one, both
+get the same.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from ulmus.backends.namespace import eps, from_numpy, namespace
 from ulmus.targets import chosen
 from ulmus.typing import Array
 
-# log a: from probabilities that are all but equal to ones that are all but certain.
+# Bounds of log a: probabilities from nearly equal to nearly zero and one.
 _BOUNDS = (-7.0, 7.0)
 # The range of every fitted a.
 TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
@@ -23,28 +24,20 @@ TEMPERATURES = (float(np.exp(_BOUNDS[0])), float(np.exp(_BOUNDS[1])))
 _LARGEST_EXPONENT = 700.0
 # Newton's method on log a ends at a step of this size; it takes five to seven.
 _NEWTON_STEP, _NEWTON_STEPS = 1e-6, 100
-# How strongly scales and biases are drawn to one and zero: as the loss of so many rows. On half of
-# the visible tables 3 and 10 were best by log loss, and 10 on more of them.
+# Strength of the penalty on scales and biases, in rows. On half of the visible tables 3 and 10 had
+# the least log loss, and 10 on more of them.
 _DRAWN = 10.0
-# Rows there must be for each class before it has a scale and a bias of its own.
+# Fewest rows a class, on average, for scales and biases.
 _ROWS_PER_CLASS = 10.0
 # The range of every scale, and of every bias.
 SCALES, BIASES = (0.1, 10.0), (-20.0, 20.0)
 
 
 def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:
-    """The a > 0 under which softmax(a F), or expit(a F), makes the codes likeliest.
+    """The a > 0 that maximises the likelihood of the codes under softmax(a F), or expit(a F).
 
-    Each row is taken to be right with probability (N + 1)/(N + 2), as Platt does:
-    a few rows that are all right are no proof of certainty.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> F = np.tile([[-1.0], [1.0], [1.0], [1.0]], (1000, 1))
-    >>> a = temperature(F, np.tile([0, 1, 1, 0], 1000))  # three of four are right
-    >>> bool(abs(a - np.log(3)) < 0.01)
-    True
+    Targets are smoothed to (N + 1)/(N + 2), as Platt does, so that a few correct rows do not give
+    probabilities of one.
     """
     return float(temperatures(F[None], codes, weight)[0])
 
@@ -78,7 +71,7 @@ def class_scaling(
         step = np.linalg.solve(curvature, slope)
         if np.abs(step).max() < _NEWTON_STEP:
             break
-        # A whole step may be too far where few rows tell; half of it is not, sooner or later.
+        # With few rows a Newton step may be too long; it is halved until the loss falls.
         while _scaled_loss(found - step, Z, T, c)[0] > loss and np.abs(step).max() > _NEWTON_STEP:
             step = step / 2.0
         found = found - step

@@ -99,7 +99,7 @@ class UnderLayer:
 
     @property
     def offset(self) -> float:
-        """What the blocks are short of."""
+        """The constant that is left out of the blocks: H is a block plus this."""
         return self.layer.offset
 
     @property
@@ -147,7 +147,7 @@ class Hidden(UnderLayer):
                 self.watch(rows.stop, len(self))
 
     def all(self) -> Array:
-        """The whole of H, offset and all; for when it is known to fit."""
+        """The whole of H, offset included; for when it is known to fit."""
         H = self.layer(gathered(self.X))
         if self.layer.offset:
             H += self.layer.offset
@@ -175,9 +175,9 @@ class Hidden(UnderLayer):
 
 @dataclass(frozen=True)
 class Stored:
-    """Hidden rows that are there already, as tiles: each some rows of H, turned on their side.
+    """Hidden rows in memory, as tiles: each is the transpose of some rows of H.
 
-    It stands for a ``Hidden`` wherever one is solved over.
+    It has the properties and methods of `Hidden` that solvers use.
     """
 
     tiles: list[Array]
@@ -187,22 +187,18 @@ class Stored:
 
     @property
     def width(self) -> int:
-        """Columns of H."""
         return int(self.tiles[0].shape[0])
 
     @property
     def dtype(self) -> DType:
-        """Precision of H."""
         return self.tiles[0].dtype
 
     @property
     def offset(self) -> float:
-        """Nothing is left out."""
         return 0.0
 
     @property
     def size(self) -> int:
-        """Rows in a block."""
         return max(int(tile.shape[1]) for tile in self.tiles)
 
     @property
@@ -211,7 +207,7 @@ class Stored:
         return self.tiles[0]
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Each tile's rows and a copy of it, for the solvers scale blocks in place."""
+        # A tile is copied, because solvers scale blocks in place.
         xp, start = namespace(self.X), 0
         buffer = xp.empty((self.width, self.size), dtype=self.dtype, device=self.X.device)
         for tile in self.tiles:
@@ -222,11 +218,9 @@ class Stored:
             start = rows.stop
 
     def all(self) -> Array:
-        """The whole of H."""
         return namespace(self.X).concat([tile.T for tile in self.tiles])
 
     def take(self, rows: np.ndarray) -> "Stored":
-        """Some of the rows."""
         ends = np.cumsum([tile.shape[1] for tile in self.tiles])
         order = np.argsort(rows, kind="stable")
         cuts = np.split(rows[order], np.searchsorted(rows[order], ends[:-1]))

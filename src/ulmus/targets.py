@@ -88,33 +88,26 @@ class ValueTargets:
 
     @property
     def array(self) -> Array:
-        """The values, which live where the targets do."""
         return self.values
 
     @property
     def width(self) -> int:
-        """The target columns."""
         return int(self.values.shape[1])
 
     @property
     def outputs(self) -> int:
-        """The target columns."""
         return self.width
 
     def encoded(self, Y: Array) -> Array:
-        """Y as it is."""
         return Y
 
     def placed(self, like: Array) -> "ValueTargets":
-        """The same where ``like`` lives."""
         return replace(self, values=placed(self.values, like))
 
     def take(self, rows: Any) -> "ValueTargets":
-        """Those of some rows."""
         return replace(self, values=take(self.values, rows))
 
     def block(self, rows: Any, dtype: DType) -> Array:
-        """The rows of Y."""
         return namespace(self.values).astype(take(self.values, rows), dtype, copy=False)
 
 

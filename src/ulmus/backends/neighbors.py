@@ -28,9 +28,9 @@ from ulmus.typing import Array, Rows, Seed
 
 # Squared distances that are in memory at once, on the host and on a device.
 _ENTRIES, _DEVICE_ENTRIES = 2**25, 2**28
-# Of every so many rows the nearest is looked for first.
+# Rows of a group, whose nearest is searched first.
 _GROUP = 32
-# Candidates beyond twice those asked for: a projection brings some too near.
+# Candidates beyond twice the number of neighbours, because distances shrink in a projection.
 _SPARE = 6
 # Columns past which projecting pays, and past which finding the directions does not.
 _NARROW, _WIDE = 100, 4000
@@ -54,10 +54,10 @@ def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
 
 
 def joined_copies(distances: Any, X: Rows) -> Any:
-    """The distances, and a stored zero from each row to the first of its copies.
+    """The distances, and a stored zero from each row to the first row that equals it.
 
-    Only where copies outnumber the neighbours: which of them are named is chance there, and rows
-    that are the same would lie in several parts of the graph.
+    Only for rows with more copies than neighbours: which copies are its neighbours is arbitrary,
+    and equal rows could end up in several components of the graph.
     """
     D = sp.csr_array(distances)
     crowded = np.flatnonzero(D.max(axis=1).toarray().ravel() == 0.0)
@@ -78,7 +78,7 @@ def joined_copies(distances: Any, X: Rows) -> Any:
 
 
 def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
-    """F with the mean over rows of X that are the same in place of each of theirs."""
+    """F averaged over rows of X that are equal."""
     first: dict[bytes, int] = {}
     group = np.array([first.setdefault(name, len(first)) for name in _names(X)])
     if len(first) == len(group):
@@ -105,7 +105,7 @@ def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:
 
 
 def paired_neighbors(X: Rows, k: int, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same as rows, columns and distances, of so few rows that every distance is found."""
+    """The same as rows, columns and distances, from all pairwise distances."""
     n = X.shape[0]
     with _suitable(metric):
         D = pairwise_distances(X, metric=metric)
@@ -131,24 +131,32 @@ def exact_neighbors(X: Array, k: int) -> Any:
 
     ‖x − y‖² = ‖x‖² + ‖y‖² − 2xᵀy comes from one product, of which only the nearest few of each
     row are kept and measured again, exactly. The product is first made of the rows' projections
-    onto the directions they vary most in: rows that are far apart there are so altogether. Rows
-    for which that, or rounding, leaves a doubt are searched once more without it. On a device,
-    which searches a row of a product as fast as it makes it, there is no projection.
+    onto their main directions of variance: rows that are far apart there are far apart altogether.
+    Rows for which the projection or rounding leaves a doubt are searched again without projection.
+    On a device a product costs no more than its search, so there is no projection.
     """
     if not is_numpy(X):
         return _neighbors_there(X, k)
-    n = X.shape[0]
-    X = X - X.mean(axis=0)
-    distances, columns = np.empty((n, k), X.dtype), np.empty((n, k), np.int64)
-    rows = np.arange(n)
+    X, rows = X - X.mean(axis=0), np.arange(X.shape[0])
+    distances, columns = np.empty((len(X), k), X.dtype), np.empty((len(X), k), np.int64)
     for shadow in (_projected(X), X):
         if shadow is not None and len(rows):
             rows = _settle(X, shadow, rows, distances, columns)
-    for row in rows:
-        distances[row], columns[row] = _searched(X, row, k)
-    return sp.csr_array(
-        (distances.ravel(), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
-    )
+    return _graph(X, distances, columns, rows)
+
+
+def _graph(X: Array, distances: np.ndarray, columns: np.ndarray, unsure: np.ndarray) -> Any:
+    """The distances as a CSR array; rows that are ``unsure`` are searched again, each by itself."""
+    n, k = distances.shape
+    for row in unsure.tolist():
+        gap = X - X[row : row + 1, :]
+        squares = np.array(to_numpy(_row_squares(gap)))
+        squares[row] = np.inf
+        nearest = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
+        columns[row] = nearest[np.argsort(squares[nearest], kind="stable")[:k]]
+        distances[row] = np.sqrt(squares[columns[row]])
+    ends = np.arange(0, n * k + 1, k)
+    return sp.csr_array((distances.ravel(), columns.ravel(), ends), shape=(n, n))
 
 
 def _projected(X: Array) -> Array | None:
@@ -165,7 +173,7 @@ def _projected(X: Array) -> Array | None:
 
 
 def _settle(X: Array, shadow: Array, rows: Array, distances: Array, columns: Array) -> Array:
-    """Find the neighbours of some rows by products of the shadow; give back those in doubt."""
+    """Find the neighbours of some rows by products of ``shadow``; give the rows in doubt."""
     n, k = distances.shape
     squares = np.einsum("ij,ij->i", shadow, shadow)
     wanted = min(2 * k + _SPARE, n - 1)
@@ -179,15 +187,15 @@ def _settle(X: Array, shadow: Array, rows: Array, distances: Array, columns: Arr
         part = slice(start, start + step)
         some = rows[part]
         near, bound = _candidates(left[part], right, some, wanted)
-        distances[some], columns[some] = _measured(X, some, near, k)
-        # All others are at least as far as the last candidate, give or take the rounding.
-        last = distances[some, -1] ** 2 - squares[some]
-        unsure.append(some[last > bound - doubt[part]])
+        found, columns[some] = _measured(X, some, near, k)
+        distances[some] = np.sqrt(found)
+        # All other rows are at least as far as the last candidate, up to rounding.
+        unsure.append(some[found[:, -1] - squares[some] > bound - doubt[part]])
     return np.concatenate(unsure) if wanted < n - 1 else rows[:0]
 
 
 def _padded(X: Array, squares: Array) -> Array:
-    """Rows [x, ‖x‖²], and enough that are infinitely far to fill the last group."""
+    """Rows [x, ‖x‖²], and rows at infinite distance that fill up the last group."""
     more = -X.shape[0] % _GROUP
     body = np.column_stack([X, squares]).astype(X.dtype)
     far = np.zeros((more, body.shape[1]), X.dtype)
@@ -196,10 +204,10 @@ def _padded(X: Array, squares: Array) -> Array:
 
 
 def _candidates(left: Array, right: Array, rows: Array, wanted: int) -> tuple[Array, Array]:
-    """About the nearest rows of some, and the product's value for the last of them.
+    """Candidates for the nearest rows, and the product's value for the last of them.
 
-    The nearest lie in the groups whose own nearest are nearest, so that a row's few candidates
-    are found without a look at most of its distances.
+    They are searched among the groups of rows with the smallest minima, so that most distances need
+    not be compared.
     """
     S = matmul(left, right.T)
     S[np.arange(len(rows)), rows] = np.inf
@@ -215,72 +223,43 @@ def _candidates(left: Array, right: Array, rows: Array, wanted: int) -> tuple[Ar
 
 
 def _measured(X: Array, rows: Array, near: Array, k: int) -> tuple[Array, Array]:
-    """The k nearest of the candidates, by their differences; of equals the first rows."""
-    near = np.sort(near, axis=1)
-    squares = np.empty(near.shape, X.dtype)
-    for c in range(near.shape[1]):
-        gap = X[rows] - X[near[:, c]]
-        squares[:, c] = np.einsum("ij,ij->i", gap, gap)
-    order = np.argsort(squares, axis=1, kind="stable")[:, :k]
-    return np.sqrt(np.take_along_axis(squares, order, 1)), np.take_along_axis(near, order, 1)
+    """Squared distances and numbers of the k nearest candidates; of equals the first rows.
+
+    They come from differences. A row is not its own neighbour.
+    """
+    xp, own = namespace(X), take(X, rows)
+    near = xp.sort(near, axis=1)
+    gaps = (own - take(X, near[:, c]) for c in range(near.shape[1]))
+    squares = xp.stack([_row_squares(gap) for gap in gaps], axis=1)
+    squares = xp.where(near == rows[:, None], xp.inf, squares)
+    order = xp.argsort(squares, axis=1, stable=True)[:, :k]
+    return row_entries(squares, order), row_entries(near, order)
 
 
-def _searched(X: Array, row: int, k: int) -> tuple[Array, Array]:
-    """The k nearest of all rows, by their differences."""
-    gap = X - X[row]
-    squares = np.einsum("ij,ij->i", gap, gap)
-    squares[row] = np.inf
-    nearest = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
-    nearest = nearest[np.argsort(squares[nearest], kind="stable")[:k]]
-    return np.sqrt(squares[nearest]), nearest
+def _row_squares(X: Array) -> Array:
+    """‖x‖² of every row."""
+    return np.einsum("ij,ij->i", X, X) if is_numpy(X) else namespace(X).sum(X * X, axis=1)
 
 
 def _neighbors_there(X: Array, k: int) -> Any:
-    """The same of rows on a device, found there; the CSR array is on the host."""
+    """The same for rows on a device, found there; the CSR array is on the host."""
     n, xp = X.shape[0], namespace(X)
     X = cast(X, floating(X))
     X = X - xp.mean(X, axis=0)
-    squares = xp.sum(X * X, axis=1)
+    squares, every = _row_squares(X), xp.arange(n, device=X.device)
     wanted = min(2 * k + _SPARE, n - 1)
     rounding = 4.0 * product_eps(X) * X.shape[1] ** 0.5
     parts, step = [], max(1, _DEVICE_ENTRIES // n)
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        # A row is among its own nearest.
+        # One candidate more, because a row is among its own nearest.
         S = squares[None, :] - 2.0 * (X[rows, :] @ X.T)
         near = smallest_columns(S, wanted + 1)
         bound = xp.max(row_entries(S, near), axis=1)
-        found, columns = _measured_there(X, rows, near, k)
+        found, columns = _measured(X, every[rows], near, k)
         doubt = rounding * xp.sqrt(squares[rows] * xp.max(squares))
         unsure = found[:, -1] - squares[rows] > bound - doubt
         parts.append([to_numpy(each) for each in (xp.sqrt(found), columns, unsure)])
     distances, nearest, unsure = (np.concatenate(each) for each in zip(*parts, strict=True))
-    for row in np.flatnonzero(unsure) if wanted < n - 1 else ():
-        distances[row], nearest[row] = _searched_there(X, int(row), k)
-    return sp.csr_array(
-        (distances.ravel(), nearest.ravel().astype(np.int64), np.arange(0, n * k + 1, k)),
-        shape=(n, n),
-    )
-
-
-def _measured_there(X: Array, rows: slice, near: Array, k: int) -> tuple[Array, Array]:
-    """The k nearest of the candidates but for the row itself, and their squared distances."""
-    xp = namespace(X)
-    near = xp.sort(near, axis=1)
-    own = xp.arange(rows.start, rows.stop, dtype=near.dtype, device=X.device)
-    gaps = (X[rows, :] - xp.take(X, near[:, c], axis=0) for c in range(near.shape[1]))
-    squares = xp.stack([xp.sum(gap * gap, axis=1) for gap in gaps], axis=1)
-    squares = xp.where(near == own[:, None], xp.inf, squares)
-    order = xp.argsort(squares, axis=1, stable=True)[:, :k]
-    return row_entries(squares, order), row_entries(near, order)
-
-
-def _searched_there(X: Array, row: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-    xp = namespace(X)
-    gap = X - X[row : row + 1, :]
-    squares = xp.sum(gap * gap, axis=1)
-    # Of those that are the same, the row itself comes first only where no other does.
-    nearest = xp.argsort(squares, stable=True)[: k + 1]
-    found = to_numpy(nearest)
-    kept = np.flatnonzero(found != row)[:k]
-    return np.sqrt(to_numpy(xp.take(squares, nearest))[kept]), found[kept]
+    again = np.flatnonzero(unsure) if wanted < n - 1 else np.empty(0, np.int64)
+    return _graph(X, distances, nearest.astype(np.int64), again)

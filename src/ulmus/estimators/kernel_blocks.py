@@ -15,7 +15,7 @@ from ulmus.kernels.lowrank import Factor
 from ulmus.methods.kernel_ridge import KernelRidge, spanned
 from ulmus.methods.ridge import Ridge
 from ulmus.reservoir import Reservoir
-from ulmus.sources.block_sums import summed_blocks, surveyed_blocks
+from ulmus.sources.hidden_rows import summed_blocks, surveyed_blocks
 from ulmus.sources.source import RowsSoFar
 from ulmus.typing import Rows
 

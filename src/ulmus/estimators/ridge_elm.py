@@ -37,8 +37,8 @@ from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
 from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches
-from ulmus.sources.block_sums import gathered_blocks
 from ulmus.sources.checkpoint import Checkpoint
+from ulmus.sources.hidden_rows import gathered_blocks
 from ulmus.sources.source import Gathered, RowsSoFar
 from ulmus.targets import coded, is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed

@@ -25,12 +25,14 @@ from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Value
-from ulmus.exporting.onnx_nmf import factor_rows
 from ulmus.kernels import KERNELS
 from ulmus.kernels.definition import parameters_of
 
-# The kernels of a Nystroem map that are here as well, under the same names.
+# Kernels of a Nystroem map that Ulmus has under the same names.
 _SHARED = ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "cosine", "linear")
+_EPSILON = float(np.finfo(np.float32).eps)
+# Steps between two looks at the error of multiplicative updates.
+_ROUND = 10
 
 
 @singledispatch
@@ -136,11 +138,72 @@ def _(transformer: Nystroem, x: Value) -> Value:
     return kernel.onnx(x, Z) @ transformer.normalization_.T
 
 
+def _factor_rows(nmf: Any, H: Value) -> Value:
+    """B of H ≈ BW for new rows H, by scikit-learn's steps of the solver that found W, as loops.
+
+    Its stopping rule looks at all rows together, and so does the graph's: both give a row that
+    depends on the other rows in digits beyond ``tol``.
+    """
+    W = np.asarray(nmf.components_, dtype=float)
+    solve = _coordinate_descent if nmf.solver == "cd" else _multiplicative_updates
+    return solve(nmf, H, H @ W.T, W)
+
+
+def _coordinate_descent(nmf: Any, H: Value, cross: Value, W: np.ndarray) -> Value:
+    """One coordinate of every row at a time, until the gradient is ``tol`` of what it was."""
+    graph, k, gram = H.graph, len(W), W @ W.T
+    curvature = np.diag(gram)
+    inverse = np.divide(1.0, curvature, out=np.zeros(k), where=curvature != 0)
+
+    def coordinate(t: Value, B: Value, violation: Value) -> tuple[Any, ...]:
+        own = graph.op("Gather", np.eye(k), t)
+        before = (B * own).sum()
+        slope = B @ graph.op("Gather", gram, t, axis=1).op("Unsqueeze", np.array([1]))
+        slope = slope - (cross * own).sum()
+        # At zero a coordinate can only grow.
+        pull = graph.op("Where", before.op("Equal", 0.0), slope.op("Min", 0.0), slope)
+        after = (before - slope * graph.op("Gather", inverse, t)).op("Max", 0.0)
+        violation = violation + pull.op("Abs").op("ReduceSum", keepdims=0)
+        return True, B + (after - before) * own, violation
+
+    def sweep(step: Value, B: Value, first: Value, _: Value) -> tuple[Any, ...]:
+        B, violation = graph.loop(k, coordinate, B, 0.0)
+        first = graph.op("Where", step.op("Equal", 0), violation, first)
+        return violation.op("Greater", first * nmf.tol), B, first, violation
+
+    return graph.loop(int(nmf.max_iter), sweep, cross * 0.0, 0.0, 0.0)[0]
+
+
+def _multiplicative_updates(nmf: Any, H: Value, cross: Value, W: np.ndarray) -> Value:
+    """All coordinates times a factor, until ten steps gain less than ``tol`` of the first error."""
+    graph, k, gram = H.graph, len(W), W @ W.T
+
+    def update(step: Value, B: Value) -> tuple[Any, ...]:
+        norm = B @ gram
+        return True, B * cross / graph.op("Where", norm.op("Equal", 0.0), _EPSILON, norm)
+
+    def error(B: Value) -> Value:
+        apart = H - B @ W
+        return (apart * apart).op("ReduceSum", keepdims=0).op("Sqrt")
+
+    def round_(step: Value, B: Value, last: Value) -> tuple[Any, ...]:
+        left = int(nmf.max_iter) - step * _ROUND
+        B = graph.loop(left.op("Min", _ROUND), update, B)
+        now = error(B)
+        gains = (last - now).op("GreaterOrEqual", nmf.tol * first) if nmf.tol > 0 else True
+        return gains, B, now
+
+    start = cross * 0.0 + (H.op("ReduceMean", keepdims=0) / float(k)).op("Sqrt")
+    first = error(start)
+    rounds = -(-int(nmf.max_iter) // _ROUND)
+    return graph.loop(rounds, round_, start, first)[0]
+
+
 _FORMULAS: dict[type, Callable[[Any, Value], Value]] = {
     ELMKMeans: lambda t, x: (
         transformed(t.features_, x).squared_distances(t.cluster_centers_).op("Sqrt")
     ),
-    ELMNMF: lambda t, x: factor_rows(t.nmf_, transformed(t.features_, x)),
+    ELMNMF: lambda t, x: _factor_rows(t.nmf_, transformed(t.features_, x)),
     FrozenEstimator: lambda t, x: transformed(t.estimator, x),
     StandardScaler: lambda t, x: x.scaled(
         t.mean_ if t.with_mean else 0.0, 1.0 / (t.scale_ if t.with_std else 1.0)

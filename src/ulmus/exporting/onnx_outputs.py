@@ -1,12 +1,12 @@
-"""What a graph gives: labels, probabilities, values, places.
+"""The outputs of a graph: labels, probabilities, values, coordinates.
 
 The names are those that converters of scikit-learn's models use, and shapes those of the
 methods: "label", "probabilities" and "scores" are `predict`, `predict_proba` and
 `decision_function` of a classifier, "variable" is `predict` of a regressor, "label" `predict` of a
 clusterer and "transformed" `transform`.
 
-A graph cannot refuse a row. One that the methods refuse, because an entry or what comes of it is
-not finite, has NaN for every number, and a label that is no class.
+A graph cannot raise an error. For a row that the methods refuse, because an entry or an output is
+not finite, every number is NaN, and the label is none of the classes.
 """
 
 from functools import singledispatch
@@ -114,9 +114,9 @@ def _(model: Any, x: Value, dtype: Any) -> None:
 
 
 def _label_table(classes: np.ndarray) -> np.ndarray:
-    """The classes as int64, bool, double or strings, and behind them what stands for no class."""
+    """The classes as int64, bool, double or strings, and last the label for a refused row."""
     kind, labels = classes.dtype.kind, classes.tolist()
-    none: Any = False  # there is nothing beside booleans
+    none: Any = False  # a boolean has no third value
     if kind == "b":
         table = classes
     elif kind == "f":
@@ -124,10 +124,7 @@ def _label_table(classes: np.ndarray) -> np.ndarray:
     elif all(isinstance(label, str) for label in labels):
         table, none = np.array(labels, dtype=object), "NaN" if "" in labels else ""
     elif all(isinstance(label, int) and abs(label) < 2**63 for label in labels):
-        table, none = (
-            np.array(labels, dtype=np.int64),
-            np.iinfo(np.int64).min if -1 in labels else -1,
-        )
+        table, none = np.array(labels, dtype=np.int64), -(2**63) if -1 in labels else -1
     else:
         raise ExportError(
             f"The classes {labels[:5]} have no common type in ONNX; fit with labels that are all "
@@ -158,7 +155,7 @@ def _decision(model: Any, x: Value) -> Value:
 
 
 def _chosen(classes: int, F: Value) -> Value:
-    """The number of the class, of so many, that decision values name."""
+    """The number of the class with the largest decision value."""
     if classes == 2:
         return F.column(0).op("Greater", 0.0).cast(np.int64)
     return F.op("ArgMax", axis=1, keepdims=0)
@@ -191,5 +188,4 @@ def _probabilities(model: Any, F: Value, codes: Value, dtype: Any) -> Value:
     above = P.op("ReduceMax", last, keepdims=1).cast(float) * (1.0 + 2.0 * np.finfo(dtype).eps)
     tied = own.op("And", first.op("Not"))
     found = graph.op("Where", tied, above.cast(dtype), P).cast(float)
-    result: Value = (found / found.sum()).cast(dtype)
-    return result
+    return (found / found.sum()).cast(dtype)

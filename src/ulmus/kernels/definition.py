@@ -19,8 +19,8 @@ from ulmus.typing import Array, Rows
 KERNELS: dict[str, type["Kernel"]] = {}
 _LARGEST = float(np.finfo(float).max)
 KernelName: TypeAlias = "str | Kernel | Callable[..., Any]"
-# The mean distance is taken over at most this many rows: its error is then far below what any
-# width is sensitive to.
+# Most rows that the mean distance is taken over: its error is then far smaller than any change of
+# the width that matters.
 _WIDTH_ROWS = 2000
 # Powers of a polynomial past this are zero or overflow.
 _HIGHEST = 100
@@ -209,7 +209,7 @@ class Pairwise(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel, name="precomputed"):
-    """Rows of a kernel matrix in place of rows; the other set is named by its columns.
+    """A kernel matrix that is given: X is rows of it, and Z the numbers of its columns.
 
     Examples
     --------
@@ -245,12 +245,12 @@ def has_gamma(kernel: KernelName) -> bool:
 
 
 def is_definite(kernel: KernelName) -> bool:
-    """Whether the kernel is an inner product; of a function that is assumed, and checked later."""
+    """Whether the kernel is positive semi-definite; assumed of a function, and checked later."""
     return getattr(KERNELS[kernel] if isinstance(kernel, str) else kernel, "definite", True)
 
 
 def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> None:
-    """Refuse arguments that give no kernel."""
+    """Refuse arguments that do not define a kernel."""
     if kernel not in KERNELS if isinstance(kernel, str) else not callable(kernel):
         known = ", ".join(map(repr, KERNELS))
         raise InvalidParameterError(
@@ -273,7 +273,7 @@ def check_kernel(kernel: KernelName, gamma: Any, degree: Any, coef0: Any) -> Non
 
 
 def check_method(kernel: KernelName, method: str) -> None:
-    """Refuse a method that takes pivots, which all must be positive, for a kernel without them."""
+    """Refuse a method with Cholesky pivots for a kernel that is not positive semi-definite."""
     if method in ("rpcholesky", "nystrom") and not is_definite(kernel):
         raise InvalidParameterError(
             f"method={method!r} needs a positive semi-definite kernel, and kernel={kernel!r} "
@@ -282,7 +282,7 @@ def check_method(kernel: KernelName, method: str) -> None:
 
 
 def check_precomputed(K: Array) -> None:
-    """Refuse a matrix that is no kernel between rows of one set."""
+    """Refuse a matrix that is not a symmetric kernel matrix."""
     if is_sparse(K):
         raise InvalidInputError(
             "kernel='precomputed' needs a dense matrix, and X is sparse; use X.toarray()."

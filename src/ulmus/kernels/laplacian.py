@@ -1,6 +1,6 @@
-"""Laplacian kernels: they fall off with the distance itself, and have a kink at their own row.
+"""Kernels exp(−γ d(x, z)) of a distance d, which are not differentiable at x = z.
 
-So they follow sharper edges than the Gaussian, whose exponent is a square.
+They fit sharper edges than the Gaussian kernel, whose exponent is a squared distance.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,30 @@ from ulmus.kernels.pairs import city_blocks, distances, into, mean_distance, one
 from ulmus.typing import Array, Rows
 
 
+class _OfDistance(Kernel):
+    """exp(−γ d(x, z)): a subclass states d."""
+
+    gamma: float
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        P = self._distances(X, Z)
+        P *= -self.gamma
+        return into(out, decay(P))
+
+    def diagonal(self, X: Rows) -> Array:
+        return ones(X)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """1/σ, σ the mean distance between the rows."""
+        return 1.0 / mean_distance(rows, weight, city=cls.by_signs)
+
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class LaplacianKernel(Kernel, name="laplacian"):
+class LaplacianKernel(_OfDistance, name="laplacian"):
     """exp(−γ‖x − z‖₁), with the distances of all columns added up (city blocks).
 
     Parameters
@@ -34,18 +56,8 @@ class LaplacianKernel(Kernel, name="laplacian"):
     by_signs: ClassVar[bool] = True
     gamma: float = parameter(1.0, above=0)
 
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        P = city_blocks(X, Z)
-        P *= -self.gamma
-        return into(out, decay(P))
-
-    def diagonal(self, X: Rows) -> Array:
-        return ones(X)
-
-    @classmethod
-    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        """1/σ, σ the mean city-block distance between the rows."""
-        return 1.0 / mean_distance(rows, weight, city=True)
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        return city_blocks(X, Z)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
         return self.gamma * self(X, Z), None
@@ -63,7 +75,7 @@ class LaplacianKernel(Kernel, name="laplacian"):
 
 
 @dataclass(frozen=True)
-class Exponential(Kernel, name="exponential"):
+class Exponential(_OfDistance, name="exponential"):
     """exp(−γ‖x − z‖₂): as rough as the Laplacian kernel, and the same in every direction.
 
     Parameters
@@ -81,22 +93,12 @@ class Exponential(Kernel, name="exponential"):
 
     gamma: float = parameter(1.0, above=0)
 
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        P = distances(X, Z)
-        P *= -self.gamma
-        return into(out, decay(P))
-
-    def diagonal(self, X: Rows) -> Array:
-        return ones(X)
-
-    @classmethod
-    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        """1/σ, σ the mean distance between the rows."""
-        return 1.0 / mean_distance(rows, weight)
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        return distances(X, Z)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
         D = distances(X, Z)
-        # At a row of its own the kernel has a peak, and the mean slope around it is zero.
+        # At x = z the kernel has a peak, and the mean slope around it is zero.
         p = self.gamma * np.exp(-self.gamma * D) / np.where(D > 0.0, D, np.inf)
         return p, -p
 

@@ -157,7 +157,6 @@ class ScatterPenalty(QuadraticPenalty):
         return [np.flatnonzero(values == value) for value in np.unique(values)]
 
     def point(self, k: int) -> tuple[float, float]:
-        """C and λ of one point."""
         return float(self.C[k]), float(self.lam[k])
 
     def strength(self, k: int) -> float:
@@ -165,7 +164,6 @@ class ScatterPenalty(QuadraticPenalty):
         return float(self.C[k] * (1.0 + self.lam[k]))
 
     def only(self, k: int) -> Self:
-        """At one pair alone."""
         return replace(self, C=self.C[[k]], lam=self.lam[[k]])
 
     def coef(self, moments: Moments, problem: Problem, root: Root) -> tuple[Array, Array]:
@@ -176,18 +174,15 @@ class ScatterPenalty(QuadraticPenalty):
     def residuals(
         self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float
     ) -> Array:
-        """Residuals of ``rows`` that lose b times their unit, each left out of these moments."""
         at, H = recoding(moments, root), doubles(problem.H.take(rows).all())
         kappa = namespace(H).sum(root.whiten(column_major(H.T)) ** 2, axis=0)
         codes, unit = _codes(problem, rows), b * problem.unit_weight(rows)
         return at.left_out(matmul(H, at.weights), kappa, codes, unit, self.lam)[:, 0, :]
 
     def tally(self, problem: Problem) -> Tally:
-        """Over the pairs."""
         return Tally(problem, self.C, self.lam)
 
     def eigenbasis(self, moments: Moments, problem: Problem) -> ClassSpectrum:
-        """That of G, and the class means in it."""
         w, V = eigh(moments.gram)
         classes = Classes.of(matmul(V.T, moments.cross), moments.energy)
         return ClassSpectrum(w, V, rounding_of(moments, V), classes)
@@ -200,7 +195,6 @@ class ScatterPenalty(QuadraticPenalty):
         b: float = 1.0,
         share: np.ndarray | None = None,
     ) -> System:
-        """In double precision."""
         return _ScatterSystem(basis, problem, b, share, self, a)
 
     def parts(self, problem: Problem) -> Iterator[tuple[np.ndarray, int]]:
@@ -266,7 +260,6 @@ class ClassScatter:
 
     @property
     def chooses(self) -> bool:
-        """Whether there are several pairs."""
         return self.points.chosen
 
     @property
@@ -276,20 +269,16 @@ class ClassScatter:
 
     @property
     def needs_rows(self) -> bool:
-        """Class sums are all it needs."""
         return False
 
     def at(self, **values: float) -> Self:
-        """At the pair that was chosen."""
         lam, C = (np.array([values[name]]) for name in ("lam", "C"))
         return replace(self, points=Points(lam, C, chosen=False), asked=False)
 
     def compared(self) -> Self:
-        """With an error even for one pair."""
         return replace(self, points=replace(self.points, chosen=True))
 
     def fit(self, source: Source) -> Solution:
-        """β at the best of the points by leave-one-out, or at the only one."""
         if source.at_hand and len(source.rows().H) < source.rows().H.width:
             return _few(source.rows(), self.penalty, self.chooses)
         return solved(self.penalty, source, self.chooses, self.asked)

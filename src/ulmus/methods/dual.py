@@ -132,7 +132,6 @@ class HiddenRows(RowSpace):
         return products.total()
 
     def coef(self, alpha: Array) -> Array:
-        """β = Bᵀα."""
         return namespace(alpha).concat([matmul(B.T, alpha) for B in self._columns()])
 
     def _columns(self) -> Iterator[Array]:

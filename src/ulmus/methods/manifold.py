@@ -173,7 +173,6 @@ class _Smoothness(QuadraticPenalty):
     lam: float
 
     def root(self, moments: Moments, problem: Problem, C: float) -> Cholesky:
-        """By a Cholesky factorisation."""
         A = moments.gram + (self.lam / C) * self.M
         return Cholesky(add_to_diagonal(A, 1.0 / C), overwrite=True)
 

@@ -28,11 +28,9 @@ class RandomizedRidge(Ridge):
 
     @property
     def needs_rows(self) -> bool:
-        """A sketch is of HHᵀ."""
         return True
 
     def fit(self, source: Source) -> Solution:
-        """β at the one C, or at the best by leave-one-out."""
         problem = source.rows()
         sketch, rng = self.sketch, np.random.RandomState(self.seed)
         rank = most_columns(sketch.rank, sketch.tol, len(problem.H), problem.H.width)

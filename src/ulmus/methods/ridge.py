@@ -61,24 +61,19 @@ class Ridge:
 
     @property
     def chooses(self) -> bool:
-        """Whether there are several C."""
         return isinstance(self.C, np.ndarray)
 
     @property
     def needs_rows(self) -> bool:
-        """In row space alone."""
         return self.solver == "dual"
 
     def at(self, **values: float) -> Self:
-        """At the C that was chosen."""
         return replace(self, C=values["C"], asked=False)
 
     def compared(self) -> Self:
-        """With an error even for one C."""
         return replace(self, C=np.atleast_1d(self.C))
 
     def fit(self, source: Source) -> Solution:
-        """β at the one C, or at the best by leave-one-out."""
         if self._in_row_space(source):
             rows = source.rows()
             return dual_path(rows, self.C) if isinstance(self.C, np.ndarray) else dual(rows, self.C)

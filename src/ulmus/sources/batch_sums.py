@@ -1,9 +1,9 @@
 """The sums of batches, of which one at a time is in memory.
 
-Batches that can be read twice are: first for the scale of the inputs, the classes, and a sample of
-rows that the map draws its units from; then for the sums. From an iterator, which can be read once,
-the first rows settle the map. Either way rows are kept at first, as many as are 32 MiB: where these
-are all there are, they are fitted as rows at hand are.
+Batches that can be read twice are read twice: first for the scale of the inputs, the classes, and a
+sample of rows that the map draws its units from; then for the sums. For an iterator, which can be
+read once, the map is fitted to the first rows. Either way up to 32 MiB of rows are kept: if these
+are all rows, they are fitted as rows in memory are.
 """
 
 from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ def _surveyed(rows: RowsSoFar, batches: Any) -> tuple[RowsSoFar, ColumnStatistic
 
 
 def _settled(rows: RowsSoFar, columns: ColumnStatistics) -> RowsSoFar:
-    """With a map, by the statistics of all rows and a sample; the rows are to come again."""
+    """With a map, fitted to the statistics of all rows and a sample; no rows are kept yet."""
     refuse_sums(rows.model._method())
     X, y, weight = rows.kept.rows()
     rows = replace(rows, features=rows.mapped(X, y, weight, columns))
@@ -107,9 +107,10 @@ def _absorbed(
 
 
 def _with_batch(rows: RowsSoFar, part: Any) -> tuple[RowsSoFar, Problem | None]:
-    """With the rows of a batch kept; and those that are to be added to the sums, if any are.
+    """With the rows of a batch; and the rows that are to be added to the sums, if there are any.
 
-    Until rows are sampled they are collected. Once they are too many, the map is fitted to them.
+    Rows are collected until they are too many; then the map is fitted to them, and later rows are
+    sampled.
     """
     rows = rows.met(part[1])
     rows = replace(rows, kept=rows.kept.add(*part))
@@ -134,17 +135,11 @@ def _summed(rows: RowsSoFar) -> Gathered:
 
 
 class SourceError(BatchError):
-    """The batches end with an error of their source; those before it are sound."""
+    """An error of the iterator that gives the batches; the batches before it can be used."""
 
 
 def is_batches(X: Rows) -> bool:
-    """Whether X is a stream of batches: a function that makes one, or an iterable that is no array.
-
-    Examples
-    --------
-    >>> is_batches(iter([])), is_batches(lambda: iter([])), is_batches([[1.0]])
-    (True, True, False)
-    """
+    """Whether X is a stream of batches: a function that makes one, or an iterable but no array."""
     if callable(X) and not hasattr(X, "shape"):
         return True
     return hasattr(X, "__iter__") and not any(

@@ -1,13 +1,18 @@
-"""Hidden rows in the blocks of a Dask collection: a sample, and sums over all of them.
+"""Dask collections as sources: sums are made where the rows are, and a few rows are fetched.
 
-A method may ask for what it asks of a ``Hidden``: some rows, a function of every row,
-HᵀΛH, and the sums of a ridge. These are worked out where the rows lie. Edges of a graph and what is
-found for every row are in this process; hidden rows are never here but for those that are taken.
+A ridge takes two passes: the first finds scale, classes and the number of rows; the second sums
+moments on the workers and fetches the rows that are left out one at a time. They are the rows that
+a fit in memory would take, so it chooses the same C.
+
+`HiddenBlocks` has the methods of `Hidden` that other estimators use: some rows, a function of every
+row, HᵀΛH, and the sums of a ridge. The edges of a graph and what is found for every row are in this
+process; hidden rows are only on the workers, except for rows that are taken.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -17,26 +22,119 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import take
 from ulmus.distributed.blocks import joined
 from ulmus.distributed.rows import BlockRows
+from ulmus.exceptions import InvalidInputError
+from ulmus.features.base import merged
 from ulmus.features.hidden_layer import layer_of
+from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, UnderLayer, block_rows, row_blocks, sample_rows
 from ulmus.problem import Moments, Problem
-from ulmus.sources.block_sums import Wanted
-from ulmus.sources.source import Sample, Summed
+from ulmus.sources.class_sums import ClassMoments, ClassSums
+from ulmus.sources.source import (
+    Batch,
+    Gathered,
+    RowsSoFar,
+    Sample,
+    Summed,
+    calibration_rows,
+    left_out_rows,
+    refuse_sums,
+)
 from ulmus.targets import Targets
 from ulmus.typing import DType, Layer, Rows
 
 # Rows of a Dask collection that are fetched to start from.
 _SAMPLE = 20_000
-# A row has about ten neighbours, whose hidden rows are there with it.
+# A row has about ten neighbours, whose hidden rows are made together with its own.
 _NEIGHBORS = 10
 # Makes the layer of a block's rows.
 Recipe = Callable[[Rows], Layer]
 
 
+# ---------------------------------------------------------------- sums of a ridge
+def gathered_blocks(rows: RowsSoFar, X: Rows, y: Any, weight: Any, client: Any) -> Gathered:
+    """The rows of Dask collections, ready to be fitted."""
+    blocks, known, columns = surveyed_blocks(rows.model, X, y, weight, client)
+    features = rows.model._fitted_map(known, blocks, columns, rows.kept.seed)
+    n, width = len(blocks), layer_of(features, blocks.example, rows.model.dtype).width
+    settled = replace(rows, known=known, features=features)
+    capacity = settled.capacity(blocks.example)
+    if n <= max(capacity, width - 1):
+        # So few rows are kept anyway, and the dual, which needs rows, may be the smaller problem.
+        return rows.at_hand(blocks.take(slice(None)))
+    method = rows.model._method()
+    refuse_sums(method)
+    chooses = method.chooses or rows.model.n_hidden == "loo"
+    source, home = summed_blocks(settled, blocks, chooses, rows.kept.later_seed)
+    return Gathered(known, features, source, rows.kept.limited(capacity), (*home, n), n)
+
+
+def surveyed_blocks(
+    model: Any, X: Rows, y: Any, weight: Any, client: Any
+) -> tuple[BlockRows, Any, ColumnStatistics]:
+    """The rows, the summary of all targets, and the statistics of X."""
+    if y is None:
+        raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
+    blocks = BlockRows(model, X, y, weight, client)
+    known, columns = zip(*blocks.survey(_look), strict=True)
+    return blocks, reduce(add, known).checked(), merged(columns)
+
+
+def _look(X: Rows, y: Any, weight: np.ndarray | None, model: Any) -> tuple[Any, ColumnStatistics]:
+    return model._known().surveyed(y, weight), ColumnStatistics.of(X, weight)
+
+
+def summed_blocks(
+    rows: RowsSoFar, blocks: BlockRows, chooses: bool, seed: int
+) -> tuple[Callable[[Any, Any], Summed], Batch]:
+    """A function from a map, or its first units, to a source; and the rows that were fetched."""
+    wanted = Wanted.of(len(blocks), chooses, seed)
+    width = layer_of(rows.features, blocks.example, rows.model.dtype).width
+    classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
+    total = blocks.total(_sums_of_block, replace(rows, model=None), classes)
+    sums, parts = blocks.compute(total, blocks.chosen(wanted.rows))
+    home = blocks.gathered(parts)
+
+    def source(features: Any, watch: Any) -> Summed:
+        problem = rows.problem(features, *home, whole=classes)
+        first = sums.first(problem.H.width)
+        by_class = ClassSums(problem, first) if classes else None
+        sample = Sample(problem, wanted.left, wanted.calibration, by_class)
+        return Summed(first.total() if classes else first, sample)
+
+    return source, home
+
+
+def _sums_of_block(
+    X: Rows, y: Any, weight: Any, model: Any, rows: RowsSoFar, classes: bool
+) -> Moments | ClassMoments:
+    problem = replace(rows, model=model).problem(rows.features, X, y, weight)
+    return ClassMoments.of(problem) if classes else problem.moments()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The rows to fetch, and which of these are left out (None: all) and calibrate."""
+
+    rows: np.ndarray
+    left: np.ndarray | None
+    calibration: np.ndarray
+
+    @classmethod
+    def of(cls, n: int, chooses: bool, seed: int) -> "Wanted":
+        """As a fit in memory would take them; none to leave out where there is no choice."""
+        calibration = calibration_rows(n, seed)
+        left = left_out_rows(n, seed) if chooses else calibration[:0]
+        if left is None:
+            return cls(np.arange(n), None, calibration)
+        rows = np.union1d(left, calibration)
+        return cls(rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration))
+
+
+# ---------------------------------------------------------------- hidden rows
 @dataclass(frozen=True)
 class HiddenBlocks(UnderLayer):
-    """Hidden rows of the blocks of a Dask collection, under a map that is fitted.
+    """Hidden rows of the blocks of a Dask collection, under a fitted map.
 
     ``precision`` is the estimator's dtype, ``columns`` are the units in use (None: all).
     """
@@ -55,7 +153,6 @@ class HiddenBlocks(UnderLayer):
 
     @cached_property
     def layer(self) -> Layer:  # type: ignore[override]
-        """The layer, for rows that are taken."""
         return self._recipe(self.rows.example)
 
     @property
@@ -68,7 +165,6 @@ class HiddenBlocks(UnderLayer):
         return Hidden(self.layer, self.rows[rows])
 
     def units(self, columns: slice) -> "HiddenBlocks":
-        """The same rows in some of the units."""
         return replace(self, columns=columns)
 
     def kept(self) -> "HiddenBlocks":
@@ -76,7 +172,7 @@ class HiddenBlocks(UnderLayer):
         return self
 
     def sample(self, least: int, seed: int) -> Hidden:
-        """At most 20 000 rows, or so many, in this process."""
+        """At most 20 000 rows, or ``least`` if that is more, in this process."""
         n, most = len(self), max(_SAMPLE, least)
         rows = slice(None) if n <= most else np.sort(sample_rows(seed, most, n))
         return self.take(rows)
@@ -88,7 +184,6 @@ class HiddenBlocks(UnderLayer):
         return self.rows.compute(self.rows.added(parts))[0]
 
     def mapped(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
-        """``function(block, *arguments)`` of every block of H − offset, one below the other."""
         call = self.rows.shared(partial(_mapped, function, arguments))
         return np.concatenate(
             self.rows.compute(*(self._task(call, X) for _, _, X in self.rows.parts()))
@@ -127,7 +222,7 @@ class HiddenBlocks(UnderLayer):
                 self.rows.task(take, parts[block][2], ends[owner == block] - starts[block])
                 for block in np.unique(owner)
             ]
-            # A row without edges needs no other.
+            # A block without edges needs no other rows.
             neighbors = self.rows.task(joined, fetched) if fetched else here
             sums.append(self.rows.task(_edge_sums, here, neighbors, edges, self._shared_recipe))
         found: EdgeSums = self.rows.compute(self.rows.added(sums))[0]
@@ -144,7 +239,7 @@ class HiddenBlocks(UnderLayer):
 
 @dataclass(frozen=True)
 class EdgeSums:
-    """BᵀΛB, BᵀΛ1 and 1ᵀΛ1 of hidden rows B that are short of a constant."""
+    """BᵀΛB, BᵀΛ1 and 1ᵀΛ1 of hidden rows B = H − offset."""
 
     product: np.ndarray
     slope: np.ndarray
@@ -156,7 +251,7 @@ class EdgeSums:
         )
 
     def gram(self, offset: float) -> np.ndarray:
-        """HᵀΛH with the constant given back."""
+        """HᵀΛH."""
         s = self.slope[:, None]
         M = self.product + offset * (s + s.T) + offset**2 * self.total
         return np.asfortranarray((M + M.T) / 2)

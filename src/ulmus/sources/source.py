@@ -1,17 +1,18 @@
-"""What a method sees of its data: sums of all rows, some rows, and all of them while they last.
+"""The data of a method: sums of all rows, a sample of rows, and all rows while they are kept.
 
-A method asks a source and never an estimator, so it is the same in memory, on a stream and on Dask
-blocks. One that needs rows which are gone gets an error, and no other method in its place.
+A method reads a source and never an estimator, so it is the same in memory, on a stream and on Dask
+blocks. A method that needs all rows raises an error where only sums are left.
 
 Hidden units are not linear in their inputs, so sums over them cannot be rescaled. So rows are kept
 at first, and rows that come in batches go through three stages:
 
 1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
    again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
-2. Up to 20 000 rows: there are sums beside the rows, to which an update is added. All rows are
-   fitted again whenever ten are new, or a twentieth of the weight, or new ones move the scale.
-3. Past that: the map stays as it is, and of the rows a sample. C is chosen again, by leaving out
-   the rows of the sample from the sums of all rows, when a twentieth of the weight is new.
+2. Up to 20 000 rows: sums are kept beside the rows, and an update is added to them. All rows are
+   fitted again whenever ten are new, or a twentieth of the weight, or new ones change the scale.
+3. Past that: the map stays as it is, and a sample of the rows is kept. C is chosen again, by
+   leaving out the rows of the sample from the sums of all rows, when a twentieth of the weight is
+   new.
 """
 
 from collections.abc import Callable
@@ -48,10 +49,10 @@ _CALIBRATION = 1000
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows to judge a fit by: those that are left out (None: all), and those that calibrate.
+    """Rows that are left out to choose C (None: all), and rows that calibrate probabilities.
 
-    The problem's weights make its rows stand for all. ``classes`` are sums over all rows of every
-    class, where the weights follow the classes' sizes.
+    The problem's weights make its rows represent all rows. ``classes`` are the sums of every class,
+    where class weights are balanced.
     """
 
     problem: Problem
@@ -60,7 +61,7 @@ class Sample:
     classes: ClassSums | None = None
 
     def with_class_sums(self) -> "Sample":
-        """The same with sums of every class, where a row that leaves changes their weights."""
+        """The same with sums of every class, where leaving a row out changes the class weights."""
         if self.classes is not None or not self.problem.reweighs:
             return self
         return replace(self, classes=ClassSums(self.problem))
@@ -85,7 +86,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class AtHand:
-    """Rows that are all at hand, on the host or on a device."""
+    """Rows that are all in memory, on the host or on a device."""
 
     problem: Problem
     seed: int = 0
@@ -93,27 +94,23 @@ class AtHand:
 
     @property
     def at_hand(self) -> bool:
-        """Yes."""
         return True
 
     def moments(self) -> Moments:
-        """One pass over the rows."""
         return self.problem.moments()
 
     def sample(self) -> Sample:
-        """All rows; of very many, some are left out."""
         n = len(self.problem.H)
         calibration = calibration_rows(n, self.seed, self.calibrating)
         return Sample(self.problem, left_out_rows(n, self.seed), calibration)
 
     def rows(self) -> Problem:
-        """The rows."""
         return self.problem
 
 
 @dataclass(frozen=True)
 class Summed:
-    """Sums of rows that have gone by, and a sample of them; ``whole`` gives all that are kept."""
+    """Sums over all rows, and a sample; ``whole`` gives all rows, where they are kept."""
 
     sums: Moments
     some: Sample
@@ -121,19 +118,15 @@ class Summed:
 
     @property
     def at_hand(self) -> bool:
-        """Whether all rows are kept beside the sums."""
         return self.whole is not None
 
     def moments(self) -> Moments:
-        """The sums."""
         return self.sums
 
     def sample(self) -> Sample:
-        """The sample."""
         return self.some
 
     def rows(self) -> Problem:
-        """All rows, while they are kept."""
         if self.whole is None:
             raise RowsGoneError(
                 "This method needs all rows at once, and of these only sums and a sample are kept. "
@@ -146,10 +139,10 @@ class Summed:
 class OnGraph:
     """The labelled rows, all rows, and their graph.
 
-    ``some`` are the hidden rows that are ``known`` by a label; ``weight`` is what each of them
-    weighs at C = 1. ``every`` is a ``Hidden``, or ``HiddenBlocks``; ``basis`` is known of rows that
-    were fitted before. ``held`` are hidden rows to validate by and their targets, and ``watch`` is
-    called with the progress of a pass.
+    ``some`` are the hidden rows that have a label, ``known`` their numbers, and ``weight`` their
+    weights at C = 1. ``every`` is a ``Hidden`` or ``HiddenBlocks``; ``basis`` is given for rows
+    that were fitted before. ``held`` are validation rows and their targets, and ``watch`` is called
+    with the progress of a pass.
     """
 
     some: Hidden
@@ -176,10 +169,10 @@ class OnGraph:
 class Gathered:
     """Rows that are ready to be fitted.
 
-    ``known`` is what their targets have in common, ``source`` gives them under a map, and
-    ``features`` is the one that was fitted to them. ``kept`` are to be kept, and ``fresh`` is added
-    to these after the fit. ``rows`` is how many there are, where the source's sample is some of
-    them, and ``summed`` says that sums are to be kept beside those rows.
+    ``known`` is the summary of their targets, ``features`` the map that was fitted to them, and
+    ``source`` makes a source of them under a map. ``kept`` are the rows to keep, to which ``fresh``
+    is added after the fit. ``rows`` is the number of rows where the source has only a sample, and
+    ``summed`` says whether sums are kept beside the rows.
     """
 
     known: Any
@@ -218,11 +211,11 @@ def left_out_rows(n_rows: int, seed: int) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class RowsSoFar:
-    """What is known of the rows that have come.
+    """The state of a fit to rows that arrive in parts.
 
-    ``model`` is asked for its parameters, its checks and its method, and never for what it has
-    fitted. ``known`` is what their targets have in common, ``kept`` are all rows or a sample,
-    ``features`` the fitted map, and ``sums`` are None while there is no need of them.
+    ``model`` gives its parameters, its checks and its method; its fitted attributes are not read.
+    ``known`` is the summary of all targets so far, ``kept`` are all rows or a sample, ``features``
+    is the fitted map, and ``sums`` are None as long as all rows are kept and fitted together.
     """
 
     model: Any
@@ -250,10 +243,10 @@ class RowsSoFar:
         return most_kept(layer_of(self.features, X, self.model.dtype).width, X)
 
     def at_hand(self, new: Batch | None = None, stream: bool = False) -> Gathered:
-        """All rows, and their map: ``new`` ones, that are kept after the fit, or those kept.
+        """All rows and their map: the ``new`` rows, or those that are kept.
 
-        A ``stream`` keeps more rows than are needed beside sums. Where it is none, these rows are
-        all there will be, and the weights that balance classes follow those that are left out.
+        A ``stream`` keeps more rows than are needed beside sums. Without it no rows will follow,
+        and balanced class weights are those without the row that is left out.
         """
         X, y, weight = new or self.kept.rows()
         known = self.known if stream else self.model._known().surveyed(y, weight).checked()
@@ -279,7 +272,7 @@ class RowsSoFar:
         kept = self.kept.limited(self.capacity(self.kept.X))
         problem, odds = self.problem(features, *kept.rows()), kept.odds()
         if odds is not None:
-            # With these weights the rows of the sample stand for all.
+            # Inverse sampling probabilities: the rows of the sample then represent all rows.
             problem = replace(problem, weight=problem.weight * placed(odds, problem.weight))
         calibration = calibration_rows(len(kept) if choose else 0, kept.later_seed)
 
@@ -291,9 +284,9 @@ class RowsSoFar:
         return Summed(sums, Sample(problem, None, calibration), rows)
 
     def left_out(self, most: int) -> tuple[Source, np.ndarray]:
-        """The rows that are kept, at most so many of them to calibrate, and how much each counts.
+        """The kept rows as a source with at most ``most`` calibration rows, and the rows' weights.
 
-        Weights that balance classes follow those that are left out where all rows are here.
+        Where all rows are kept, balanced class weights are those without the row that is left out.
         """
         capacity = self.capacity(self.kept.X)
         kept = self.kept if self.sums is None else self.kept.limited(capacity)
@@ -309,15 +302,15 @@ class RowsSoFar:
         )
         return replace(source, some=replace(source.some, calibration=chosen)), count
 
-    # ------------------------------------------------------------------ rows that come and go
+    # ------------------------------------------------------------------ rows added and removed
     def met(self, y: np.ndarray) -> "RowsSoFar":
-        """Once the targets of a batch are known, for which the sums may need more columns."""
+        """With the targets of a batch; new classes add columns to the sums."""
         known = self.known.met(y)
         sums = self.sums if self.sums is None else known.moved(self.sums, self.known)
         return replace(self, known=known, sums=sums)
 
     def with_rows(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
-        """With more rows, that are checked; without sums where all are to be fitted again."""
+        """With more checked rows; sums are None where all rows are to be fitted again."""
         met, complete = self.met(y), self.kept.complete
         kept = (self.kept.unlimited() if complete else self.kept).add(X, y, weight)
         again = self.sums is None or kept.grown or kept.stale
@@ -327,10 +320,10 @@ class RowsSoFar:
 
     def with_sums(self, problem: Problem) -> "RowsSoFar":
         """With the sums of a batch."""
-        # What overflows is refused below, and needs no warning.
+        # Overflow is refused below, so it needs no warning.
         with np.errstate(over="ignore", invalid="ignore"):
             sums = problem.moments() if self.sums is None else self.sums + problem.moments()
-        # Every other sum is at most the root of two of these.
+        # By Cauchy and Schwarz no other sum is larger.
         squares = namespace(sums.gram).linalg.diagonal(sums.gram)
         if not (all_finite(squares) and all_finite(sums.energy)):
             raise InvalidInputError(
@@ -340,7 +333,7 @@ class RowsSoFar:
         return replace(self, sums=sums)
 
     def without(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
-        """Less some rows, that are checked; refuses rows that cannot have been fitted."""
+        """Without some checked rows; refuses rows that cannot have been fitted."""
         self.known.recalled(y)
         X = gathered(X)
         kept, missing = self.kept.without(X, y, weight)
