@@ -276,7 +276,7 @@ def test_random_states_stay_within_their_key(path):
                 ["gauss", 0.0],
             ]
         }
-        with pytest.raises(ModelFileError, match="no generator was ever in"):
+        with pytest.raises(ModelFileError, match="an invalid random state"):
             load(
                 forged(
                     path, units(random_state={"random": 0}), arrays, random=[["RandomState", data]]

@@ -1,9 +1,9 @@
-"""What a file may hold besides plain data: these classes and functions, and no others.
+"""The classes and functions that a file may hold besides plain data.
 
-A name in a file is looked up here and nowhere else. Every public class of Ulmus is known, and so is
-a kernel that is derived from `ulmus.kernels.Kernel` with a name once its class exists: reading a
-file imports nothing that is not listed here. A class of scikit-learn, or a part of our own, is one
-entry in `scikit` or `layouts` beside this file; `register` is for classes from elsewhere.
+A name in a file is looked up here and nowhere else, so that reading a file imports only what is
+listed here: every public class of Ulmus, every named subclass of `ulmus.kernels.Kernel` that has
+been defined, and the entries of `scikit` and `layouts` beside this file. `register` adds classes of
+other packages.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class Known:
     cls: type | None = None
 
     def load(self) -> type:
-        """The class itself; its module is imported when it is first asked for."""
+        """The class; its module is imported on first use."""
         if self.cls is not None:
             return self.cls
         module, _, name = self.name.rpartition(".")
@@ -46,14 +46,14 @@ def register(cls: type) -> type:
     """Allow files to hold objects of a class of your own.
 
     The attributes of such an object are stored, or the fields of a dataclass; they must be data, or
-    objects that files may hold. `load` makes the object without a call of ``__init__`` (a dataclass
-    by its fields) and sets its attributes, so register only classes that cannot be led astray by
-    their attributes. Whoever loads the file must have registered the class as well.
+    objects that files may hold. `load` creates the object without calling ``__init__`` (a dataclass
+    by its fields) and sets its attributes, so register only classes that are safe for any values of
+    their attributes. The program that loads the file must have registered the class as well.
 
     Parameters
     ----------
     cls : type
-        The class; the same is given back, so that this can be used as a decorator.
+        The class. It is returned, so that `register` can be used as a decorator.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def known_as(cls: type) -> Known | None:
 
 
 def _with_kernels() -> dict[str, Known]:
-    """All that files may hold, the kernels that have been defined by now among them."""
+    """All known classes, including the kernels that have been defined by now."""
     kernels: list[type] = [Pairwise, *KERNELS.values()]
     for cls in kernels:
         own = cls.__module__.startswith("ulmus.kernels.")
@@ -108,8 +108,8 @@ _KNOWN = {name: Known(name) for name in _PUBLIC}
 _KNOWN |= {name: Known(name, layout) for name, layout in (layouts.PARTS | scikit.LAYOUTS).items()}
 _with_kernels()
 
-# Functions of one array, and kernels of two. Some functions of several are compiled loops over a
-# count that is one of their arguments.
+# Functions of one array, and kernels of two arrays. NumPy and SciPy functions of several arguments
+# are left out: some are compiled loops whose length is an argument.
 FUNCTIONS: dict[str, Any] = {
     f"{place}.{name}": function
     for place, module in (("scipy.special", scipy.special), ("numpy", np))
@@ -123,7 +123,7 @@ FUNCTIONS |= {
     for function in pairwise.kernel_metrics().values()
 }
 
-# Classes that stand for themselves, as in dtype=np.float32.
+# Classes that may be parameters themselves, as in dtype=np.float32.
 TYPES: dict[str, type] = {t.__name__: t for t in (bool, float, int, object, str)}
 TYPES |= {
     f"numpy.{name}": kind

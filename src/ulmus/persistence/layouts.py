@@ -1,8 +1,8 @@
-"""What the objects of Ulmus in a file must be like before they are handed out.
+"""Checks of the objects of Ulmus in a file, before `load` returns them.
 
-Only what predictions read is here: sums, paths and scores that a later fit reads are checked there.
-An attribute of one name is the same thing in every estimator and feature map, so that a class has
-no entry of its own: it is checked by the attributes that it declares.
+Only what predictions read is checked here; sums, paths and scores are checked by the fit that uses
+them. An attribute of one name is the same thing in every estimator and feature map, so a class
+needs no entry of its own: it is checked by the attributes that it declares.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,20 +21,16 @@ from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 from ulmus.tables.columns import DATE_LAYOUTS
 
-# A graph is raised to its power by as many products.
+# Largest power of a Laplacian: each power is a product.
 _MOST_PRODUCTS = 1000
 
 
 # ---------------------------------------------------------------- estimators and maps
 def _map(value: Any, sizes: Sizes) -> bool:
-    """A transformer; one of our own does not say by itself that it is not fitted."""
+    """A transformer; a feature map of Ulmus must also be fitted."""
     return fits(value, "has transform", sizes) and (
         not fits(value, "a FeatureMap", sizes) or hasattr(value, "n_features_in_")
     )
-
-
-def _scaling(value: Any, sizes: Sizes) -> bool:
-    return fits(value, "a Scaling", sizes) and fits(value.center, "floats d", sizes)
 
 
 def _temperature(value: Any, sizes: Sizes) -> bool:
@@ -70,7 +66,9 @@ _FITTED: dict[str, Spec] = {
     "biases_": "floats h",
     "centers_": "floats h d",
     "rates_": "floats h",
-    "scaling_": _scaling,
+    "scaling_": lambda value, sizes: (
+        fits(value, "a Scaling", sizes) and fits(value.center, "floats d", sizes)
+    ),
     "kernel_": "a Kernel",
     "landmarks_": "anything",
     "rank_": "size r",
@@ -95,7 +93,7 @@ _PARAMETERS: dict[str, Spec] = {
     ),
     "row_normalize": "flag",
 }
-# Where a name means something else, or is not always there.
+# Classes in which an attribute means something else, or is optional.
 _OTHERWISE: dict[str, dict[str, Spec]] = {
     "KernelFeatures": {"weights_": "floats l r"},
     "RowFeatures": {"centers_": "floats r d", "rates_": "floats r"},
@@ -126,7 +124,7 @@ def _of_value(sound: Callable[[Any], bool]) -> Spec:
 
 
 def _used(model: Any, fields: Mapping[str, Spec]) -> dict[str, Spec]:
-    """The fields without those of the other of two ways that a model can be fitted."""
+    """The fields in use, of a model that can be fitted in two ways."""
     unused: set[str] = set()
     if {"beta_", "kernel_"} <= fields.keys():
         unused = _KERNEL if model.kernel is None else _HIDDEN
@@ -136,7 +134,7 @@ def _used(model: Any, fields: Mapping[str, Spec]) -> dict[str, Spec]:
 
 
 def _agrees(model: Any, sizes: Sizes) -> bool:
-    """Outputs, landmarks and centres are those of the classes, the kernel and the clusters."""
+    """Whether outputs, landmarks and centres match the classes, the kernel and the clusters."""
     state, m, k = vars(model), sizes.get("m"), sizes.get("k")
     if "classes_" in state and m != k and ((k, m) != (2, 1) or state.get("_indicator")):
         return False
@@ -166,14 +164,14 @@ def _landmarks(model: Any, sizes: Sizes) -> bool:
     scaled = bool(scaling.center.any() or (scaling.factor != 1.0).any())
     if scaled and not (model._rescales or _only_weighed(model, sizes)):
         return False
-    # Sparse rows that are scaled keep their zeros, and have their shift beside them.
+    # Sparse rows that are scaled keep their zeros; the shift is stored beside them.
     if scaled and fits(rows, "a Shifted", sizes):
         return fits(rows.rows, "floats l d | csr fd l d", sizes)
     return fits(rows, "floats l d" if scaled else "floats l d | csr fd l d", sizes)
 
 
 def _only_weighed(model: Any, sizes: Sizes) -> bool:
-    """Whether columns are not scaled, but multiplied by their weights."""
+    """Whether columns are multiplied by their weights and not scaled otherwise."""
     weights, scaling = vars(model).get("column_weights_"), model.scaling_
     sound = fits(weights, "floats d", sizes) and not scaling.center.any()
     return sound and bool((scaling.factor == weights).all())
@@ -185,7 +183,7 @@ def _part(more: Any = None, **fields: Spec) -> Layout:
 
 
 def _sampled(kept: Any, sizes: Sizes) -> bool:
-    """Rows that weigh something, each drawn from what is below the threshold."""
+    """Whether weights are positive and draws are not negative."""
     threshold = type(kept.threshold) is float and kept.threshold > 0
     return bool(threshold and (kept.weight > 0).all() and (kept.draw >= 0).all())
 
@@ -208,13 +206,13 @@ _COLUMN: dict[str, Spec] = {
 
 
 def _column(state: Any) -> bool:
-    """How one column is read: each field by itself, and all that its kind needs."""
+    """Whether the description of a column is complete, and each field is valid."""
     needed = "categories" if state["kind"] == "category" else "frame"
     return needed in state and all(fits(part, _COLUMN[name], {}) for name, part in state.items())
 
 
 def _encoder(encoder: Any, sizes: Sizes) -> bool:
-    """Columns for all names, or as many fills as the matrix has columns; a name for each."""
+    """Whether there is a column for each name, or a fill value for each column of a matrix."""
     if encoder.width:
         dense = encoder.sparse or fits(encoder.fill, f"floats {encoder.width}", sizes)
         known = dense and len(encoder.names) == encoder.width
@@ -225,7 +223,7 @@ def _encoder(encoder: Any, sizes: Sizes) -> bool:
 
 
 def _table_model(model: Any, sizes: Sizes) -> bool:
-    """The encoder gives the columns that the view knows, and classes have probabilities."""
+    """Whether encoder and view have the same columns, and a classifier has probabilities."""
     classes = model.task == "classification"
     if any(hasattr(model.estimator, name) != classes for name in ("classes_", "predict_proba")):
         return False

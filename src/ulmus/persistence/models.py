@@ -20,8 +20,8 @@ from ulmus.version import __version__
 
 _FORMAT = "ulmus model"
 _VERSION = 1
-# Entries of an array that `describe` shows; and what it is charged for a list and each of its
-# values, for a dict, and for a header that is read: see `ulmus.persistence.reading`.
+# Most entries of an array that `describe` shows; and what it charges to the budget, in bytes, for a
+# list and each of its values, for a dict, and for a header: see `ulmus.persistence.reading`.
 _FEW = 20
 _LIST, _VALUE, _DICT, _HEADER = 72, 8, 256, 512
 
@@ -30,8 +30,8 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     """Write a model to a file that is safe to open.
 
     The file is a zip of one JSON document and ``.npy`` arrays. It holds no code and no pickle, and
-    `load` makes of it only objects of known classes. It is written under another name first, so
-    that whatever goes wrong, an older file of this name is still there.
+    `load` creates objects of known classes only. It is written under another name first, so that an
+    older file of this name is kept if writing fails.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
     path : str or path
         The file; ".ulmus" is the custom.
     for_update : bool, default=True
-        Whether to keep what predictions do not need: the sums and rows that ``partial_fit`` goes
-        on from, the rows that ``relabel`` and ``transduction_`` of the semi-supervised models
-        are about, and those that ``feature_importances_`` is taken over. False makes the file
-        smaller, and no row of the data is in it but those that the model is made of (a kernel's
-        landmarks, RBF centres, support vectors).
+        Whether to keep what predictions do not need: the sums and rows that ``partial_fit``
+        continues from, the rows of ``relabel`` and ``transduction_`` of the semi-supervised
+        models, and those that ``feature_importances_`` is averaged over. False makes the file
+        smaller, and it then holds no rows of the data except those that the model consists of (a
+        kernel's landmarks, RBF centres, support vectors).
 
     See Also
     --------
@@ -92,8 +92,8 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
 def load(path: str | PathLike[str]) -> Any:
     """Read a model from a file that `save` wrote.
 
-    No code in the file can run, for it holds none: it is read without pickle, its classes are
-    looked up in a list, and sizes and checksums are compared before and while it is read.
+    The file holds no code: it is read without pickle, its classes are looked up in a list, and
+    sizes and checksums are checked before and while it is read.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is damaged, no model, of a newer version, or holds what no file may.
+        If the file is damaged, not a model, of a newer version, or holds something forbidden.
 
     Warns
     -----
     InconsistentVersionWarning
-        Where the file holds objects of another version of scikit-learn.
+        If the file holds objects of another version of scikit-learn.
 
     See Also
     --------
@@ -153,9 +153,9 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     facts : dict
-        "format", "version", "ulmus" and "scikit-learn" (of whoever wrote it), "class", "params"
-        and "fitted" (public attributes), and "bytes". Objects within are dicts of "class",
-        "params" and "fitted" too, and of large arrays there is the shape alone.
+        "format", "version", "ulmus" and "scikit-learn" (the versions that wrote it), "class",
+        "params" and "fitted" (public attributes), and "bytes". Objects within are dicts of "class",
+        "params" and "fitted" too, and large arrays are described by their shape.
 
     Examples
     --------
@@ -176,19 +176,14 @@ def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
     with Path(path).open("rb") as stream:
         try:
             return work(stream)
-        except MemoryError:  # the file is as large as that
+        except MemoryError:
             raise
         # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
-        # bytes that are not what they should be; whoever opens a file gets one error for all.
+        # damaged bytes; the caller gets one error for all.
         except Exception as error:
-            why = (
-                f"{error}"
-                if isinstance(error, ModelFileError)
-                else (
-                    "it is damaged, or was not written by ulmus.save "
-                    f"({type(error).__name__}: {str(error)[:200]})"
-                )
-            )
+            why = f"{type(error).__name__}: {str(error)[:200]}"
+            why = f"it is damaged, or was not written by ulmus.save ({why})"
+            why = str(error) if isinstance(error, ModelFileError) else why
             raise ModelFileError(f"{path} cannot be read as a model: {why}.") from error
 
 
@@ -208,7 +203,7 @@ def _described(stream: IO[bytes]) -> dict[str, Any]:
 
 
 def _document(stream: IO[bytes]) -> tuple[Archive, Budget, dict[str, Any]]:
-    """What a file holds, and the JSON document, if it is one that this version can read."""
+    """The opened archive, its budget, and the JSON document, if this version can read it."""
     opened, budget = Archive(stream), Budget(stream.seek(0, 2))
     text = opened.document()
     budget.spend(json_cost(text))
@@ -225,11 +220,11 @@ def _document(stream: IO[bytes]) -> tuple[Archive, Budget, dict[str, Any]]:
 
 
 def _no_constant(name: str) -> float:
-    raise ModelFileError(f"its JSON has a {name}, which JSON does not know")
+    raise ModelFileError(f"its JSON has a {name}, which is not JSON")
 
 
 def _words(data: Any, opened: Archive, budget: Budget) -> Any:
-    """Stored data in terms of JSON alone."""
+    """Stored data as plain JSON values."""
     if isinstance(data, list):
         budget.spend(_LIST + _VALUE * len(data))
         return [_words(part, opened, budget) for part in data]
@@ -247,10 +242,10 @@ def _words(data: Any, opened: Archive, budget: Budget) -> Any:
     if kind == "array":
         name = opened.name(inside)
         shape, dtype = opened.header(name)
-        # An array without entries can have any number of rows, which are lists of their own.
+        # An array without entries can have any number of rows, each of which becomes a list.
         entries = math.prod(max(n, 1) for n in shape)
         few = entries <= _FEW and dtype.kind != "S"
-        # A file may refer to one array, and a text in it may be long, any number of times.
+        # A file may refer to one array, with long texts, any number of times.
         budget.spend(_HEADER + (entries * dtype.itemsize if few else 0))
         return opened.array(name).tolist() if few else f"{dtype} array of shape {shape}"
     if kind == "symmetric":

@@ -1,16 +1,16 @@
-"""From a file to a model: the inverse of `ulmus.persistence.writing`, without trust.
+"""From an untrusted file to a model: the inverse of `ulmus.persistence.writing`.
 
-The directory of the file is looked through before anything in it is read, nothing is ever written
-to disk, and zip's checksum of each member is held against what was read.
+The directory of the file is checked before anything in it is read, nothing is written to disk, and
+zip's checksum of each member is compared with what was read.
 
-Nothing in the data can name code to run. A class or function is looked up in a list; an object is
-made empty and its attributes are put straight into its dictionary, so that no method and no
-property of it is called; a dataclass is made of its fields. Before it is handed out, its attributes
-are held against its class' layout.
+Data cannot name code to run. A class or function is looked up in a list; an object is created
+empty and its attributes are put straight into its dictionary, so that none of its methods and
+properties is called; a dataclass is made of its fields. Its attributes are then checked against the
+layout of its class.
 
-Memory and work are charged, in bytes, to a budget that is a multiple of the file's own bytes. What
-is read is charged before it is made, what is looked through (the checks of a class) each time, so
-that a short file can neither ask for much memory nor refer to one large array a million times.
+Memory and work are charged, in bytes, to a budget that is a multiple of the file's size: memory
+before it is reserved, and the checks of a class each time. So a short file can neither take much
+memory nor refer to one large array a million times.
 """
 
 import inspect
@@ -46,31 +46,31 @@ from ulmus.persistence.writing import (
 
 _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
 _LONGEST_DIRECTORY = 128 * MOST_ARRAYS
-# What a zip ends with: zip64's record and where that is, if it has them, and the record of old.
+# The end of a zip: the record of zip64 and its position, if there are any, and the older record.
 _TAIL = struct.Struct("<4sQ2H2L4Q4sLQL4s4H2LH")
-# The budget: so many times the file's bytes, and so many bytes in any case.
+# The budget in bytes: a multiple of the file's size, plus a constant.
 _TIMES, _FREE = 24, 2**25
-# Bytes that Python needs for what each character begins or ends; lists, dicts, strings, numbers.
+# Bytes of memory for the list, dict, string or number that each character of JSON begins or ends.
 _JSON = {b"[": 88, b"{": 200, b'"': 16, b",": 24}
 _DTYPE = re.compile(r"[<>|=][biufcSUO][0-9]{0,4}")
 _MT19937_LENGTH = 624
 # Python's own type for each kind of NumPy's scalars.
 _SCALARS = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str}
-# What is charged for a list and each of its values, a pair of a dict, an array, an object, and a
-# generator, which takes as long to make as many values.
+# Bytes charged for a list and each of its values, a pair of a dict, an array, an object, and a
+# generator, which is slow to create.
 _LIST, _VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
-# More keys of one hash than these are no accident, and to tell them apart takes their square.
+# Most keys with one hash: more are an attack, because comparing them takes quadratic time.
 _MOST_ALIKE = 16
 
 
 class Budget:
-    """What is left of the memory and work that a file of ``size`` bytes may cost."""
+    """The memory and work that reading a file of ``size`` bytes may still take."""
 
     def __init__(self, size: int) -> None:
         self._left = _FREE + _TIMES * size
 
     def spend(self, cost: int) -> None:
-        """Take ``cost`` bytes, if there are so many."""
+        """Subtract ``cost`` bytes, or refuse the file."""
         self._left -= cost
         if self._left < 0:
             raise ModelFileError(
@@ -79,7 +79,7 @@ class Budget:
 
 
 def json_cost(text: bytes) -> int:
-    """About the memory that a JSON text takes when it is parsed, told by its punctuation."""
+    """An estimate of the memory of a parsed JSON text, from its punctuation."""
     return len(text) + sum(cost * text.count(mark) for mark, cost in _JSON.items())
 
 
@@ -118,7 +118,7 @@ class Archive(ArrayArchive):
 
 
 def _check_end(stream: IO[bytes]) -> None:
-    """Refuse what does not end as a zip does, or has a directory too long to be a model's."""
+    """Refuse a file that does not end as a zip, or whose directory is too long."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - _TAIL.size))
     parts = _TAIL.unpack(stream.read(_TAIL.size).rjust(_TAIL.size, b"\0"))
@@ -136,8 +136,7 @@ def _check_end(stream: IO[bytes]) -> None:
 class Reader:
     """Turns data into values; arrays are read when they are first referred to.
 
-    ``scikit_learn`` collects the names of scikit-learn's classes that were met, ``arrays`` what was
-    read.
+    ``scikit_learn`` collects the names of scikit-learn's classes, ``arrays`` the arrays.
     """
 
     def __init__(self, archive: Archive, random: list[Any], budget: Budget) -> None:
@@ -148,7 +147,7 @@ class Reader:
         self._generators = [self._generator(*parts) for parts in random]
 
     def value(self, data: Any, depth: int = 0) -> Any:
-        """What the data stands for."""
+        """The value that the data describes."""
         if depth > DEEPEST:
             raise ModelFileError(f"its parts lie more than {DEEPEST} levels deep")
         if type(data) in PLAIN:
@@ -163,7 +162,7 @@ class Reader:
     def _each(self, parts: Any, depth: int) -> list[Any]:
         _check_list(parts)
         self._budget.spend(_LIST + _VALUE * len(parts))
-        # Most lists are long ones of numbers or words, which stand for themselves.
+        # Most lists are long lists of numbers or words, which need no conversion.
         if set(map(type, parts)) <= PLAIN:
             return parts
         return [self.value(part, depth + 1) for part in parts]
@@ -175,7 +174,7 @@ class Reader:
         self._budget.spend(_PAIR * len(pairs))
         keys = [self.value(key, depth + 1) for key, _ in pairs]
         if len(keys) > _MOST_ALIKE and max(Counter(map(hash, keys)).values()) > _MOST_ALIKE:
-            raise ModelFileError("it has a dict whose keys were made to be slow to tell apart")
+            raise ModelFileError("it has a dict with many keys of the same hash")
         return {
             key: self.value(part, depth + 1) for key, (_, part) in zip(keys, pairs, strict=True)
         }
@@ -193,9 +192,9 @@ class Reader:
     def _scalar(self, parts: Any, depth: int) -> Any:
         name, inside = parts
         dtype, value = self._dtype(name, depth), self.value(inside, depth + 1)
-        # NumPy would make an array of a list, and as many bytes as a number says.
+        # NumPy would turn a list into an array, and a number into that many bytes.
         if type(value) is not _SCALARS.get(dtype.kind):
-            raise ModelFileError(f"it has a scalar of type {dtype} that is none")
+            raise ModelFileError(f"it has a scalar of type {dtype} with a value of another type")
         return dtype.type(value)
 
     def _array(self, number: Any, depth: int) -> Any:
@@ -207,9 +206,9 @@ class Reader:
         number, n, order = parts
         if number not in self.arrays:
             half = self._archive.array(self._archive.name(number))
-            # The square is no more than twice as large as what is there already.
+            # The matrix is at most twice as large as its half.
             if type(n) is not int or n < 0 or half.shape != (half_length(n),):
-                raise ModelFileError("it has half a matrix whose size is not what it says")
+                raise ModelFileError("it has half a symmetric matrix of another size than stated")
             self._spend_shape((n, n), half.itemsize)
             self.arrays[number] = from_half(half, n, order)
         return self.arrays[number]
@@ -225,14 +224,14 @@ class Reader:
         return array.reshape(shape)
 
     def _spend_shape(self, shape: Iterable[int], itemsize: int) -> None:
-        """Charge an array, a side of no length as one: products with it have the other sides."""
+        """Charge an array; a side of length zero counts as one, because products may be larger."""
         self._budget.spend(_ARRAY + itemsize * math.prod(max(n, 1) for n in shape))
 
     def _sparse(self, parts: Any, depth: int) -> Any:
         name, shape = parts["class"], tuple(parts["shape"])
         cls, form = _SPARSE[name], name.partition("_")[0]
         arrays = [self.value(parts[part], depth + 1) for part in SPARSE_PARTS[form]]
-        # Other forms of the matrix have an entry for each row or each column.
+        # Other formats of the matrix have an entry for each row or each column.
         self._budget.spend(_VALUE * sum(shape) + sum(map(weight_of, arrays)))
         return sparse_matrix(cls, arrays, shape)
 
@@ -241,11 +240,11 @@ class Reader:
         state = self.value(data)
         bits = GENERATORS[state["bit_generator"]](0)
         inner = state["state"]
-        # NumPy draws from the key at this place without another look.
+        # NumPy reads the key at this position without a check.
         if isinstance(bits, np.random.MT19937) and not (
             0 <= inner["pos"] <= _MT19937_LENGTH and inner["key"].shape == (_MT19937_LENGTH,)
         ):
-            raise ModelFileError("it has a random state that no generator was ever in")
+            raise ModelFileError("it has an invalid random state")
         if kind == "RandomState":
             random = np.random.RandomState(bits)
             random.set_state(state)
@@ -265,7 +264,7 @@ class Reader:
         self._budget.spend(_OBJECT)
         state = {key: self.value(part, depth + 1) for key, part in parts["state"].items()}
         made = _made(cls, name, state | {key: make() for key, make in layout.fresh.items()})
-        # The checks look through every array of the object.
+        # The checks read every array of the object.
         self._budget.spend(sum(map(weight_of, state.values())) // 4)
         layout.check(made)
         if name.startswith("sklearn."):
@@ -294,13 +293,13 @@ def half_length(n: int) -> int:
 
 
 def _check_list(parts: Any) -> None:
-    """Refuse what Python could take for a list: the letters of a word, the keys of a dict."""
+    """Refuse other iterables: the letters of a word, the keys of a dict."""
     if type(parts) is not list:
-        raise ModelFileError("it has parts that should be a list and are none")
+        raise ModelFileError("it has something else in place of a list")
 
 
 def _made(cls: type, name: str, state: dict[str, Any]) -> Any:
-    """An object with these attributes; parameters that came with a later version by default."""
+    """An object with these attributes; parameters that the file lacks have their defaults."""
     defaults = _parameters(cls)
     odd = [key for key in state if key not in defaults and not _may_be_set(cls, key)]
     if odd:
@@ -328,7 +327,7 @@ def _parameters(cls: type) -> dict[str, Any]:
 
 @lru_cache(2**12)
 def _may_be_set(cls: type, attribute: str) -> bool:
-    """Whether an attribute is an object's own: not Python's, nor one that its class has."""
+    """Whether an attribute may be set: not special to Python, nor defined by the class."""
     if is_dataclass(cls) or attribute.startswith("__") or not attribute.isidentifier():
         return False
     return inspect.getattr_static(cls, attribute, cls) is cls

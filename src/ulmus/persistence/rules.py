@@ -1,8 +1,8 @@
-"""What the attributes of an object from a file must be: a line of words for each.
+"""A small language for the attributes of an object from a file: one specification for each.
 
-``beta_="floats h m"`` is a matrix of finite numbers whose sides are called h and m. Wherever else
-in the same object h stands, it must be the same number. ``|`` stands between alternatives. The
-words are the keys of the table at the end; what they cannot say is a function of value and sizes.
+``beta_="floats h m"`` is a matrix of finite numbers of shape h × m. Every h in the specifications
+of one object must be the same number. ``|`` separates alternatives. The words are the keys of the
+table at the end; a specification that they cannot express is a function of value and sizes.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,20 +18,20 @@ Sizes = dict[str, int]
 Spec = str | Callable[[Any, Sizes], bool]
 _ABSENT = object()
 _LARGEST = float(np.finfo(float).max)
-# Products of numbers that are no larger than this are finite.
+# Products of two numbers up to this size are finite.
 _MODERATE = 1e150
-# What scikit-learn's transformers can be told to give.
+# Values of set_output of scikit-learn's transformers.
 _CONTAINERS = ("default", "pandas", "polars", None)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the objects of one class must be.
+    """What objects of one class must look like.
 
-    ``fields`` has the attributes of a fitted object and the parameters that it goes on reading, or
-    says of an object which these are; ``more`` says whether they fit each other. ``always`` is
-    asked of objects that are not fitted as well. ``fresh`` are attributes that are not stored but
-    made anew by the reader.
+    ``fields`` are specifications of the attributes of a fitted object and of the parameters that
+    it uses after the fit, or a function from an object to these; ``more`` checks them against each
+    other. ``always`` also checks objects that are not fitted. ``fresh`` are attributes that are
+    not stored but created by the reader.
     """
 
     fields: Mapping[str, Spec] | Callable[[Any], Mapping[str, Spec]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Layout:
     fresh: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
     def check(self, made: Any) -> None:
-        """Refuse an object that is not so, by a ValueError."""
+        """Raise ValueError for an object that does not fit."""
         kind, state, sizes = type(made).__name__, vars(made), Sizes()
         whole = f"the parts of {kind} do not fit each other"
         _require(whole, _is_output_config, state.get("_sklearn_output_config", {}))
@@ -57,7 +57,7 @@ class Layout:
 
 
 def fits(value: Any, spec: Spec, sizes: Sizes) -> bool:
-    """Whether a value is as it should be; a size that is new gets its number here."""
+    """Whether a value meets a specification; sizes that are new are added to ``sizes``."""
     if not isinstance(spec, str):
         return spec(value, sizes)
     return any(rule(value, sizes, *words) for rule, words in _alternatives(spec))
@@ -69,7 +69,7 @@ def _alternatives(spec: str) -> list[tuple[Callable[..., bool], list[str]]]:
 
 
 def _require(why: str, rule: Callable[..., bool], *args: Any) -> None:
-    """Refuse what a rule does not allow or cannot be asked of."""
+    """Raise ValueError where a rule is false or cannot be evaluated."""
     try:
         sound = rule(*args)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -176,7 +176,7 @@ _RULES: dict[str, Callable[..., bool]] = {
     "has": lambda value, sizes, *names: (
         not isinstance(value, type) and all(hasattr(value, name) for name in names)
     ),
-    # Of any length, its parts as the rest says.
+    # Of any length; the rest is the specification of each part.
     "tuple": lambda value, sizes, *words: (
         type(value) is tuple and all(fits(part, " ".join(words), sizes) for part in value)
     ),
@@ -188,7 +188,7 @@ _RULES: dict[str, Callable[..., bool]] = {
     "array": _array,
     # Finite, in single or double precision.
     "floats": _floats,
-    # The same for compiled code: their products are finite, and bytes in this machine's order.
+    # The same for compiled code: products of two are finite, and the byte order is native.
     "moderate": lambda value, sizes, *dims: (
         _floats(value, sizes, *dims, most=_MODERATE) and value.dtype.isnative
     ),

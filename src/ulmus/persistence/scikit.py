@@ -1,7 +1,7 @@
-"""What scikit-learn's objects in a file must be like before they are handed out.
+"""Checks of scikit-learn's objects in a file, before `load` returns them.
 
-Their compiled loops trust that arrays fit each other, and would read or write beyond them. The
-parameters of a fitted object are held against scikit-learn's own constraints as well.
+Their compiled loops do not check that arrays fit each other, and would read or write beyond them.
+The parameters of a fitted object are also checked by scikit-learn's own constraints.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -17,15 +17,15 @@ from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from ulmus.persistence.layouts import COLUMNS
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
 
-# A row may not become wider than the widest table.
+# Most columns that a transformer may make of a row.
 _WIDEST = 2**22
 _HIGHEST_DEGREE = 64
-# More steps than these are never needed to find a row's place among fixed components.
+# Most steps of NMF's transform, whose components are fixed.
 _MOST_STEPS = 10**5
-# Types of numbers that a sparse matrix can have, which float16 is none of.
+# Number types of sparse matrices; float16 is not one of them.
 _SPARSE = "?bBhHiIlLqQfdg"
-# Arguments that a function of arrays may be given along with them; not ``out`` or ``where``, which
-# leave parts of the result as they were in memory.
+# Arguments that a function of arrays may have; not ``out`` or ``where``, which leave parts of the
+# result uninitialised.
 _HARMLESS = {"casting", "dtype", "order", "subok"}
 _TRANSFORMER = "a BaseEstimator transform | word passthrough"
 _WEIGHTS = "none | numbers"
@@ -37,7 +37,7 @@ def _fitted(
     fresh: dict[str, Callable[[], Any]] | None = None,
     **fields: Spec,
 ) -> Layout:
-    """Columns, these fields, and parameters that scikit-learn allows."""
+    """A layout of columns, these fields, and parameters that scikit-learn accepts."""
 
     def valid(made: Any, sizes: Sizes) -> bool:
         made._validate_params()
@@ -50,7 +50,7 @@ def _fitted(
 
 
 def _parameters_alone(made: Any) -> bool:
-    """Whether there is nothing but parameters."""
+    """Whether the object is not fitted."""
     if any(name.strip("_") != name for name in vars(made)):
         raise ValueError(
             f"a fitted {type(made).__name__} holds what compiled code searches without a check; "
@@ -61,7 +61,7 @@ def _parameters_alone(made: Any) -> bool:
 
 # ---------------------------------------------------------------- numbers
 def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
-    """Each part is there where its parameter asks for it, and rows are not divided by zero."""
+    """A check that the parts that the parameters require are there, and no scale is zero."""
 
     def check(made: Any, sizes: Sizes) -> bool:
         asked = [part for parameter, part in parts.items() if getattr(made, parameter)]
@@ -75,20 +75,15 @@ def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
 
 
 def _clipped(made: Any, sizes: Sizes) -> bool:
-    """Rows are held within a range that is one."""
+    """Whether the range that rows are clipped to is valid."""
     if not made.clip:
         return True
     least, most = made.feature_range
     return all(fits(end, "number", {}) for end in (least, most)) and bool(least < most)
 
 
-def _whitened(made: Any, sizes: Sizes) -> bool:
-    """Rows are divided by the roots of variances."""
-    return not made.whiten or bool((made.explained_variance_ >= 0).all())
-
-
 def _powers(made: Any, sizes: Sizes) -> bool:
-    """The counts are those of a fit, for the array that columns are put in is not blanked."""
+    """Whether the counts are those of a fit; other counts leave output columns uninitialised."""
     if sizes["d"] > _WIDEST or np.max(made.degree) > _HIGHEST_DEGREE:
         return False
     counted = clone(made).fit(sp.csr_array((1, sizes["d"])))
@@ -100,7 +95,7 @@ def _powers(made: Any, sizes: Sizes) -> bool:
 
 @cache
 def _types_of_fills() -> list[str]:
-    """Attributes for types that this version of scikit-learn has."""
+    """The attributes for dtypes that this version of scikit-learn has."""
     found = SimpleImputer().fit([[0.0]])
     return [name for name in ("_fit_dtype", "_fill_dtype") if hasattr(found, name)]
 
@@ -109,7 +104,7 @@ def _filled(made: Any, sizes: Sizes) -> bool:
     types, indicator = [getattr(made, name) for name in _types_of_fills()], made.indicator_
     with np.errstate(invalid="ignore"):
         for kind in types:
-            made.statistics_.astype(kind)  # which raises where these are words and no numbers
+            made.statistics_.astype(kind)  # raises ValueError for words
     if (indicator is not None) != made.add_indicator:
         return False
     suits = indicator is None or (indicator._n_features, indicator.sparse) == (sizes["d"], "auto")
@@ -117,10 +112,9 @@ def _filled(made: Any, sizes: Sizes) -> bool:
 
 
 # ---------------------------------------------------------------- categories
-# Encoders search among categories and write at the places that they find, and nothing looks at
-# these again.
+# Encoders look categories up and write at the positions that they find, without a check.
 def _is_sorted(kinds: np.ndarray) -> bool:
-    """Numbers ascend, and a NaN is the last; they are searched by halves."""
+    """Whether numbers ascend, with NaN last, as a binary search requires."""
     if kinds.dtype.kind in "OUS":
         return True
     known = kinds[:-1] if kinds[-1] != kinds[-1] else kinds
@@ -128,7 +122,7 @@ def _is_sorted(kinds: np.ndarray) -> bool:
 
 
 def _categories(value: Any, sizes: Sizes) -> bool:
-    """Categories for every column, those that are numbers in order."""
+    """Whether every column has categories, and numbers among them are sorted."""
     if type(value) is not list or len(value) != sizes["d"]:
         return False
     return all(
@@ -137,7 +131,7 @@ def _categories(value: Any, sizes: Sizes) -> bool:
 
 
 def _groups(made: Any, missing: Container[int] = ()) -> list[int]:
-    """How many groups each column's categories make; NaN is in none where ``missing`` has it."""
+    """The number of groups of each column's categories; NaN of ``missing`` columns is in none."""
     if not made._infrequent_enabled:
         return [len(kinds) for kinds in made.categories_]
     groups = []
@@ -156,7 +150,7 @@ def _groups(made: Any, missing: Container[int] = ()) -> list[int]:
 
 
 def _one_hot(made: Any, sizes: Sizes) -> bool:
-    """As many columns as the groups make, for each row gets a one at the place of its group."""
+    """Whether there are as many columns as groups, in one of which a row has a one."""
     groups, drops, dtype = _groups(made), made._drop_idx_after_grouping, np.dtype(made.dtype)
     if dtype.char not in _SPARSE or not dtype.isnative:
         return False
@@ -171,12 +165,12 @@ def _one_hot(made: Any, sizes: Sizes) -> bool:
 
 
 def _ordinal(made: Any, sizes: Sizes) -> bool:
-    """Codes, and numbers for what is missing or unknown, that the type of the answer can hold."""
+    """Whether the output type can hold the codes, and the numbers for missing and unknown."""
     dtype, lasts = np.dtype(made.dtype), enumerate(kinds[-1] for kinds in made.categories_)
     # NaN is the last category of a column.
     columns = [j for j, x in lasts if isinstance(x, float | np.floating) and x != x]
     missing = {j: len(made.categories_[j]) - 1 for j in columns}
-    # Compared as text, because 0 is equal to 0.0 and False, by which no column is found.
+    # Compared as text, because 0 is equal to 0.0 and False, which are no column numbers.
     if repr(made._missing_indices) != repr(missing) or dtype.kind not in "iuf":
         return False
     _groups(made, missing)
@@ -186,7 +180,7 @@ def _ordinal(made: Any, sizes: Sizes) -> bool:
 
 
 def _is_held(value: Any, dtype: np.dtype) -> bool:
-    """Whether a type has this number; NaN is one of those with a point."""
+    """Whether a type can hold this number."""
     if type(value) is float and value != value:
         return dtype.kind == "f"
     if dtype.kind == "f":
@@ -197,7 +191,7 @@ def _is_held(value: Any, dtype: np.dtype) -> bool:
 
 # ---------------------------------------------------------------- made of others
 def _functions(made: Any) -> bool:
-    """Functions of arrays, and no argument that would leave results unwritten."""
+    """Whether there are known functions of arrays, with harmless arguments."""
     made._validate_params()
     return (
         all((some or {}).keys() <= _HARMLESS for some in (made.kw_args, made.inv_kw_args))
@@ -207,7 +201,7 @@ def _functions(made: Any) -> bool:
 
 
 def _named(parts: Any, length: int, spec: str) -> bool:
-    """A list of tuples of a name, what the spec says, and what else there is."""
+    """Whether there is a list of tuples, of a name and a part that meets the specification."""
     return type(parts) is list and all(
         type(part) is tuple
         and len(part) == length
@@ -218,19 +212,19 @@ def _named(parts: Any, length: int, spec: str) -> bool:
 
 
 def _union(made: Any) -> bool:
-    """Transformers side by side."""
+    """Whether the parts are transformers."""
     named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
     return named and fits(made.transformer_weights, _WEIGHTS, {}) and fits(made.n_jobs, "jobs", {})
 
 
 def _steps(made: Any) -> bool:
-    """Transformers, and anything at the end."""
+    """Whether all steps but the last are transformers."""
     every = _named(made.steps, 2, "a BaseEstimator | word passthrough")
     return every and bool(made.steps) and _named(made.steps[:-1], 2, _TRANSFORMER)
 
 
 def _columns(made: Any, sizes: Sizes) -> bool:
-    """Parts with names and columns, whose numbers are those that a fit found."""
+    """Whether the column numbers of each part are those of its columns."""
     n, names = sizes["d"], getattr(made, "feature_names_in_", ())
     places = {name: place for place, name in enumerate(names)}
     if len(places) < len(names) or not fits(made.transformer_weights, _WEIGHTS, {}):
@@ -261,14 +255,14 @@ def _numbers(columns: Any, n: int, places: dict[str, int]) -> Sequence[int]:
 
 
 def _target(made: Any, sizes: Sizes) -> bool:
-    """A predictor that gives as many columns as the transformer takes back."""
-    # `_outputs` raises where the transformer cannot take them back.
+    """Whether the transformer can invert as many columns as the predictor gives."""
+    # `_outputs` raises where it cannot.
     predicts = is_regressor(made.regressor_) or is_classifier(made.regressor_)
     return predicts and _outputs(made) != 0
 
 
 def _outputs(model: Any) -> int | None:
-    """How many columns a model predicts; None where that cannot be told."""
+    """The number of columns that a model predicts; None where it is not known."""
     if hasattr(model, "steps"):
         return _outputs(model.steps[-1][1])
     if hasattr(model, "transformer_"):
@@ -280,21 +274,21 @@ def _outputs(model: Any) -> int | None:
 
 
 def _taken_back(row: Any, transformer: Any) -> int:
-    """How many columns ``inverse_transform``, which does not count them, makes of a row."""
+    """The number of columns that ``inverse_transform``, which does not check them, makes."""
     for _, part in reversed(getattr(transformer, "steps", [("", transformer)])):
         if part == "passthrough":
             continue
         with np.errstate(all="ignore"):
             row = part.inverse_transform(row)
         if row.ndim != 2 or row.shape[1] != getattr(part, "n_features_in_", row.shape[1]):
-            raise ValueError(f"{type(part).__name__} takes back another number of columns")
+            raise ValueError(f"{type(part).__name__} inverts another number of columns")
     return int(row.shape[1])
 
 
 LAYOUTS: dict[str, Layout] = {
     "sklearn.cluster.KMeans": _fitted(
         lambda made, sizes: bool(made.cluster_centers_.flags.c_contiguous),
-        # How many threads there are is the reader's affair.
+        # The number of threads of the machine that reads the file.
         fresh={"_n_threads": _openmp_effective_n_threads},
         cluster_centers_=_K_BY_D, n_clusters="size k",
     ),
@@ -303,7 +297,8 @@ LAYOUTS: dict[str, Layout] = {
         max_iter=f"whole 1 {_MOST_STEPS}", alpha_W="number 0 1e100",
     ),
     "sklearn.decomposition.PCA": _fitted(
-        _whitened, components_=_K_BY_D, n_components_="size k", mean_="moderate d",
+        lambda made, sizes: not made.whiten or bool((made.explained_variance_ >= 0).all()),
+        components_=_K_BY_D, n_components_="size k", mean_="moderate d",
         explained_variance_="moderate k", _fit_svd_solver="text | none | absent",
     ),
     "sklearn.decomposition.TruncatedSVD": _fitted(components_=_K_BY_D),
@@ -315,7 +310,7 @@ LAYOUTS: dict[str, Layout] = {
         _filled, statistics_="array fiuOU d", indicator_="a MissingIndicator | none | absent"
     ),
     "sklearn.kernel_approximation.Nystroem": _fitted(
-        # Functions of the list take all rows at once, and this would give them two at a time.
+        # With a function as kernel, Nystroem would call it for two rows at a time.
         n_jobs="jobs", kernel="text", kernel_params="none | numbers", components_=_K_BY_D,
         normalization_="moderate k k",
     ),
@@ -355,7 +350,7 @@ LAYOUTS: dict[str, Layout] = {
         always=lambda made: fits(made.estimator, "a BaseEstimator", {})
     ),
     "sklearn.pipeline.FeatureUnion": Layout(always=_union),
-    # A folder of cached results is the reader's affair.
+    # A folder of cached results is not taken from a file.
     "sklearn.pipeline.Pipeline": Layout(
         always=_steps, fresh={"memory": lambda: None}
     ),

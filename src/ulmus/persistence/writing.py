@@ -1,10 +1,10 @@
 """From a model to a file: JSON, and arrays that it refers to by number.
 
-What JSON has by itself stands for itself; everything else is an object of one key, which says what
-it is. The file is a zip of the JSON document and .npy arrays, none of them compressed: what is not
-compressed cannot be larger than the file. A symmetric matrix is kept as its lower half, by panels
-of rows: an ELM keeps HᵀCH so that rows can be added, and to wait for the disk takes longer than to
-fold a matrix and unfold it. `ulmus.persistence.reading` is the way back.
+JSON's own types are written as they are; everything else is an object of one key, which names its
+kind. The file is a zip of the JSON document and .npy arrays, without compression, so that no array
+is larger than the file. A symmetric matrix, such as the HᵀCH of an ELM, is stored as its lower half
+by panels of rows: that is faster than writing all of it. `ulmus.persistence.reading` is the
+inverse.
 """
 
 import math
@@ -48,21 +48,20 @@ def is_plain(value: Any) -> bool:
 
 
 class Writer:
-    """Turns values into data; ``arrays`` and ``random`` fill up as it does.
+    """Turns values into data; it collects ``arrays`` and ``random`` states, each once.
 
-    An array that is met twice is stored once, and so is a random state. ``for_update`` says whether
-    to keep what an estimator's class declares `ForUpdate`.
+    Without ``for_update`` the attributes that a class declares as `ForUpdate` are left out.
     """
 
     def __init__(self, for_update: bool = True) -> None:
         self.arrays: list[np.ndarray] = []
         self.random: list[Any] = []
         self._for_update = for_update
-        # What was met, by its address, with itself so that it stays alive.
+        # Data of each value by its address; the value is kept so that the address stays in use.
         self._met: dict[Any, tuple[Any, Any]] = {}
 
     def value(self, x: Any, where: str, depth: int = 0) -> Any:
-        """A value as data; ``where`` is what to call it in an error."""
+        """A value as data; ``where`` is its name in error messages."""
         if depth > DEEPEST:
             raise UnsupportedModelError(
                 f"{where} lies {DEEPEST} levels deep, or holds itself; a file cannot hold that."
@@ -109,7 +108,7 @@ class Writer:
         return {"scalar": [x.dtype.str, self.value(value, where, depth)]}
 
     def _array(self, x: np.ndarray, where: str, depth: int) -> Any:
-        # Nothing is ever written to an empty array, so that one serves for all of its shape.
+        # Empty arrays have no address of their own; they are told apart by shape and type.
         place = (x.__array_interface__["data"], x.strides) if x.size else None
         key = place, x.shape, x.dtype.str
         if key not in self._met:
@@ -167,7 +166,7 @@ class Writer:
             attribute: self.value(part, f"{where}.{attribute}", depth)
             for attribute, part in self._state(x, entry.layout.fresh).items()
         }
-        try:  # what would be refused when the file is read
+        try:  # the same check as when the file is read
             entry.layout.check(x)
         except ValueError as error:
             raise UnsupportedModelError(
@@ -176,7 +175,7 @@ class Writer:
         return {"object": {"class": entry.name, "state": state}}
 
     def _state(self, x: Any, fresh: Iterable[str]) -> dict[str, Any]:
-        """What is to be stored of an object."""
+        """The attributes of an object that are stored."""
         if is_dataclass(x):
             return {field.name: getattr(x, field.name) for field in fields(x)}
         left_out = {*fresh, *marked(type(x), Mark.AGAIN)}
@@ -186,7 +185,7 @@ class Writer:
 
 
 def refusal(x: Any) -> str:
-    """What an object is that no file may hold, and what to do about it."""
+    """Why an object cannot be stored, and what to do about it."""
     kind, module = type(x).__qualname__, type(x).__module__
     if kind == "BlockRows":
         return (
@@ -209,7 +208,7 @@ def refusal(x: Any) -> str:
     )
 
 
-# Values that are written as their parts.
+# Values that are written as a list of parts.
 _PARTS: dict[type, Callable[[Any], Iterable[Any]]] = {
     tuple: lambda x: x,
     slice: lambda x: (x.start, x.stop, x.step),
@@ -226,7 +225,6 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[..., Any]], ...] = (
 )
 
 
-# ---------------------------------------------------------------- the file
 def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> None:
     """Write a container: the document first, then the arrays in their order."""
     if len(document) > LONGEST_DOCUMENT:
@@ -244,7 +242,7 @@ def write(stream: IO[bytes], document: bytes, arrays: Iterable[np.ndarray]) -> N
 
 
 def is_symmetric(A: np.ndarray) -> bool:
-    """Whether half of A is enough, to the bit, and worth the trouble."""
+    """Whether A is a large matrix that is symmetric to the last bit."""
     if A.ndim != 2 or A.shape[0] != A.shape[1] or len(A) <= PANEL or A.dtype.char not in "fd":
         return False
     if not (A.flags.c_contiguous or A.flags.f_contiguous):
