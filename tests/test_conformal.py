@@ -23,7 +23,7 @@ def test_weighted_quantiles_are_those_of_repeated_values(seed, n, coverage):
 def test_all_rows_are_needed_for_the_most_that_they_tell():
     nine = LeftOut(np.zeros((9, 1)), np.arange(9.0)[:, None], np.ones(9))
     assert_allclose(intervals(np.zeros((1, 1)), None, nine, 0.9), [[[-8.0, 8.0]]])
-    with pytest.raises(InvalidInputError, match=r"9 left-out rows tell at most 0\.9\b"):
+    with pytest.raises(InvalidInputError, match=r"9 left-out rows allow at most 0\.9\b"):
         nine.needed(0.91)
 
 

@@ -1,8 +1,8 @@
-"""Arrays in zip archives, .npz files among them, read without trust.
+"""Arrays in untrusted zip archives, such as .npz files.
 
-The directory is looked through before anything in it is read, an array's header is held against
-its member's size before memory is reserved for it, and zip's checksum of each member against what
-was read. Nothing is unpickled and nothing is written to disk. `ValueError` says what is wrong.
+The directory is checked before anything in it is read, an array's header is compared with its
+member's size before memory is reserved for it, and zip's checksum of each member with what was
+read. Nothing is unpickled and nothing is written to disk. A bad archive raises `ValueError`.
 """
 
 import contextlib
@@ -20,23 +20,24 @@ from ulmus.backends.namespace import check_places
 
 # Numbers and text of fixed width; never objects, which NumPy would unpickle.
 ARRAY_KINDS = "biufcSU"
-# The numbers that SciPy multiplies sparse matrices of.
+# Number types of SciPy's sparse products.
 _SPARSE_NUMBERS = "?bBhHiIlLqQfdFD"
 _CHUNK = 2**18
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-# NumPy's own limit; a longer one is no header of numbers or text.
+# NumPy's own limit; headers of numbers and text are shorter.
 _LONGEST_HEADER = 10_000
 Charge = Callable[[tuple[int, ...], int], None]
-# A zip holds a thousand times its size of zeros; of more than this, so much is not plausible.
+# Zeros are compressed a thousandfold. Past the first number of bytes in all, archives that hold
+# more than 200 times their own size are refused.
 _FREE, _TIMES = 2**30, 200
 
 
 @contextlib.contextmanager
 def _one_error() -> Iterator[None]:
-    """Every error about broken bytes, by zipfile, zlib or NumPy, as a ValueError."""
+    """Every error of zipfile, zlib or NumPy about damaged bytes as a ValueError."""
     try:
         yield
     except (ValueError, MemoryError):
@@ -50,11 +51,11 @@ def _one_error() -> Iterator[None]:
 
 
 class ArrayArchive:
-    """An archive that is open for reading, its directory checked; ``members`` has that by name.
+    """An archive that is open for reading, its directory checked; ``members`` are by name.
 
-    ``belongs`` takes a member's name and says whether such an archive has it; None is any. Without
-    ``packed`` members are not compressed, so that together they are no larger than the archive.
-    ``most`` bytes may all members have; None is 200 times the archive's, or a gigabyte.
+    ``belongs`` says whether a member's name is allowed; None allows any. Without ``packed``,
+    compressed members are refused, so that together they are no larger than the archive. ``most``
+    is the limit of all members' bytes; None is 200 times the archive's, or a gigabyte.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class ArrayArchive:
             return shape, dtype
 
     def array(self, name: str, charge: Charge | None = None) -> np.ndarray:
-        """An array, once its header agrees with its size; ``charge`` is told of it beforehand."""
+        """An array; ``charge`` is called with its shape and item size before it is read."""
         with self.open(name) as (member, shape, fortran_order, dtype):
             if charge is not None:
                 charge(shape, dtype.itemsize)
@@ -117,10 +118,9 @@ class ArrayArchive:
 def read_npz(
     stream: IO[bytes], names: Collection[str], *, others: bool = False, **rules: Any
 ) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file that have these names.
+    """The arrays of an .npz file that have these names; with ``others`` it may hold more.
 
-    ``others`` says whether the file may have others, which are passed over; ``rules`` are
-    `ArrayArchive`'s.
+    ``rules`` are those of `ArrayArchive`.
     """
     members = {f"{name}.npy" for name in names}
     archive = ArrayArchive(stream, None if others else members.__contains__, **rules)
@@ -129,32 +129,31 @@ def read_npz(
 
 
 def sparse_matrix(cls: type[Any], parts: Sequence[np.ndarray], shape: tuple[int, int]) -> Any:
-    """A CSR, CSC or COO matrix of parts that fit each other.
+    """A CSR, CSC or COO matrix, whose parts are checked: SciPy's products would read beyond them.
 
-    Products trust the parts, and would read beyond the arrays where they do not fit. The parts
-    are data, indices and indptr, or data, row and col.
+    The parts are data, indices and indptr, or data, row and col.
     """
     data, *places = parts
     if not all(isinstance(part, np.ndarray) and part.ndim == 1 for part in parts):
-        raise ValueError("a sparse matrix has parts that are no rows of numbers")
+        raise ValueError("a sparse matrix has parts that are not one-dimensional arrays")
     if data.dtype.char not in _SPARSE_NUMBERS or any(part.dtype.kind != "i" for part in places):
-        raise ValueError("a sparse matrix has parts of a type that none has")
+        raise ValueError("a sparse matrix has parts of a wrong type")
     if any(type(n) is not int or n < 0 for n in shape):
-        raise ValueError("a sparse matrix has no shape")
+        raise ValueError("a sparse matrix has an invalid shape")
     form = cls.__name__[:3]
     check_places(form, places, len(data), shape)
     return cls((data, places) if form == "coo" else (data, *places), shape=shape)
 
 
 def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object] | None, packed: bool) -> None:
-    """Refuse a member that no such archive has."""
+    """Refuse a member that is not allowed."""
     if belongs is not None and not belongs(info.filename):
         raise ValueError(f"it has a member {info.filename[:80]!r}, which does not belong there")
     if info.flag_bits & 1:
-        raise ValueError("it is encrypted, and no such file is")
+        raise ValueError("it is encrypted")
     plain = info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size
     if not plain and not (packed and info.compress_type == zipfile.ZIP_DEFLATED):
-        raise ValueError("it is compressed in a way that no such file is")
+        raise ValueError("it is compressed in a way that is not allowed")
 
 
 def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -165,9 +164,9 @@ def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], b
         shape, fortran_order, dtype = _parsed(start + length + rest)
     except zipfile.BadZipFile:
         raise
-    # NumPy leaves a header to Python's parser, which has errors of its own, MemoryError among them.
+    # NumPy uses Python's parser, which raises errors of its own, MemoryError among them.
     except Exception as error:
-        raise ValueError(f"its {name} has no header of NumPy's format that is known") from error
+        raise ValueError(f"its {name} has no valid header of NumPy's format") from error
     if dtype.hasobject or dtype.kind not in ARRAY_KINDS or not dtype.itemsize:
         raise ValueError(f"its {name} holds {dtype}, which is never read")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - member.tell():
@@ -177,12 +176,10 @@ def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], b
 
 @lru_cache(2**10)
 def _parsed(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """What a header says; many arrays of one model have the same."""
+    """Shape, order and type; cached, because many arrays of one model have the same header."""
     stream = io.BytesIO(header)
-    facts: tuple[tuple[int, ...], bool, np.dtype] = _HEADERS[np.lib.format.read_magic(stream)](
-        stream
-    )
-    return facts
+    shape, by_columns, dtype = _HEADERS[np.lib.format.read_magic(stream)](stream)
+    return shape, by_columns, dtype
 
 
 def _fill(member: IO[bytes], array: np.ndarray) -> None:

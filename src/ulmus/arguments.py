@@ -1,4 +1,4 @@
-"""Arguments that users give: what they may be, and words about those that cannot be used."""
+"""Checks of arguments, and the wording of their errors."""
 
 import difflib
 from collections.abc import Callable, Collection, Iterable
@@ -10,11 +10,11 @@ import numpy as np
 
 from ulmus.exceptions import InvalidParameterError
 
-# A message does not list more names than these.
+# Most names that a message lists.
 _MOST = 40
-# Letters of a cell, and cells of a list, that notes and errors show.
+# Most letters of a cell, and cells of a list, that notes and errors show.
 _LONGEST, _FEW = 60, 5
-# Beyond these, squares and quotients of what is computed overflow or vanish.
+# Beyond these, squares and quotients overflow or underflow.
 _SMALLEST, _LARGEST = 1e-100, 1e100
 _INTEGERS = 2**31 - 1
 # More passes do not make a sketch more exact.
@@ -29,8 +29,8 @@ def is_whole(value: object) -> bool:
 def is_number(value: object, least: float = _SMALLEST, most: float = _LARGEST) -> bool:
     """Whether an argument is a number from ``least`` to ``most``, and not a boolean."""
     real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    # Not as a float: a whole number of Python's may be larger than any. As Python's own: the limits
-    # are beyond NumPy's float32.
+    # Not as a float: a whole number of Python may be larger than any. As a Python number, because
+    # the limits are beyond NumPy's float32.
     plain: Any = value.item() if isinstance(value, np.generic) else value
     return real and bool(least <= plain <= most)
 
@@ -45,10 +45,7 @@ def check_whole(name: str, value: Any, least: int, most: int = _INTEGERS) -> Non
 def check_number(
     name: str, value: Any, words: str = "a positive number", zero: bool = False
 ) -> None:
-    """Refuse an argument that is no positive number, or zero where that is allowed.
-
-    ``words`` are what it must be.
-    """
+    """Refuse an argument that is no positive number, or zero if allowed; it must be ``words``."""
     if not (is_number(value) or (zero and is_number(value, 0, 0))):
         raise InvalidParameterError(f"{name}={value!r} must be {words}{limits(value)}.")
 
@@ -69,7 +66,7 @@ def numbers_of(value: Any, zero: bool = False) -> np.ndarray | None:
 
 
 def limits(value: Any) -> str:
-    """What to add to a message where a number is positive and still too large or too small."""
+    """An addition to a message about a positive number that is too large or too small."""
     extreme = is_number(value, 0, np.inf) and value > 0 and not is_number(value)
     return f", from {_SMALLEST:g} to {_LARGEST:g}" if extreme else ""
 
@@ -115,18 +112,14 @@ def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0)
 
 
 def check_arguments(estimator: Any) -> None:
-    """Refuse arguments that no estimator could use, of those that many have under one name."""
+    """Check the arguments that many estimators have under one name."""
     for name, check in _CHECKS.items():
         if name in vars(estimator):
             check(name, getattr(estimator, name))
 
 
 def hint(word: object, known: Collection[str]) -> str:
-    """What may have been meant by a word that is not known.
-
-    >>> hint("lettre", ["iris", "letter"])
-    "did you mean 'letter'?"
-    """
+    """A suggestion for a word that is not known."""
     plain = word.lower() if isinstance(word, str) else ""
     spelt = {other.lower(): other for other in known}
     near = difflib.get_close_matches(plain, spelt, n=1, cutoff=0.5)
@@ -182,7 +175,7 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "verbose": _volume,
     "n_hidden": _width,
     "max_iter": partial(check_whole, least=1),
-    # k-means starts as often as this says, each time from the beginning.
+    # Random starts of k-means.
     "n_init": partial(check_whole, least=1, most=10_000),
     **dict.fromkeys(
         ("bias", "fit_intercept", "normalized", "project", "row_normalize", "warm_start"), _flag

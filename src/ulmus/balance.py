@@ -1,14 +1,13 @@
-"""Weights that balance classes, and what they become when a row is left out.
+"""Balanced class weights, and how they change when a row is left out.
 
-A row that counts sᵢ times has the weight cᵢ = sᵢ S/(m Sₜ), where Sₜ is the total of its class, S
-that of all rows and m the number of classes. When u of sᵢ leaves, S and Sₜ lose u, so that all
+A row with sample weight sᵢ has the weight cᵢ = sᵢ S/(m Sₜ), where Sₜ is the total of its class, S
+that of all rows and m the number of classes. If u of sᵢ is left out, S and Sₜ lose u, so that all
 weights are multiplied by a = (S − u)/S, and those of the row's own class by b = Sₜ/(Sₜ − u) as
 well. A fit without the row is therefore a fit with fixed weights in which the row's class weighs b
-times as much, C is a times as large, and the row loses b times what it would have lost.
+times as much, C is a times as large, and the row loses b times its weight.
 
-Where every row counts once, a and b are the same for all rows of a class. Where rows count less
-than once, each has its own; what a row needs of the fit is an analytic function of u, and
-is interpolated between a few values of it.
+With equal sample weights, a and b are the same for all rows of a class. Otherwise each row has its
+own; the residual is an analytic function of u, and is interpolated between a few values of u.
 """
 
 from collections.abc import Iterator
@@ -16,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# A class that has less than this part of its total left is gone.
+# A class with less than this part of its total left is treated as empty.
 _GONE = 1e-9
-# The relative error of interpolating between values of u, by which their number is chosen.
+# Relative error of the interpolation over u, which determines the number of nodes.
 _TOLERANCE = 1e-12
 
 
@@ -26,8 +25,8 @@ _TOLERANCE = 1e-12
 class Leaving:
     """Rows of one class that are left out one at a time, by their numbers.
 
-    ``a`` and ``b`` are each row's own. ``nodes`` are the pairs (a, b) to solve for, and ``share``
-    (rows × nodes) how much of each node's answer is a row's.
+    ``a`` and ``b`` are those of each row. ``nodes`` are the pairs (a, b) to solve for, and
+    ``share`` (rows × nodes) the interpolation weights of each row.
     """
 
     code: int
@@ -53,7 +52,7 @@ def balanced(totals: np.ndarray) -> np.ndarray:
 def rebalanced(
     codes: np.ndarray, totals: np.ndarray, weight: np.ndarray, unit: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Totals, weights and units of some rows as a fit to these alone would have them."""
+    """Totals, weights and units of some rows as in a fit to these alone."""
     factor = balanced(totals)[codes]
     fresh = np.bincount(codes, weights=weight / factor, minlength=len(totals))
     change = balanced(fresh)[codes] / factor
@@ -70,16 +69,12 @@ def leavings(
         u, total = unit[own] / factors[code], float(totals[code])
         last = total - u <= _GONE * total
         if last.any():
-            # The class is gone with its last row: the others share the total among them.
-            a = (S - u[last]) / S * m / max(m - 1, 1)
-            yield from (_alone(code, row, each) for row, each in zip(own[last], a, strict=True))
+            # Without its last row the class is empty, and the total is that of m − 1 classes.
+            one = np.ones(1)
+            for row, a in zip(own[last], (S - u[last]) / S * m / max(m - 1, 1), strict=True):
+                yield Leaving(code, np.array([row]), a * one, one, [(float(a), 1.0)], one[:, None])
         if not last.all():
             yield _together(code, own[~last], u[~last], total, S)
-
-
-def _alone(code: int, row: int, a: float) -> Leaving:
-    one = np.ones(1)
-    return Leaving(code, np.array([row]), a * one, one, [(float(a), 1.0)], one[:, None])
 
 
 def _together(code: int, rows: np.ndarray, u: np.ndarray, total: float, S: float) -> Leaving:
@@ -108,7 +103,7 @@ def _chebyshev(low: float, high: float, count: int) -> np.ndarray:
 
 
 def _interpolation(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """How much of each node's value the polynomial through all of them takes, ``at`` points."""
+    """Weights of the nodes in polynomial interpolation (barycentric), for the points ``at``."""
     count = len(nodes)
     weight = np.sin(np.pi * (2.0 * np.arange(count) + 1.0) / (2.0 * count))
     weight *= (-1.0) ** np.arange(count)

@@ -1,9 +1,8 @@
-"""Intervals and sets that hold a new target as often as is asked for, from rows left out once each.
+"""Prediction intervals and sets of a given coverage, from rows left out once each.
 
-A row that is left out is to its model what a new row is to the whole model, so the errors of
-left-out rows say how large those of new rows are. Jackknife+ (Barber et al., 2021) takes for a new
-row x the quantiles of f₋ᵢ(x) ± |eᵢ|, where f₋ᵢ is the model without row i and eᵢ its error there;
-the jackknife has f in place of f₋ᵢ.
+A left-out row is a new row for the model without it, so the errors of left-out rows estimate those
+of new rows. Jackknife+ (Barber et al., 2021) takes for a new row x the quantiles of f₋ᵢ(x) ± |eᵢ|,
+where f₋ᵢ is the model without row i and eᵢ its error there; the jackknife has f in place of f₋ᵢ.
 """
 
 from dataclasses import dataclass, replace
@@ -43,23 +42,22 @@ class LeftOut:
         return replace(self, outputs=T - factor * (T - self.outputs))
 
     def needed(self, coverage: float) -> float:
-        """How much weight a quantile has below it or at it.
+        """The weight at or below the quantile: ``coverage`` of the rows' and the new row's weight.
 
-        It is the part ``coverage`` of all rows and the new one, which weighs one, or as much as
-        they do on average where that is less.
+        The new row has weight one, or the rows' mean weight where that is less.
         """
         total = float(self.weight.sum())
         new = min(1.0, total / len(self.weight))
         if coverage * (total + new) > total * (1.0 + _CLOSE):
             raise InvalidInputError(
-                f"coverage={coverage:g} needs more rows: {total / new:.4g} left-out rows tell at "
-                f"most {total / (total + new):.3g}. Ask for less, or fit more rows."
+                f"coverage={coverage:g} needs more rows: {total / new:.4g} left-out rows allow at "
+                f"most {total / (total + new):.3g}. Use a smaller coverage, or fit more rows."
             )
         return coverage * (total + new)
 
 
 def check_coverage(coverage: float) -> None:
-    """Refuse what is no part of the rows."""
+    """Refuse a coverage that is not between 0 and 1."""
     if not is_number(coverage, most=1.0) or coverage == 1.0:
         raise InvalidParameterError(
             f"coverage={coverage!r} must be a number between 0 and 1, such as 0.9."
@@ -67,7 +65,7 @@ def check_coverage(coverage: float) -> None:
 
 
 def quantile(values: np.ndarray, weight: np.ndarray, needed: float) -> np.ndarray:
-    """The least of the values in each row that so much of the weight does not exceed."""
+    """The weighted quantile of each row: the least value with weight ``needed`` at or below it."""
     if (weight == weight[0]).all():
         k = int(np.ceil(needed / weight[0] * (1.0 - _CLOSE)))
         k = min(max(k, 1), values.shape[1])
@@ -83,8 +81,8 @@ def intervals(
 ) -> np.ndarray:
     """The lower and the upper end (n × m × 2) of every output for new rows.
 
-    ``effects`` (n × r) says how far each left-out row moves the outputs, for an error of one; None
-    takes the outputs of the models without a row for those of the model.
+    ``effects`` (n × r) are the changes of the outputs by leaving out each row, for an error of one;
+    None takes them as zero (the jackknife).
     """
     needed, found = left.needed(coverage), np.empty((*outputs.shape, 2))
     for j, error in enumerate(left.residual.T):

@@ -1,4 +1,4 @@
-"""Docstrings that say once what several classes share.
+"""Docstrings shared by several classes.
 
 A base class documents the parameters and attributes that its subclasses have in common, in numpydoc
 as they would. `documented` adds to a subclass's docstring what it leaves out, but for attributes

@@ -6,20 +6,20 @@
     │   ├── EntryTypeError (TypeError)       an entry of X is of a type that is no number
     │   ├── RowsGoneError                    a method needs rows of which only sums are kept
     │   ├── BatchError                       one batch or block does not fit the others
-    │   ├── GraphError                       a graph does not tell what is asked of it
-    │   ├── CheckpointError                  a file of sums is no use to this fit
-    │   └── TableError                       a file is no table that can be read
-    ├── ExportError (ValueError)             a model has no form in the format asked for
-    ├── ModelFileError (ValueError)          a file is no model that can be read
-    │   └── UnsupportedModelError            a model holds what no file may
+    │   ├── GraphError                       a graph is not connected enough
+    │   ├── CheckpointError                  a file of sums cannot be used for this fit
+    │   └── TableError                       a file cannot be read as a table
+    ├── ExportError (ValueError)             a model cannot be written in this format
+    ├── ModelFileError (ValueError)          a file cannot be read as a model
+    │   └── UnsupportedModelError            a model holds what a file may not
     └── MissingExtraError (ImportError)      an optional package is not installed
 
     UlmusWarning (UserWarning)
     ├── ConstantColumnWarning                a column varies too little for float64 to scale
-    ├── CheckpointWarning                    a file of sums cannot be written; the fit goes on
-    ├── IllConditionedWarning                an answer was found, by a safer and slower way
-    ├── LowRankWarning                       a kernel has fewer directions than were asked for
-    └── UnreachedRowsWarning                 a graph does not tell of some rows
+    ├── CheckpointWarning                    a file of sums cannot be written; the fit continues
+    ├── IllConditionedWarning                a slower and more stable solver was used
+    ├── LowRankWarning                       a kernel matrix has a smaller rank than was asked for
+    └── UnreachedRowsWarning                 a graph joins some rows to no labelled row
 
 A message says what was wrong, then what to do.
 """
@@ -60,7 +60,7 @@ class InvalidParameterError(InvalidInputError):
 
 
 class EntryTypeError(InvalidInputError, TypeError):
-    """An entry of X is of a type that is no number, a dict for instance."""
+    """An entry of X is not a number but a dict, for instance."""
 
 
 class RowsGoneError(InvalidInputError):
@@ -72,7 +72,7 @@ class BatchError(InvalidInputError):
 
 
 class GraphError(InvalidInputError):
-    """A graph has too many parts, or too little else, to tell what is asked of it."""
+    """A graph has too many components, or too few edges, for the method."""
 
 
 class CheckpointError(InvalidInputError):
@@ -80,19 +80,19 @@ class CheckpointError(InvalidInputError):
 
 
 class TableError(InvalidInputError):
-    """A file is no table that can be read, or not the table that was expected."""
+    """A file cannot be read as a table, or is not the table that was expected."""
 
 
 class ExportError(UlmusError, ValueError):
-    """A model has no form in the format asked for."""
+    """A model cannot be written in this format."""
 
 
 class ModelFileError(UlmusError, ValueError):
-    """A file is damaged, no model, of a newer version, or holds what no file may."""
+    """A file is damaged, not a model, of a newer version, or holds something forbidden."""
 
 
 class UnsupportedModelError(ModelFileError):
-    """A model holds what no file may, so it is not saved."""
+    """A model holds what a file may not, so it is not saved."""
 
 
 class MissingExtraError(UlmusError, ImportError):
@@ -104,20 +104,20 @@ class UlmusWarning(UserWarning):
 
 
 class CheckpointWarning(UlmusWarning):
-    """A file of sums cannot be written, and the fit goes on without it."""
+    """A file of sums cannot be written, and the fit continues without it."""
 
 
 class ConstantColumnWarning(UlmusWarning):
-    """A column varies by too little for float64 to scale it, and counts as constant."""
+    """A column varies too little for float64 to scale it, and is treated as constant."""
 
 
 class IllConditionedWarning(UlmusWarning):
-    """An answer was found, but by a safer and slower way than asked."""
+    """A slower and more stable solver was used than the one asked for."""
 
 
 class LowRankWarning(UlmusWarning):
-    """A low-rank factor has fewer columns than were asked for, for there are no more."""
+    """A low-rank factor has fewer columns than were asked for: the matrix has no larger rank."""
 
 
 class UnreachedRowsWarning(UlmusWarning):
-    """A graph joins some rows to no label, or to few others; the model alone tells of them."""
+    """A graph joins some rows to no label, or to few rows; they are predicted without it."""

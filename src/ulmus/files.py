@@ -69,7 +69,7 @@ def lock(file: IO[Any]) -> None:
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What the system says of a file, None where there is none."""
+    """The file's status, None where there is no file."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def _locked_draft(path: Path, old: os.stat_result | None) -> tuple[Path, IO[byte
 
 
 def _is_ours(draft: Path, stream: IO[bytes]) -> bool:
-    """Lock a new draft; False where another process was quicker and took it for abandoned."""
+    """Lock a new draft; False where another process has already removed it as abandoned."""
     if os.name == "nt":
         return True
     try:
@@ -105,22 +105,17 @@ def _is_ours(draft: Path, stream: IO[bytes]) -> bool:
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove the drafts of this file that processes left which are no more."""
+    """Remove the drafts of this file whose processes have ended."""
     if os.name == "nt":  # drafts are not locked there
         return
     draft = re.compile(re.escape(_beginning(path)) + r"[0-9a-f]{8}\.part")
-    # A folder that may not be listed is no reason not to write to it.
+    # A folder that may not be listed can still be written to.
     with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
-        names = [e.name for e in entries if draft.fullmatch(e.name) and e.is_file()]
-        for name in names:
-            _remove_if_abandoned(path.with_name(name))
-
-
-def _remove_if_abandoned(draft: Path) -> None:
-    # One that is locked, gone or another user's stays as it is.
-    with contextlib.suppress(OSError), draft.open("rb") as stream:
-        lock(stream)
-        draft.unlink()
+        for name in [e.name for e in entries if draft.fullmatch(e.name) and e.is_file()]:
+            # A draft that is locked, gone or another user's is left alone.
+            with contextlib.suppress(OSError), path.with_name(name).open("rb") as stream:
+                lock(stream)
+                path.with_name(name).unlink()
 
 
 def _beginning(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What surrounds a fit: what it leaves is declared once, finite and swapped in as a whole.
+"""Fitted state: declared once, checked to be finite, and replaced as a whole.
 
 Fitted attributes are annotations of a class:
 
@@ -8,8 +8,8 @@ Fitted attributes are annotations of a class:
 Device moves, saving, forgetting and Dask read these. `tests/contract/test_fitted.py` fits every
 estimator and finds any attribute that is not declared.
 
-Callbacks of scikit-learn, which came with its version 1.9, are told how far a fit is: it is a task,
-each of its passes over the rows a task within it, and a hundredth of the rows one within that.
+Callbacks of scikit-learn 1.9 and later are called with the progress of a fit: the fit is a task,
+each of its passes over the rows a subtask, and a hundredth of the rows a subtask of that.
 """
 
 import logging
@@ -37,7 +37,7 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """What has no callbacks in an older scikit-learn."""
+        """A class without callbacks, for an older scikit-learn."""
 
     def with_callbacks(method: Any) -> Any:
         """The method as it is."""
@@ -51,7 +51,7 @@ Model = TypeVar("Model")
 # Fitted parts that are objects of their own, and hold numbers.
 _PARTS = ("features_", "scaling_")
 _SCALE = ("center", "factor")
-# Tasks within a pass over the rows that callbacks are told of.
+# Subtasks of a pass over the rows that callbacks are called for.
 _SUBTASKS = 100
 
 
@@ -64,18 +64,18 @@ class Mark(Enum):
     AGAIN = auto()
 
 
-# Lives where the rows live: `ulmus.to_device` moves it.
+# On the same device as the rows: `ulmus.to_device` moves it.
 OnDevice = Annotated[T, Mark.DEVICE]
-# Is about the training rows: predictions do without, so Dask's workers are not sent it.
+# Holds data of training rows; predictions do not need it, so it is not sent to Dask's workers.
 OfRows = Annotated[T, Mark.ROWS]
-# The same, and only a later update reads it: `ulmus.save(for_update=False)` leaves it out.
+# The same, and only later updates need it: `ulmus.save(for_update=False)` leaves it out.
 ForUpdate = Annotated[T, Mark.ROWS, Mark.UPDATE]
-# Can be made again from the rest: copies, files and devices are not given it.
+# Can be computed again from the rest: copies, files and devices do not have it.
 MadeAgain = Annotated[T, Mark.ROWS, Mark.AGAIN]
 
 
 def declared(kind: type[Any]) -> dict[str, frozenset[Mark]]:
-    """Every fitted attribute of a class, its bases' among them, and what is true of each."""
+    """Every fitted attribute of a class and its bases, with its marks."""
     found: dict[str, frozenset[Mark]] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in get_annotations(base).items():
@@ -87,12 +87,12 @@ def declared(kind: type[Any]) -> dict[str, frozenset[Mark]]:
 
 
 def marked(kind: type[Any], mark: Mark) -> list[str]:
-    """The attributes of a class of which this is true."""
+    """The attributes of a class that have a mark."""
     return [name for name, marks in declared(kind).items() if mark in marks]
 
 
 def forget_fit(estimator: Any) -> None:
-    """Drop what an earlier fit left, so that no part of it outlives the next."""
+    """Delete all fitted attributes of an earlier fit."""
     fitted = declared(type(estimator)).keys() - set(estimator.get_params(deep=False))
     for name in list(vars(estimator)):
         if name in fitted or (name.endswith("_") and name[0] != "_"):
@@ -100,7 +100,7 @@ def forget_fit(estimator: Any) -> None:
 
 
 def without_rows(model: Any) -> Any:
-    """A copy that is light to send: without what is about its training rows."""
+    """A copy without data of training rows, to send to workers."""
     light = copy(model)
     for name in marked(type(model), Mark.ROWS):
         vars(light).pop(name, None)
@@ -111,7 +111,7 @@ def without_rows(model: Any) -> Any:
 
 
 class LightCopies:
-    """For an estimator whose copies do without what is made again where it is needed."""
+    """For an estimator whose copies leave out what can be computed again."""
 
     def __getstate__(self) -> Any:
         """The state of a copy."""
@@ -121,12 +121,11 @@ class LightCopies:
 
 
 def atomic(method: Method) -> Method:
-    """A method that changes its estimator in one step when it ends; if it raises, not at all.
+    """A method that changes its estimator in one step at its end; not at all if it raises.
 
-    Arguments that no estimator could use are refused before it begins.
-    What it leaves behind must be finite, or it raises. It works on a copy that shares what is
-    fitted, so it must rebind what it changes and never write into it. Meanwhile BLAS has no more
-    threads than there are CPUs.
+    Arguments are checked before it begins, and fitted attributes must be finite at its end. It
+    works on a copy that shares the fitted arrays, so it must rebind what it changes and never write
+    into it. Meanwhile BLAS has no more threads than there are CPUs.
     """
 
     @wraps(method)
@@ -143,10 +142,7 @@ def atomic(method: Method) -> Method:
 
 
 def snapshot(estimator: Model) -> Model:
-    """The estimator as it is now, whatever another thread fits it to meanwhile.
-
-    A fit replaces the dictionary of attributes, so that holding on to this one is enough.
-    """
+    """The estimator as it is now: a fit in another thread replaces the dictionary of attributes."""
     return _twin(estimator, vars(estimator))
 
 
@@ -170,7 +166,7 @@ def check_finite(estimator: Any) -> None:
 
 
 def check_outputs(F: Array) -> Array:
-    """F, the outputs for new rows; refused where a row's values were too large for them."""
+    """F, the outputs for new rows; refused where they are not finite."""
     if not _finite(F):
         xp = namespace(F)
         row = int(xp.argmax(xp.astype(xp.any(~xp.isfinite(F), axis=1), xp.int64)))
@@ -182,7 +178,7 @@ def check_outputs(F: Array) -> Array:
 
 
 def finite_outputs(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
-    """A method whose outputs are checked, so that what overflows on the way needs no warning."""
+    """A method whose outputs are checked, so that overflow on the way needs no warning."""
 
     @wraps(method)
     def checked(self: Any, X: Any) -> Array:
@@ -215,7 +211,7 @@ def _finite(value: Any) -> bool:
     return not floats or all_finite(value)
 
 
-# ---------------------------------------------------------------- how far it is
+# ---------------------------------------------------------------- progress
 @contextmanager
 def as_task(estimator: Any) -> Iterator[None]:
     """A fit, within a method that has `with_callbacks`."""
@@ -232,7 +228,7 @@ def as_task(estimator: Any) -> Iterator[None]:
 def watched(
     estimator: Any, title: str, words: Words = rows
 ) -> Iterator[Callable[[float, float | None], None]]:
-    """A pass over the rows; gives what is to be told how many rows of how many are done."""
+    """A pass over the rows; yields a function that is called with the rows done and their total."""
     fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
     with Bar(title, words=words, logged=True) if estimator.verbose else nullcontext() as bar:
 
@@ -258,7 +254,7 @@ def watched(
 
 
 def log_facts(model: Any) -> None:
-    """One line at INFO of what a fit settled on, in the log of the model's module."""
+    """Log the results of a fit in one line, at INFO, in the log of the model's module."""
     logger = logging.getLogger(type(model).__module__)
     if logger.isEnabledFor(logging.INFO):
         words = "; ".join(f"{name}: {words}" for name, words in facts(model))

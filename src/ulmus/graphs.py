@@ -31,15 +31,16 @@ from ulmus.validation import check_square, plain_rows, sound
 __all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
 
 _LOG = logging.getLogger(__name__)
-# Below so many rows an exact search is sooner done than an index is built; the second number is for
+# Most rows for which an exact search is faster than building an index: by scikit-learn, and by
 # products of blocks.
 _EXACT_ROWS, _PRODUCT_ROWS = 20_000, 100_000
-# What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets
-# labels travel best over the data at hand (`python -m benchmarks hundred`).
+# Width of "local" as a part of the distance to the last neighbour. Of 1/√2, ½, 0.35, ¼ and 0.17 it
+# had the least error with spread labels (`python -m benchmarks hundred`).
 _LOCAL = 0.25
-# Powers past this tell neighbours apart no more, and each is a product.
+# Largest power of a Laplacian: each power is a product.
 _HIGHEST = 100
-_DENSE_ROWS = 500  # of a group, whose distances are all written out
+# Most rows of a group for which all pairwise distances are computed.
+_DENSE_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Laplacian:
     matrix : sparse matrix of shape (n, n)
         D − W or I − D^(−½) W D^(−½).
     power : int
-        How often the matrix is applied.
+        The number of times that the matrix is applied.
     degree : ndarray of shape (n,) or None
         D, where the matrix is I − D^(−½) W D^(−½).
 
@@ -77,7 +78,7 @@ class Laplacian:
         return F
 
     def placed(self, like: Rows, dtype: DType) -> "Laplacian":
-        """The same for arrays that live where ``like`` does."""
+        """The same for arrays on the device of ``like``."""
         return replace(self, matrix=sparse_operator(self.matrix, like, dtype))
 
 
@@ -91,7 +92,7 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
     normalized : bool, default=True
         I − D^(−½) W D^(−½) rather than D − W.
     power : int, default=1
-        Λ to this power, applied as often.
+        The power of Λ: the number of times that it is applied.
 
     Returns
     -------
@@ -126,16 +127,15 @@ class KNNGraph(BaseEstimator):
     Parameters
     ----------
     n_neighbors : int, default=10
-        How many neighbours a row chooses. With n rows or more asked for, all others
-        are taken.
+        The number of neighbours of a row; at most all other rows.
     weights : {"heat", "binary"}, default="heat"
         exp(−dist² / 2t²), or 1 for every neighbour.
     width : "mean", "local" or float, default="mean"
         t of the heat weights; "mean" is the mean distance to a neighbour. "local" is √(tᵢtⱼ), tᵢ
-        a quarter of the distance from row i to its last neighbour, so that rows that lie apart
-        from the others are joined as firmly as those in the crowd; where tᵢ is zero, tⱼ.
+        a quarter of the distance from row i to its last neighbour, so that weights do not depend on
+        the density of the rows; where tᵢ is zero, tⱼ.
     metric : str or callable, default="euclidean"
-        Any of scikit-learn's distances; pynndescent knows most of them too.
+        Any of scikit-learn's distances; pynndescent has most of them too.
     normalized : bool, default=True
         Whether the Laplacian is I − D^(−½) W D^(−½) or D − W.
     power : int, default=1
@@ -143,8 +143,8 @@ class KNNGraph(BaseEstimator):
     method : {"auto", "exact", "pynndescent"}, default="auto"
         How neighbours are found. "auto" searches exactly up to 20 000 rows, or
         100 000 dense ones by Euclidean distance, and beyond them uses pynndescent where it
-        is installed (the extra ``neighbors``); what it chose goes to the log ``ulmus`` and to
-        ``search``.
+        is installed (the extra ``neighbors``). The choice is written to the log ``ulmus``, and
+        `search` returns it.
     random_state : int, RandomState instance or None, default=0
         Seeds pynndescent.
 
@@ -183,7 +183,7 @@ class KNNGraph(BaseEstimator):
 
     @held_threads()
     def affinity(self, X: Rows, groups: np.ndarray | None = None) -> Any:
-        """W of these rows, as a symmetric CSR array; with ``groups``, within each group alone."""
+        """W of these rows, a symmetric CSR array; with ``groups``, of edges within each group."""
         self._check_parameters()
         X = plain_rows(X)
         if X.shape[0] < 2:
@@ -212,13 +212,13 @@ class KNNGraph(BaseEstimator):
         return "pynndescent"
 
     def _by_products(self, X: Rows) -> bool:
-        """Whether blocks of products find the neighbours: sooner than scikit-learn, or there."""
+        """Whether products of blocks find the neighbours: faster, or on a device."""
         dense = not is_sparse(X) and str(X.dtype).endswith(("float32", "float64"))
         many = not is_numpy(X) or X.shape[0] > _EXACT_ROWS
         return dense and many and self.metric == "euclidean"
 
     def _distances(self, X: Rows) -> Any:
-        """Those to each row's neighbours, zeros stored."""
+        """Distances to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
         X = X if self._by_products(X) else on_host(X)
         if self.search(X) != "exact":
@@ -260,7 +260,7 @@ class KNNGraph(BaseEstimator):
 
 
 def _check_edges(weights: Any, width: Any) -> None:
-    """Refuse arguments that say nothing about how firm an edge is."""
+    """Refuse arguments that do not define the weight of an edge."""
     check_known("weights", weights, ("heat", "binary"))
     if not (isinstance(width, str) and width in ("mean", "local")):
         check_number("width", width, "'mean', 'local' or a positive number")
@@ -281,7 +281,7 @@ def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mea
     Returns
     -------
     W : sparse array of shape (n, n)
-        Symmetric: one of two rows need only name the other.
+        Symmetric: two rows are joined if either is a neighbour of the other.
 
     Examples
     --------
@@ -357,7 +357,7 @@ def as_laplacian(graph: Any, X: Rows) -> Laplacian:
         return graph.laplacian(X)
     if hasattr(graph, "fit_transform"):
         graph = sp.csr_array(clone(graph).fit_transform(on_host(X)))
-        # Each row names its own neighbours; being named by one side is enough.
+        # Two rows are joined if either is a neighbour of the other.
         graph = graph if _is_distances(graph) else graph.maximum(graph.T)
     if isinstance(graph, Laplacian):
         result = graph
@@ -383,7 +383,7 @@ def _is_distances(graph: Any) -> bool:
 
 
 def _checked(W: Any) -> Any:
-    """W as a symmetric float CSR array without self-loops, or an error that says why not."""
+    """W as a symmetric float CSR array without self-loops; refuses other graphs."""
     check_square(W, "The graph")
     W = sp.csr_array(W, dtype=float)
     if W.nnz and W.data.min() < 0:

@@ -1,4 +1,4 @@
-"""The machine: what figures were measured on, and how much memory is left."""
+"""The machine: its description for measured figures, and its free memory."""
 
 import os
 import platform
@@ -26,18 +26,14 @@ def machine() -> dict[str, Any]:
 
 
 def peak_megabytes() -> float:
-    """The most memory this process has held; 0 where the system does not say."""
-    for line in _lines("/proc/self/status"):
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+    """The most memory this process has held; 0 where that is unknown."""
+    return _number("/proc/self/status", "VmHWM:") / 1024
 
 
 def available_memory() -> float:
-    """Bytes that this process can still take without swapping; infinity where nobody says.
+    """Bytes that this process can still take without swapping; infinity where that is unknown.
 
-    A container may have less than the system: what its limit leaves, files that are only cached
-    not counted.
+    In a container it is what the limit leaves, where that is less; cached files do not count.
     """
     stated = [_number("/proc/meminfo", "MemAvailable:") * 1024]
     most = _lines(f"{_GROUP}/memory.max")
@@ -49,7 +45,7 @@ def available_memory() -> float:
 
 
 def in_words(size: float) -> str:
-    """Bytes in the largest unit that they are one of."""
+    """Bytes in a unit of which there is at least one."""
     for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

@@ -1,4 +1,4 @@
-"""A fitted model's arrays moved to another device, or home to the host."""
+"""A fitted model's arrays moved to another device, or to the host."""
 
 from collections.abc import Callable
 from copy import copy
@@ -46,10 +46,10 @@ def to_host(model: Any) -> Any:
 
 
 def to_device(model: Any, device: Any) -> Any:
-    """A copy of a model whose output weights, and whatever else is used with the rows, are there.
+    """A copy of a model with its output weights, and all else that is used with the rows, there.
 
     Rows on that device are then predicted, or added by ``partial_fit``, without a copy of the
-    weights each time. What is small or not a number stays on the host, as it does in `fit`.
+    weights each time. Small arrays and those that are not numbers stay on the host, as in `fit`.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _moved_parts(x: Any, move: Move) -> Any:
 def _inside(x: Any, change: Callable[[Any, Any], Any]) -> Any:
     """x with each of its parts changed: an estimator's attributes, a record's fields, entries."""
     if hasattr(x, "get_params") and not isinstance(x, type):
-        model = copy(x)  # without what is made again where it is needed
+        model = copy(x)  # without what can be computed again
         vars(model).update({name: change(name, part) for name, part in vars(model).items()})
         return model
     if is_dataclass(x) and not isinstance(x, type):

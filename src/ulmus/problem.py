@@ -1,8 +1,8 @@
-"""What is to be solved, apart from how.
+"""The problem to solve, apart from how it is solved.
 
-A ``Problem`` is ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖². All a primal solver needs of its
-rows are the ``Moments`` G = HᵀCH, R = HᵀCY and Σ c y²: they add over batches,
-subtract when a batch is taken back, and scale when the past should fade.
+A ``Problem`` is ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖². All that a primal solver needs of the rows are
+the ``Moments`` G = HᵀCH, R = HᵀCY and Σ c y²: they are added over batches, subtracted when a batch
+is forgotten, and scaled when weights decay.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong
 from ulmus.typing import Array, DType
 
-# How much farther off products by a GPU's matrix units may be than float32's: `rounding` in
+# Rounding of products by a GPU's matrix units, relative to that of float32: `rounding` in
 # benchmarks.gpu.
 _SHORT = 32.0
 # Columns of G that are changed together.
 _PANEL = 256
-# Labelled rows from which on one wrong row more counts as equal, where the smoothest is chosen.
+# Fewest labelled rows for which one more wrong row counts as equal, where the smoothest is chosen.
 _FEW = 50
 _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
@@ -90,13 +90,11 @@ class Moments:
 class Problem:
     """Fit targets from hidden rows: ½ Σ cᵢ‖tᵢ − hᵢβ − b‖² + (1/2C)‖β‖².
 
-    H is a ``Hidden`` or a ``Stored``; or a ``KernelMatrix`` where rows are known by their kernel
-    alone, of which the dual needs the same.
+    H is a ``Hidden`` or a ``Stored``; for the dual also a ``KernelMatrix``.
 
-    ``weight`` is c, positive, or None for ones. ``unit`` is how much of its
-    weight a row loses when it is left out, or None for all of it: a row of weight
-    two stands for two rows, and only one of them leaves. ``intercept`` says
-    whether there is a b; it is not penalised.
+    ``weight`` is c, positive, or None for ones. ``unit`` is the weight that a row loses when it is
+    left out, or None for all of it: a row of weight two represents two rows, of which one is left
+    out. ``intercept`` says whether there is a b; it is not penalised.
     """
 
     H: Any
@@ -106,7 +104,7 @@ class Problem:
     intercept: bool = False
 
     def unit_weight(self, rows: Any) -> Array:
-        """What each of ``rows`` loses when it is left out."""
+        """The weight that each of ``rows`` loses when it is left out."""
         if self.weight is None:
             n = len(self.targets)
             count = len(range(*rows.indices(n))) if isinstance(rows, slice) else len(rows)
@@ -120,13 +118,13 @@ class Problem:
         return replace(self, H=H, targets=self.targets.take(rows), weight=weight, unit=unit)
 
     def over(self, H: Any) -> "Problem":
-        """The same targets for these hidden rows, all of it where they live."""
+        """The same targets and weights for these hidden rows, on their device."""
         weight, unit = (None if c is None else placed(c, H.X) for c in (self.weight, self.unit))
         targets = self.targets.placed(H.X)
         return replace(self, H=H, targets=targets, weight=weight, unit=unit)
 
     def among(self, rows: np.ndarray) -> "Problem":
-        """The problem of some of the rows, with weights that are balanced among these."""
+        """The problem of some of the rows, with class weights balanced among these."""
         part, totals = self.take(rows), self.totals
         if totals is None:
             return part
@@ -139,16 +137,16 @@ class Problem:
 
     @property
     def totals(self) -> np.ndarray | None:
-        """How much each class counts, where the weights are balanced by it."""
+        """The classes' weights, where class weights are balanced."""
         return getattr(self.targets, "totals", None)
 
     @property
     def reweighs(self) -> bool:
-        """Whether a row that is left out changes the weights of the others."""
+        """Whether leaving a row out changes the weights of the others."""
         return self.totals is not None
 
     def leavings(self, rows: np.ndarray | None = None) -> list[Leaving]:
-        """The rows to leave out (None: all), by how they change the others' weights."""
+        """The rows to leave out (None: all), by class."""
         totals = self.totals
         assert totals is not None
         codes, every = to_numpy(self.targets.array), np.arange(len(self.targets))
@@ -165,11 +163,11 @@ class Problem:
         """One pass over the rows."""
         (h, b), X = (self.H.width, self.targets.width), self.H.X
         products, center = Gram(h, X, short=True), None
-        # A column of ones beside Y takes the sums of h and y along.
+        # A column of ones beside Y gives the sums of h and y.
         cross, energy, sums = zeros((h, b + 1), X), zeros(b + 1, X), zeros(b + 1, X)
         for rows, B in self.H.blocks():
             if has_matrix_units(B):
-                # About their means the products are small, and short ones lose little.
+                # About their means the products are small, and so is their rounding.
                 center = namespace(B).mean(B, axis=0) if center is None else center
                 B -= center
             root = self._root(rows, B)
@@ -233,7 +231,7 @@ class Centred:
 def _give_back(
     offset: float, center: Array | None, gram: Array, cross: Array, sums: Array, total: Array
 ) -> None:
-    """Add, in float64 and in place, the offset o that the hidden rows B were short of.
+    """Add, in float64 and in place, the offset o that was left out of the hidden rows B.
 
     (B + o)ᵀC(B + o) = BᵀCB + s oᵀ + o sᵀ + o oᵀ Σc, where s = BᵀC1, the last column of ``cross``,
     and Σc is ``total``.
@@ -253,10 +251,10 @@ def _give_back(
 
 
 def _rounding(gram: Array, dtype: DType) -> float:
-    """How far rounding in BᵀB may move its eigenvalues.
+    """The error of the eigenvalues of BᵀB by rounding.
 
-    An entry is off by about eps times the largest one; independent errors of
-    that size make a matrix of norm √h times as much.
+    An entry is off by about eps times the largest one; a matrix of independent errors of that size
+    has √h times their norm.
     """
     xp = namespace(gram)
     largest = float(xp.max(xp.linalg.diagonal(gram)))
@@ -281,11 +279,10 @@ class ErrorPath:
 
     @property
     def best(self) -> int:
-        """Least squared error; of classes, among points close to the least error rate.
+        """The point with the least squared error; for classes, among the least error rates.
 
-        Of those the one with the least squared error is taken, or the smoothest: with few labels
-        many points name equally many rows wrong, and their squared errors depend more on the scale
-        of f than on its sign.
+        With ``roughness``, the smoothest of those: with few labels many points have equal error
+        rates, and their squared errors depend more on the scale of f than on its sign.
         """
         if self.error_rate is None:
             return int(np.argmin(self.squared_error))
@@ -295,11 +292,10 @@ class ErrorPath:
 
     @property
     def _slack(self) -> float:
-        """The difference between error rates that counts as none: one row.
+        """The largest difference of error rates that counts as equal: one row.
 
-        Next to a graph, a row that is left out keeps its neighbours, and the error rate favours
-        rough solutions. There one row counts as none only without a validation set, and once it is
-        not too much.
+        On a graph, a left-out row keeps its neighbours, so the error rate favours rough solutions.
+        There one row counts as equal only without a validation set, and with enough rows.
         """
         if self.roughness is None:
             return (1.0 + 1e-9) / self.rows
@@ -313,7 +309,7 @@ class ErrorPath:
 
     @property
     def error(self) -> float:
-        """That of the best point."""
+        """The error of the best point."""
         return float(self.errors[self.best])
 
     @property
@@ -333,7 +329,7 @@ class ErrorPath:
         return replace(self, squared_error=squared, error_rate=rate, kind="validation", rows=rows)
 
     def table(self) -> dict[str, np.ndarray]:
-        """The curve as columns."""
+        """The columns by name."""
         columns = {} if self.lam is None else {"lam": self.lam}
         columns |= {"C": self.C, "squared_error": self.squared_error}
         return columns if self.error_rate is None else columns | {"error_rate": self.error_rate}
@@ -350,7 +346,7 @@ class Tally:
     ) -> None:
         self._problem, self._C, self._lam, self._kind = problem, C, lam, kind
         self._squared, self._wrong, self._weight, self._rows = np.zeros((4, len(C)))
-        # Whether a row is right or wrong, and not only more or less so.
+        # Whether rows have classes, so that there is an error rate.
         self._judges = isinstance(problem.targets, ClassTargets | LabelTargets)
 
     def add(self, rows: Any, where: Any, residual: Array) -> None:

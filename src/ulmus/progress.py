@@ -1,4 +1,4 @@
-"""How far a long piece of work is: a bar for a person at a terminal, else lines in the log."""
+"""Progress of long work: a bar on a terminal, or lines in the log."""
 
 import logging
 import shutil
@@ -27,8 +27,8 @@ columns = _counted("columns", "of at most")
 class Bar:
     """A line on a terminal, standard error by default, that is rewritten, and cleared at the end.
 
-    ``words`` gives what stands after the bar, of how much is done and the total. Where no line is
-    shown, ``logged`` asks for a line in the log every ten seconds.
+    ``words`` makes the text after the bar from the amount done and the total. Where no line is
+    shown, ``logged`` writes a line to the log every ten seconds.
     """
 
     def __init__(
@@ -53,11 +53,11 @@ class Bar:
             self.stream.flush()
 
     def due_now(self) -> None:
-        """Let the next update be shown however soon it comes."""
+        """Show the next update at once."""
         self._due = 0.0
 
     def update(self, done: float, total: float | None) -> None:
-        """Say that so much is done, of so much if that is known."""
+        """Show the amount done, and the total if it is known."""
         now = time.monotonic()
         if self.shown and now >= self._due:
             self._due = now + _PERIOD

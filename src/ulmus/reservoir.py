@@ -1,12 +1,11 @@
 """The rows of a stream that a model keeps: all of them while they are few, then a fair sample.
 
-A row draws e from the exponential distribution, by the seed and its place in the stream, and has
-the key e / weight. Kept are the rows whose keys are below a threshold, which falls so that there
-are at most ``capacity`` of them: a row is kept with probability 1 − exp(−weight · threshold),
-whenever it came (Efraimidis and Spirakis, 2006). Where all weights fade alike, all keys and the
-threshold grow alike, so the sample follows. Rows that are taken out leave the threshold as it is,
-so the sample stays fair. While nothing was turned away the threshold is infinite, and the rows are
-complete.
+Each row has an exponential random number e, drawn by the seed and its position in the stream, and
+the key e / weight. The rows with keys below a threshold are kept. The threshold is lowered so that
+they are at most ``capacity``, and a row is kept with probability 1 − exp(−weight · threshold),
+whenever it came (Efraimidis and Spirakis, 2006). Multiplying all weights by a factor divides all
+keys and the threshold by it. Removing rows leaves the threshold as it is, so the sample stays fair.
+As long as all rows are kept, the threshold is infinite.
 """
 
 from collections.abc import Hashable
@@ -23,26 +22,26 @@ from ulmus.fitted import OnDevice
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.typing import Rows
 
-# Rows that are kept whatever the number of units: so many settle the inputs' scale and choose C.
+# Fewest rows that are kept: so many determine the inputs' scale and C.
 _LEAST = 1000
 # Rows over which gradients are averaged.
 SOME_ROWS = 1000
-# Bytes of rows that are collected where they are fitted once, at the end.
+# Bytes of rows that are collected before they are fitted together.
 _BYTES = 32 * 2**20
-# Rows that a stream fits anew as it grows: as many as a fit leaves out one at a time.
+# Most rows that a stream fits again as it grows: as many as a fit leaves out one at a time.
 _REFITTED = 20_000
 # Rows whose keys are drawn together, so that ten million rows need no array of that length.
 _STEP = 2**18
-# Rows that have faded to this part of the largest weight are below the rounding of any sum.
+# Rows with less than this part of the largest weight are below the rounding of any sum.
 _FADED = 1e-16
-# The part of the weight that must have come or gone before C is chosen again.
+# Part of the weight that must be added or removed before C is chosen again.
 _STALE = 0.05
-# New rows after which all are fitted again, where all are kept. When it was a twentieth of them, R²
-# on the other half of California housing was up to 0.045 from that of a fit: two rows there
-# lie far outside the range of the fitted ones, and a model's outputs for such rows change with
-# the least change of the inputs' scale.
+# New rows after which all rows are fitted again, where all are kept. With a twentieth of the rows,
+# R² on the other half of California housing differed by up to 0.045 from that of a fit: two rows
+# there are far outside the fitted range, and outputs for such rows are sensitive to the inputs'
+# scale.
 _NEW = 10
-# Weights that should be equal but were multiplied in another order.
+# Relative difference of weights that were multiplied in another order.
 _CLOSE = 1e-9
 
 
@@ -76,11 +75,11 @@ def _none() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Reservoir:
-    """Rows X with their targets ``y`` and weights, and what makes them a fair sample.
+    """Rows X with their targets ``y`` and weights, and the state of the sampling.
 
-    ``draw`` is e of each row, ``seen`` how many rows have come, and ``settled`` how many there were
-    when all were last fitted together. ``total`` is the weight of all that were fitted, and
-    ``fresh`` how much of it has come or gone since C was chosen. ``capacity`` None keeps every row.
+    ``draw`` is e of each row, ``seen`` the number of rows so far, and ``settled`` that number when
+    all rows were last fitted together. ``total`` is the weight of all rows so far, and ``fresh``
+    the weight added or removed since C was chosen. ``capacity`` None keeps every row.
     """
 
     seed: int
@@ -103,32 +102,32 @@ class Reservoir:
 
     @property
     def later_seed(self) -> int:
-        """The seed of what is drawn after the map: the rows that are left out, a sketch."""
+        """The seed of draws after the map: the rows that are left out, a sketch."""
         return int(check_random_state(self.seed).randint(2**31 - 2))
 
     @property
     def complete(self) -> bool:
-        """Whether every row that was fitted is here."""
+        """Whether every row that was fitted is kept."""
         return self.threshold == np.inf
 
     @property
     def stale(self) -> bool:
-        """Whether so much has come or gone that C should be chosen again."""
+        """Whether enough weight was added or removed to choose C again."""
         return self.fresh > _STALE * self.total
 
     @property
     def grown(self) -> bool:
-        """Whether so many rows have come that all should be fitted again, where they are here."""
+        """Whether enough rows were added to fit all rows again."""
         return self.seen - self.settled >= _NEW
 
     def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
-        """X, y and the weights; None for weights that are all one."""
+        """X, y and the weights, None where all are one."""
         return self.X, self.y, None if (self.weight == 1.0).all() else self.weight
 
     def odds(self) -> np.ndarray | None:
-        """One over the probability that each row was kept, with mean one; None where all are equal.
+        """Inverse probabilities of being kept, scaled to mean one; None where all are equal.
 
-        The weights times these are those of all rows that were fitted.
+        Weights multiplied by these represent all rows that were fitted.
         """
         if self.complete or len(self) == 0 or (self.weight == self.weight[0]).all():
             return None
@@ -136,19 +135,19 @@ class Reservoir:
         return odds / odds.mean()
 
     def sample(self) -> tuple[Rows, np.ndarray]:
-        """X, and the part of all weight that each of its rows stands for; the parts add to one."""
+        """X, and the share of all weight that each of its rows represents; they sum to one."""
         odds = self.odds()
         share = self.weight if odds is None else self.weight * odds
         return self.X, share / share.sum()
 
-    # ------------------------------------------------------------------ rows that come
+    # ------------------------------------------------------------------ rows added
     def add(
         self, X: Rows, y: np.ndarray, weight: np.ndarray | None = None, population: int = 0
     ) -> "Reservoir":
-        """More rows, of which some may be turned away; those that are kept are copied.
+        """With more rows, of which some may not be kept; those that are kept are copied.
 
-        Where they were drawn at random, whatever their weights, from a larger ``population``, it is
-        as if those that are not here had drawn the largest e.
+        Rows drawn uniformly from a larger ``population`` are treated as if the rest of it had the
+        largest e.
         """
         weight = np.ones(X.shape[0]) if weight is None else weight
         share, kept = min(X.shape[0] / max(population, 1), 1.0), self
@@ -168,21 +167,15 @@ class Reservoir:
         below = keys < limit
         before, new = np.flatnonzero(below[: len(self)]), np.flatnonzero(below[len(self) :])
         kept, more = self._taken(before, limit), float(c.sum()) / share
-        kept = replace(
-            kept,
-            seen=self.seen + round(len(c) / share),
-            total=self.total + more,
-            fresh=self.fresh + more,
-        )
+        seen = self.seen + round(len(c) / share)
+        kept = replace(kept, seen=seen, total=self.total + more, fresh=self.fresh + more)
         if not len(new):
             return kept
         X, y = _copied(X, rows, new), _copied(y, rows, new)
         if len(kept):
             X, y = _below(kept.X, X), _after(kept.y, y)
-        weight, draw = (
-            np.concatenate(pair) for pair in ((kept.weight, c[new]), (kept.draw, draw[new]))
-        )
-        return replace(kept, X=X, y=y, weight=weight, draw=draw)
+        weight = np.concatenate([kept.weight, c[new]])
+        return replace(kept, X=X, y=y, weight=weight, draw=np.concatenate([kept.draw, draw[new]]))
 
     def _draws(self, count: int, share: float) -> np.ndarray:
         """e of the next rows: the same however the stream is cut into batches."""
@@ -190,13 +183,13 @@ class Reservoir:
         return -np.log1p(-share * np.random.Generator(places).random(count))
 
     def limited(self, capacity: int) -> "Reservoir":
-        """The same rows, or as many of them as are within the capacity."""
+        """The same rows, or as many of them as the capacity allows."""
         kept = replace(self, capacity=capacity)
         limit = kept._limit(self._keys)
         return kept._taken(np.flatnonzero(self._keys < limit), limit)
 
     def unlimited(self) -> "Reservoir":
-        """The same rows, with room for all that come."""
+        """The same rows, without a capacity."""
         return replace(self, capacity=None)
 
     @property
@@ -221,24 +214,20 @@ class Reservoir:
             threshold=threshold,
         )
 
-    # ------------------------------------------------------------------ rows that fade and go
+    # ------------------------------------------------------------------ rows removed
     def faded(self, decay: float) -> "Reservoir":
-        """The same rows with their weights times ``decay``, less those that are faded out."""
+        """The same rows with weights multiplied by ``decay``; negligible rows are dropped."""
         alive = np.flatnonzero(self.weight > _FADED * self.weight.max(initial=0.0))
         kept = self._taken(alive, self.threshold / decay)
-        return replace(
-            kept,
-            weight=decay * kept.weight,
-            total=decay * kept.total,
-            fresh=decay * kept.fresh,
-        )
+        faded = {name: decay * getattr(kept, name) for name in ("weight", "total", "fresh")}
+        return replace(kept, **faded)
 
     def without(
         self, X: Rows, y: np.ndarray, weight: np.ndarray | None = None
     ) -> tuple["Reservoir", int]:
-        """The rows less these, and how many of these are not here with so much weight.
+        """Without these rows; and the number of these that are not kept with as much weight.
 
-        Of equal rows the last one goes first.
+        Of equal rows the last one is removed first.
         """
         here: dict[Hashable, list[int]] = {}
         for place, name in enumerate(_names(self.X, self.y)):
@@ -252,21 +241,21 @@ class Reservoir:
         return kept._taken(np.flatnonzero(left), self.threshold), missing
 
     def judged(self) -> "Reservoir":
-        """The same rows, by which C has just been chosen."""
+        """The same rows, after C was chosen."""
         return replace(self, fresh=0.0)
 
     def refitted(self) -> "Reservoir":
-        """The same rows, that have just been fitted together, and by which C was chosen."""
+        """The same rows, after all were fitted together and C was chosen."""
         return replace(self, fresh=0.0, settled=self.seen)
 
 
 def some_kept(X: Rows, weight: np.ndarray | None = None) -> Reservoir:
-    """Enough of the rows to average gradients over, for an estimator that keeps none otherwise."""
+    """A sample of the rows to average gradients over."""
     return Reservoir(0, SOME_ROWS).add(X, np.zeros(X.shape[0], np.int8), weight)
 
 
 def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:
-    """Take an amount from the weights at these places, the last first; False if there is less."""
+    """Subtract an amount from the weights at these places, the last first; False if it is less."""
     rest = amount
     while places and rest > _CLOSE * amount:
         part = min(rest, weight[places[-1]])
@@ -306,8 +295,7 @@ def _copied(X: Rows, rows: slice, chosen: np.ndarray) -> Rows:
     if not is_numpy(X):
         return namespace(X).asarray(X, copy=True) if every else X
     X = X if is_sparse(X) else np.asarray(X)
-    # In the machine's order of bytes, whatever file they are from, and in a precision that is
-    # computed in.
+    # In native byte order, and in a precision that is supported.
     rare = X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8)
     return X.astype(float if rare else X.dtype.newbyteorder("="), copy=every)
 
@@ -330,7 +318,7 @@ def _like(X: Rows, other: Rows) -> Rows:
 
 
 def _after(y: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Targets one after the other; labels of several kinds stay what they are."""
+    """Targets one after the other; labels of several kinds keep their types."""
     if (y.dtype.kind in "biuf") != (more.dtype.kind in "biuf"):
         y, more = y.astype(object), more.astype(object)
     return np.concatenate([y, more.reshape(len(more), *y.shape[1:])])

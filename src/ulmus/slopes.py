@@ -1,9 +1,9 @@
-"""How outputs change with their inputs, from the formulas of the hidden units and kernels.
+"""Gradients of outputs with respect to inputs, from the formulas of hidden units and kernels.
 
-A unit knows its row s by the product with a point z and by the row's own length. Its gradient is
-then ∂h/∂s = p z + q s with two numbers for each pair of row and unit. So is that of every kernel
-here but the Laplacian's, which is p · sign(z − s): it has a kink at each coordinate of each of its
-rows, where this is the mean of the slopes on both sides.
+A hidden unit is a function of the product of its row s with a point z and of the row's length. So
+its gradient is ∂h/∂s = p z + q s, with two numbers for each pair of row and unit. Kernels have the
+same form, except for the Laplacian kernel: p · sign(z − s). Where a coordinate of s equals that of
+z it is not differentiable, and this is the mean of the slopes on both sides.
 """
 
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ class Slopes:
     """The gradients of the outputs f = Σᵤ hᵤ(s) βᵤ at some rows, all in NumPy.
 
     ``rows`` are the s (n × d), ``points`` the units' z (h × d), ``p`` and ``q`` (n × h) as above, q
-    None for zeros, ``coef`` β (h × m), and ``factor`` what turned each column into that of s.
-    ``by_signs`` says that the gradient is p · sign(z − s).
+    None for zeros, ``coef`` β (h × m), and ``factor`` the scale of each column of s. With
+    ``by_signs`` the gradient is p · sign(z − s).
     """
 
     rows: Rows

@@ -1,4 +1,4 @@
-"""What a fit chose, in words: for a notebook, and for the log."""
+"""The results of a fit in words, for notebooks and for the log."""
 
 import html
 from collections.abc import Callable
@@ -16,10 +16,10 @@ _HOW = {
     "validation": "by rows held out",
     "prior": "as usual, for there are too few labels to leave one out",
 }
-# So many names of classes are written out, and so much of each.
+# Most names of classes that are written out, and most letters of each.
 _NAMES, _LETTERS = 6, 30
 
-# Colours are those of the page around it, so that it is as light or dark as that is.
+# Colours are inherited from the page, light or dark.
 _TABLE = (
     "margin:0.6em 0 0 0;border-collapse:collapse;border:0;border-left:3px solid #2f7d4f;"
     "background:none;color:inherit;font-size:0.9em"
@@ -30,12 +30,12 @@ _VALUE = f"padding:0.1em 0;white-space:normal;{_CELL}"
 
 
 def html_of(model: BaseEstimator) -> str:
-    """scikit-learn's picture of an estimator, with what `fit` chose below it."""
+    """scikit-learn's HTML of an estimator, with the results of `fit` below it."""
     return str(BaseEstimator._repr_html_inner(model)) + _table(model)
 
 
 def mimebundle_of(model: BaseEstimator, **kwargs: Any) -> dict[str, str]:
-    """The same picture as a notebook asks for it."""
+    """The same as a MIME bundle for notebooks."""
     bundle: dict[str, str] = BaseEstimator._repr_mimebundle_(model, **kwargs)
     if "text/html" in bundle:
         bundle["text/html"] += _table(model)
@@ -43,7 +43,7 @@ def mimebundle_of(model: BaseEstimator, **kwargs: Any) -> dict[str, str]:
 
 
 def facts(model: Any) -> list[tuple[str, str]]:
-    """What a fitted model settled on, each with its name; nothing for one that is not fitted."""
+    """The results of a fit, each with its name; empty for a model that is not fitted."""
     found = {name: words(model) for name, (field, words) in _FACTS.items() if hasattr(model, field)}
     found["score"] = _score(model)
     return [(name, words) for name, words in found.items() if words]
@@ -86,7 +86,7 @@ def _rank(model: Any) -> str:
 
 
 def _score(model: Any) -> str:
-    """How good it is on rows that were left out or held out."""
+    """The score on rows left out or held out."""
     rows = "held-out" if hasattr(model, "cv_score_") else "left-out"
     score = getattr(model, "cv_score_", getattr(model, "loo_score_", None))
     if hasattr(model, "surface_"):
@@ -106,7 +106,7 @@ def _short(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
 
-# What is said of a model, if it has the attribute.
+# Facts about a model that has the attribute.
 _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "inputs": ("n_features_in_", lambda model: f"{model.n_features_in_} columns"),
     "classes": ("classes_", _classes),

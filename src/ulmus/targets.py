@@ -1,8 +1,8 @@
 """Labels and values as a target matrix, and decision values as classes.
 
-Every kind of target has a basis Y (n × b) and a coding E (b × m); the solve
-sees T = Y E. Sums over Y add across batches whatever E is, and a class met late
-is a column of Y that was zero so far. T is built one block at a time.
+Every kind of target has a basis Y (n × b) and a coding E (b × m); the targets of a solve are
+T = Y E. Sums over Y add across batches whatever E is, and a new class is a column of Y that was
+zero so far. T is built one block at a time.
 """
 
 from collections.abc import Hashable
@@ -21,9 +21,9 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows
 from ulmus.validation import missing, plain
 
-# Squares of this and of its reciprocal, summed over many rows, are float64 still.
+# Squares of this and of its reciprocal, summed over many rows, are within float64's range.
 _LARGEST = 1e150
-# Labels that are looked up together: of ten million, every copy is 80 MB.
+# Labels that are looked up together; a copy of ten million would be 80 MB.
 _STEP = 2**16
 
 
@@ -31,8 +31,8 @@ _STEP = 2**16
 class ClassTargets:
     """Y is one-hot; T is +1 for a row's own class and −1 for the others.
 
-    Two classes need one column, +1 for the second. ``totals`` is how much the rows of each class
-    count, where the rows' weights are balanced by it and change when a row leaves.
+    Two classes need one column, +1 for the second. ``totals`` are the classes' weights, where class
+    weights are balanced, so that leaving a row out changes them.
     """
 
     codes: Array
@@ -121,7 +121,7 @@ Targets = ClassTargets | ValueTargets
 
 
 def check_size(name: str, values: np.ndarray) -> None:
-    """Refuse numbers, NaN aside, whose squares overflow, or are all lost below float64."""
+    """Refuse numbers (NaN aside) whose squares overflow, or all underflow."""
     size = float(np.max(np.abs(values), initial=0.0, where=~np.isnan(values)))
     if size > _LARGEST or 0.0 < size < 1.0 / _LARGEST:
         raise InvalidInputError(
@@ -146,15 +146,15 @@ def signed(Y: Array) -> Array:
 
 
 def chosen(F: Array) -> Array:
-    """The class that decision values, or ±1 targets, F (… × m) name."""
+    """The class of decision values, or of ±1 targets, F (… × m)."""
     xp = namespace(F)
     return xp.astype(F[..., 0] > 0, xp.int64) if F.shape[-1] == 1 else xp.argmax(F, axis=-1)
 
 
 def wrong(T: Array, F: Array, several: bool = False) -> Array:
-    """Where the decision values F (… × m) name another class than the ±1 targets T do.
+    """Where decision values F (… × m) give another class than the ±1 targets T.
 
-    Of ``several`` labels, where they have any of them wrong.
+    With ``several`` labels a row, where any of them is wrong.
     """
     if several:
         return namespace(F).any((F > 0) != (T > 0), axis=-1)
@@ -171,10 +171,7 @@ def distinct(y: np.ndarray) -> np.ndarray:
 
 
 def joined_labels(known: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """Both sets of labels, one after the other; refuses kinds that ``known`` has none of.
-
-    NumPy would join 0 and "0" into one class.
-    """
+    """Both sets of labels; refuses kinds that are not in ``known``: NumPy would merge 0 and "0"."""
     before, after = _kinds(known), _kinds(more)
     for kind in after.keys() - before.keys():
         earlier, example = next(iter(before.items()))
@@ -200,7 +197,7 @@ def _kind(label: Any) -> str:
 
 
 def check_labels(y: np.ndarray) -> None:
-    """Refuse labels that cannot be told apart, such as lists."""
+    """Refuse labels that cannot be hashed, such as lists."""
     for label in y.ravel().tolist() if y.dtype == object else ():
         if not isinstance(label, Hashable):
             raise InvalidInputError(
@@ -239,7 +236,7 @@ def codes_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def known_labels(y: np.ndarray) -> np.ndarray:
-    """Where a label is neither missing nor −1, the number."""
+    """Where a label is neither missing nor the number −1."""
     known = ~missing(y)
     return known & (y != -1) if y.dtype.kind in "ifO" else known
 
@@ -276,7 +273,7 @@ def class_factors(
 def weighted_rows(
     X: Rows, y: np.ndarray, sample_weight: Any
 ) -> tuple[Rows, np.ndarray, np.ndarray | None]:
-    """The rows that have a weight, and the weights if they differ."""
+    """The rows with positive weight, and their weights; None without sample_weight."""
     if sample_weight is None:
         return X, y, None
     weight = numeric(plain(on_host(sample_weight)), "sample_weight")

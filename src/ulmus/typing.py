@@ -25,7 +25,7 @@ class Layer(Protocol):
 
     @property
     def offset(self) -> float:
-        """A constant that is left out of the hidden rows: H is the call plus this."""
+        """A constant that is left out of the hidden rows: H is ``layer(X)`` plus this."""
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows, written into ``out`` when one is given."""

@@ -1,8 +1,8 @@
-"""Rows and targets as they come from a user: numbers that can be read, and what is missing.
+"""Checks of rows and targets, and which targets are missing.
 
-One rule says which targets are missing, for arrays, frames, files and streams: None, NaN, NaT, the
-NA of pandas, the nulls of Arrow and Polars, and masked entries. Text is never missing. Where a fit
-is semi-supervised, −1 marks a row without a class too: `ulmus.targets.known_labels` adds that.
+Targets are missing by one rule, for arrays, frames, files and streams: None, NaN, NaT, the NA of
+pandas, the nulls of Arrow and Polars, and masked entries. Text is never missing. For a
+semi-supervised fit −1 marks a row without a class too: `ulmus.targets.known_labels` adds that.
 """
 
 from collections.abc import Iterator
@@ -34,54 +34,54 @@ from ulmus.exceptions import EntryTypeError, InvalidInputError
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Rows
 
-# What scikit-learn is to make of rows.
+# Rules of scikit-learn's check of rows.
 _ROWS = {"accept_sparse": "csr", "dtype": "numeric"}
-# Bytes of a memory map that are looked at together.
+# Bytes of a memory map that are checked together.
 _STEP = 32 * 2**20
-# Values whose squares, added over many columns, are finite: of float64, and of float32.
+# Largest values whose squares, summed over many columns, are finite: of float64, and of float32.
 _FARTHEST = (1e150, 1e17)
-# How NumPy and pandas begin when they find no number in a cell.
+# Parts of the messages of NumPy and pandas about cells that are not numbers.
 _NO_NUMBER = (
     "could not convert", "float() argument", "int() argument", "setting an array element",
     "no common dtype", "could not be promoted", "must be real number", "cannot interpret",
 )  # fmt: skip
-# Types that stand for nothing, by name: pandas need not be installed for its NA to be known.
+# Types of missing values by name, so that pandas need not be installed.
 _NOTHING = {"NoneType", "NAType", "NaTType", "MaskedConstant"}
-# Rows that an error names; the others it counts.
+# Most rows that an error lists.
 _NAMED = 5
 
 
 def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
-    """X by scikit-learn's rules; rows that a device works on are checked when they get there."""
-    if not is_streamed(X):
-        sound(X)
-        with readable():
-            X = validate_data(estimator, X, reset=reset, **_rules(X), **rules)
-        return _finite(real(X))
-    _check_n_features(estimator, X, reset=reset)
-    return X
+    """X by scikit-learn's rules; rows for a device are checked when they are copied there."""
+    if is_streamed(X):
+        _check_n_features(estimator, X, reset=reset)
+        return X
+    sound(X)
+    with readable():
+        X = validate_data(estimator, X, reset=reset, **_rules(X), **rules)
+    return _finite(real(X))
 
 
 def valid_rows_and_target(
     estimator: Any, X: Rows, y: Any, reset: bool, **target: Any
 ) -> tuple[Rows, np.ndarray]:
-    """X and y by scikit-learn's rules; ``target`` is what it should know of y."""
+    """X and y by scikit-learn's rules; ``target`` are its rules for y."""
     if not is_streamed(X):
         sound(X)
         with readable():
             X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
         return _finite(real(X)), y
     check_consistent_length(X.host, y)
-    # One row of zeros for each of y stands for X, whose own rows are checked on the device.
+    # Rows of zeros take the place of X, whose own rows are checked on the device.
     stand_in = np.broadcast_to(np.zeros(1), (len(X), 1))
     _, y = validate_data(type(estimator)(), stand_in, y, **target)
     return valid_rows(estimator, X, reset), y
 
 
 def on_host_alone(estimator: Any, X: Rows) -> None:
-    """Refuse rows on a device, for an estimator that has no way to work there.
+    """Refuse rows on a device, for an estimator that works on the host only.
 
-    Without scikit-learn's ``array_api_dispatch`` every array is turned into NumPy's, as always.
+    Without scikit-learn's ``array_api_dispatch`` every array is converted to NumPy.
     """
     if is_array_api_obj(X) and not is_numpy(X) and get_config()["array_api_dispatch"]:
         raise InvalidInputError(
@@ -91,10 +91,10 @@ def on_host_alone(estimator: Any, X: Rows) -> None:
 
 
 def check_place(estimator: Any, method: str, X: Rows) -> None:
-    """Refuse rows that are not where the fitted arrays are.
+    """Refuse rows that are not on the device of the fitted arrays.
 
-    This is scikit-learn's rule where it dispatches arrays: weights that follow the rows would be
-    copied at every call, without notice.
+    This is scikit-learn's rule where it dispatches arrays: otherwise weights would be copied to
+    the rows' device at every call.
     """
     if not get_config()["array_api_dispatch"]:
         return
@@ -109,7 +109,7 @@ def check_place(estimator: Any, method: str, X: Rows) -> None:
 
 
 def _home(x: Any) -> str:
-    """Where x is; all that is neither on a device nor of another library is the host's."""
+    """The library and device of x; NumPy on the CPU for what is no array of another library."""
     away = (is_array_api_obj(x) or is_streamed(x)) and not is_numpy(x) and not is_dask_array(x)
     return place(x) if away else "numpy on cpu"
 
@@ -119,7 +119,7 @@ def _rules(X: Rows) -> dict[str, Any]:
 
 
 def _finite(X: Rows) -> Rows:
-    """X; the rows of a memory map are checked some at a time, so that it is never all in memory."""
+    """X; a memory map is checked in parts, so that it is never all in memory."""
     if is_mapped(X):
         step = max(1, _STEP // max(1, X[:1].nbytes))
         for start in range(0, len(X), step):
@@ -144,9 +144,10 @@ def plain_rows(X: Any) -> Rows:
 
 
 def sound(X: Any, name: str = "X") -> None:
-    """Refuse masked entries, which NumPy would unmask, and sparse parts that do not fit.
+    """Refuse masked entries, which NumPy would unmask, and inconsistent sparse matrices.
 
-    Arrays on a device are refused where scikit-learn would turn them into NumPy's, and cannot.
+    Arrays on a device are refused without ``array_api_dispatch``, because scikit-learn cannot
+    convert them to NumPy.
     """
     if is_away(X) and not get_config()["array_api_dispatch"]:
         raise InvalidInputError(
@@ -169,7 +170,7 @@ def sound(X: Any, name: str = "X") -> None:
 
 
 def check_square(W: Any, name: str) -> None:
-    """Refuse what is no square matrix of finite real numbers."""
+    """Refuse anything but a square matrix of finite real numbers."""
     sound(W, name)
     if not (is_sparse(W) or isinstance(W, np.ndarray)) or W.ndim != 2 or W.dtype.kind not in "biuf":
         raise InvalidInputError(f"{name} must be a matrix of real numbers, sparse or an array.")
@@ -182,7 +183,7 @@ def check_square(W: Any, name: str) -> None:
 
 @contextmanager
 def readable(name: str = "X") -> Iterator[None]:
-    """Say what to do where there is something else than numbers."""
+    """Errors about entries that are not numbers, with advice."""
     try:
         # scikit-learn looks for infinities in a sum, which may overflow both ways.
         with np.errstate(invalid="ignore"):
@@ -198,9 +199,9 @@ def readable(name: str = "X") -> Iterator[None]:
 
 
 def real(X: Rows, name: str = "X") -> Rows:
-    """X, or an error where its entries are moments or objects, which scikit-learn lets pass.
+    """X; refuses dates and objects, which scikit-learn accepts.
 
-    Entries of sparse rows that share a place are added up, for squares of them would not be.
+    Duplicate entries of sparse rows are summed, because squares of the parts would be wrong.
     """
     kind = getattr(X.dtype, "kind", "f")
     if kind == "O":  # scikit-learn leaves lists of objects as they are
@@ -224,7 +225,7 @@ def real(X: Rows, name: str = "X") -> Rows:
 
 
 def _reason(words: str) -> str:
-    """What NumPy or pandas found, in other words where theirs are about themselves."""
+    """The reason of an error of NumPy or pandas, in words that do not need their terms."""
     if "sequence" in words:
         return "some rows are longer than others, or an entry is a list"
     if "DType" in words:
@@ -236,7 +237,7 @@ def _reason(words: str) -> str:
 
 
 def _check_sparse(X: Any) -> None:
-    """The parts of a sparse matrix fit each other; products would trust them."""
+    """Check that the parts of a sparse matrix are consistent; products do not."""
     if X.format in ("csr", "csc"):
         check_places(X.format, (X.indices, X.indptr), len(X.data), X.shape)
     elif X.format == "bsr":
@@ -249,7 +250,7 @@ def _check_sparse(X: Any) -> None:
 
 
 def plain(y: Any) -> np.ndarray:
-    """y as a NumPy array that says which entries are missing: by NaN or NaT, else by None."""
+    """y as a NumPy array in which missing entries are NaN or NaT, or None among objects."""
     if hasattr(y, "tocsr"):
         raise InvalidInputError("y is sparse; give it as an array, y.toarray().")
     try:
@@ -277,7 +278,7 @@ def missing(y: np.ndarray) -> np.ndarray:
 
 
 def narrowed(labels: np.ndarray) -> np.ndarray:
-    """Labels of which none is missing, as integers, booleans or floats where all of them are."""
+    """Labels without missing ones, as integers, booleans or floats where all of them are."""
     if labels.dtype != object:
         return labels
     entries = labels.ravel().tolist()
@@ -287,10 +288,7 @@ def narrowed(labels: np.ndarray) -> np.ndarray:
 
 
 def complete(y: Any, instead: str) -> np.ndarray | None:
-    """y as a plain array, or an error that says how many targets are missing, and where.
-
-    ``instead`` is what else could be done than to drop the rows.
-    """
+    """y as a plain array; refuses missing targets. ``instead`` is the advice in the message."""
     if y is None:
         return None
     y = plain(y)
@@ -301,7 +299,7 @@ def complete(y: Any, instead: str) -> np.ndarray | None:
 
 
 def _has_gaps(y: Any) -> bool:
-    """Whether ``np.asarray`` would change the entries around a gap, or make text of the gap."""
+    """Whether missing entries would be lost, or change other entries, in ``np.asarray``."""
     if isinstance(y, np.ma.MaskedArray):
         return bool(np.ma.getmaskarray(y).any())
     if isinstance(y, list | tuple):
@@ -315,7 +313,7 @@ def _has_gaps(y: Any) -> bool:
 
 
 def _objects(y: Any) -> np.ndarray:
-    """y with every entry as it is."""
+    """y as an array of objects."""
     if isinstance(y, np.ma.MaskedArray):
         entries = np.asarray(y.data).astype(object)
         entries[np.ma.getmaskarray(y)] = None
