@@ -46,6 +46,7 @@ LAYERS = [
     ["tables"],
     ["exporting", "persistence", "plotting"],
     ["cli"],
+    ["app"],
 ]
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 # Within layer 2 a kernel matrix may be a hidden layer's.

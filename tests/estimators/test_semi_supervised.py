@@ -279,3 +279,18 @@ def test_conjugate_gradients_that_do_not_arrive_say_so():
 def test_parameters_may_be_wrong_in_kind():
     with pytest.raises(InvalidParameterError, match="give the width to the map"):
         small(features=RandomFeatures(5), n_hidden=6).fit(X, FEW)
+
+
+def test_left_out_outputs_are_those_of_labelled_rows_and_notice_a_wrong_label():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) + np.repeat([[0.0], [7.0]], 30, axis=0)
+    y = np.full(60, -1)
+    y[:6], y[30:36] = 0, 1
+    y[5] = 1  # wrong
+    model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0).fit(X, y)
+    rows, P = model.left_out_["rows"], model.left_out_["outputs"]
+    assert rows.tolist() == np.flatnonzero(y >= 0).tolist()
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    found = P.argmax(axis=1)
+    assert rows[found != y[rows]].tolist() == [5]
+    assert "left_out_" not in vars(SemiSupervisedELMClassifier(coupling="tight").fit(X, y))

@@ -77,7 +77,16 @@ def cli():
         assert len(read_table(path)) == 2
 
 
-USES = {use.__name__: use for use in (cli, dask, neighbors, onnx, parquet, plot, sparse, torch)}
+def app():
+    from ulmus.app.label import server
+
+    with server().listening_socket() as found:
+        assert found.getsockname()[0] == "127.0.0.1"
+
+
+USES = {
+    use.__name__: use for use in (app, cli, dask, neighbors, onnx, parquet, plot, sparse, torch)
+}
 
 if __name__ == "__main__":
     name, state = sys.argv[1:]

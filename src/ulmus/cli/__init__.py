@@ -173,6 +173,13 @@ def _seed(text: str) -> int:
     return number
 
 
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**16:
+        raise argparse.ArgumentTypeError("must be from 0 to 65535")
+    return number
+
+
 _EXAMPLES = """\
 three commands, from a file to a picture:
   ulmus fit flowers.csv --target kind
@@ -209,6 +216,12 @@ _COMMANDS = {
         "put the rows of a table on a map, as CSV or a picture",
         f"{_DATA}, --dims N, --plot PICTURE, --color NAME, --without NAME, --out FILE, --seed, "
         "--force",
+    ),
+    "label": (
+        "ulmus.app.label.label",
+        "label rows on a page in the browser, a few clicks for all",
+        f"{_DATA}, --target LABELS, --without NAME, --image-shape HxW, --journal FILE, --port N, "
+        "--no-open, --seed",
     ),
     "export": (
         "ulmus.cli.supervised.export",
@@ -288,6 +301,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "action": "append",
         "default": [],
     },
+    "--target LABELS": {"help": "the column of labels that some rows have already"},
+    "--image-shape HxW": {"help": "columns are the pixels of images of this size, such as 28x28"},
+    "--journal FILE": {"help": "where labels are kept (default: DATA's name, .labels.jsonl)"},
+    "--port N": {"type": _port, "default": 0, "help": "of the page (default: any that is free)"},
+    "--no-open": {"help": "print the page's address, and open no browser", **_YES},
     "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
     "--rows": {"type": _positive, "default": 10_000, "help": "(default: %(default)s)"},

@@ -81,6 +81,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     coupling_reason_: str
     surface_: dict[str, np.ndarray]
     candidates_: dict[str, np.ndarray]
+    left_out_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float | None
     solver_: str
@@ -345,10 +346,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         found: dict[str, Any] = {
             "surface_": solution.surface,
             "candidates_": solution.candidates,
+            "left_out_": solution.left_out,
         }
         if solution.selection == "loo" and solution.error is not None:
             found["loo_score_"] = _score_of(solution.error, source.targets, source.weight)
-        for name in ("surface_", "candidates_", "loo_score_"):
+        for name in ("surface_", "candidates_", "left_out_", "loo_score_"):
             self.__dict__.pop(name, None)
         self.__dict__ |= {name: value for name, value in found.items() if value is not None}
         self._y, self._reused = beside(y, solution.coef), solution.reused

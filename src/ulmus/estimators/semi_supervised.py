@@ -94,6 +94,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         "tight", "free", "clusters"), "graph" (its number, −1 for none), "lam", "C", "weighting" (of
         the class weights, 0 counts every label once), "weight", and where a label could be left
         out "temperature", "error" and "log_likelihood".
+    left_out_ : dict of ndarrays
+        Where candidates were averaged and a label could be left out: "rows", the numbers of the
+        labelled rows that candidates were compared by, at most 500, and "outputs", the
+        probabilities that the average gives each of them when it is left out.
     C_, lam_ : float
         The values in use.
     surface_ : dict of ndarrays

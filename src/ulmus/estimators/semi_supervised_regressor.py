@@ -58,6 +58,10 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         The coupling in use, and why.
     candidates_ : dict of ndarrays
         The candidates and their weights, as in `SemiSupervisedELMClassifier`.
+    left_out_ : dict of ndarrays
+        Where candidates were averaged and a label could be left out: "rows", the numbers of the
+        labelled rows that candidates were compared by, at most 500, and "outputs", the
+        values that the average gives each of them when it is left out.
     C_, lam_ : float
         The values in use.
     surface_ : dict of ndarrays

@@ -44,8 +44,9 @@ class GraphSolution(Solution):
     """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
 
     ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
-    ``surface`` and ``candidates`` are those of all that were tried, and ``reused``
-    is what other labels on the same rows can start from. ``why`` is the reason for the coupling.
+    ``surface`` and ``candidates`` are those of all that were tried, ``left_out`` what the average
+    of candidates gives left-out rows, and ``reused`` is what other labels on the same rows can
+    start from. ``why`` is the reason for the coupling.
     """
 
     lam: float = 0.0
@@ -54,6 +55,7 @@ class GraphSolution(Solution):
     error: float | None = None
     surface: dict[str, np.ndarray] | None = None
     candidates: dict[str, np.ndarray] | None = None
+    left_out: dict[str, np.ndarray] | None = None
     steps: int = 1
     reused: Any = None
     coupling: str = "tight"

@@ -34,7 +34,13 @@ from ulmus.methods.propagation import (
     total_mass,
 )
 from ulmus.methods.pseudo_ridge import PseudoRidge
-from ulmus.methods.weighing import Weighed, in_words, table, weighed_candidates
+from ulmus.methods.weighing import (
+    Weighed,
+    in_words,
+    mean_left_out,
+    table,
+    weighed_candidates,
+)
 from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
@@ -286,6 +292,7 @@ def _solution(
         selection="prior" if best.error is None else "loo",
         error=None if best.error is None else sum(w * (each.error or 0.0) for each, w in weighed),
         candidates=table(weighed),
+        left_out=mean_left_out(setting, weighed),
         reused=Pooled(outputs, bases, spread, ridge),
         coupling=setting.kinds[0] if len(setting.kinds) == 1 else "pool",
         why=in_words(weighed),

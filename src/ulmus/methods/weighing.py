@@ -7,12 +7,12 @@ from itertools import groupby
 import numpy as np
 from scipy.special import gammaln
 
-from ulmus.calibration import likelihoods, temperatures
+from ulmus.calibration import likelihoods, probabilities, temperatures
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
 from ulmus.targets import chosen
 
-__all__ = ["Weighed", "in_words", "table", "weighed_candidates"]
+__all__ = ["Weighed", "in_words", "mean_left_out", "table", "weighed_candidates"]
 
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
@@ -125,6 +125,19 @@ def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:
     weights /= weights.sum()
     order = np.lexsort((-logs, -weights))
     return [(candidates[k], float(weights[k])) for k in order]
+
+
+def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndarray] | None:
+    """What the average gives labelled rows that are left out, and their numbers."""
+    judged = setting.labels(0).judged
+    if not judged.any():
+        return None
+    total = sum(
+        weight * (probabilities(F, each.temperature) if setting.classes else F)
+        for each, weight in weighed
+        for F in (each.left_out[judged],)
+    )
+    return {"rows": setting.numbers[setting.compared[judged]], "outputs": np.asarray(total)}
 
 
 def in_words(weighed: list[Weighed]) -> str:

@@ -184,7 +184,7 @@ def fit_table(
             "alone were fitted, on columns as all rows show them."
         )
     summary = {
-        **_summary(known, estimator, classify, seed),
+        **model_summary(known, estimator, classify, seed),
         "importances": _importances(encoder, estimator),
         "seconds": round(time.perf_counter() - start, 2),
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
@@ -192,7 +192,7 @@ def fit_table(
     return TableModel(encoder, view, estimator, name, goal.task, summary)
 
 
-def _summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) -> dict[str, Any]:
+def model_summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) -> dict[str, Any]:
     """The rows, what was chosen, how well it predicts, and what it was made with."""
     score = getattr(estimator, "loo_score_", None)
     return {

@@ -1,0 +1,73 @@
+"""What one takes away: labels as CSV, the model as a file, and as ONNX."""
+
+import csv
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ulmus.app.learner import Answer, with_names
+from ulmus.app.opened_table import OpenedTable
+from ulmus.cli.printing import harmless
+from ulmus.exporting.onnx_model import save_onnx
+from ulmus.persistence import save
+from ulmus.tables import TableModel
+from ulmus.tables.fitting import model_summary
+
+__all__ = ["labels_csv", "model_file", "onnx_file", "table_model"]
+
+
+def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
+    """Row, class, probability and who says so for every row; of images their file too."""
+    names = answer.labels.classes
+    cells = zip(
+        *([harmless(list(opened.table.files))] if opened.table.files else []),
+        harmless([names[code] for code in answer.codes]),
+        (f"{p:.6g}" for p in answer.certainty),
+        np.where(answer.labels.known, "person", "model").tolist(),
+        strict=True,
+    )
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    file = ["file"] if opened.table.files else []
+    writer.writerow(["row", *file, "class", "probability", "said by"])
+    writer.writerows([row, *rest] for row, rest in enumerate(cells, 1))
+    return text.getvalue().encode()
+
+
+def table_model(opened: OpenedTable, answer: Answer) -> TableModel:
+    """A model for new tables with the same columns, as `ulmus predict` takes it."""
+    estimator = with_names(answer.model, answer.labels)
+    seed: Any = estimator.random_state
+    summary = model_summary(answer.labels.known, estimator, True, seed) | {
+        "importances": {},
+        "seconds": 0.0,
+        "notes": list(opened.notes),
+    }
+    return TableModel(
+        opened.encoder, opened.view, estimator, opened.target, "classification", summary
+    )
+
+
+def model_file(opened: OpenedTable, answer: Answer) -> bytes:
+    """The bytes of a file that `ulmus predict` and `ulmus.load` read."""
+    model = table_model(opened, answer)
+    return _written("model.ulmus", lambda path: save(model, path, for_update=False))
+
+
+def onnx_file(opened: OpenedTable, answer: Answer) -> bytes:
+    """The bytes of an ONNX file whose inputs are the table's columns."""
+    model = table_model(opened, answer)
+    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
+    return _written("model.onnx", lambda path: save_onnx(stages, path, encoder=model.encoder))
+
+
+def _written(name: str, write: Callable[[Path], object]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="ulmus-") as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()

@@ -1,0 +1,88 @@
+"""``ulmus label``: a page where rows get classes by a few clicks."""
+
+import secrets
+import sys
+import webbrowser
+from argparse import Namespace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ulmus.app.journal import Journal
+from ulmus.app.opened_table import opened_table
+from ulmus.app.session import Session, header_of
+from ulmus.backends.namespace import extra
+from ulmus.cli.printing import note, print_json, say
+from ulmus.cli.supervised import read_data
+from ulmus.exceptions import InvalidInputError
+
+__all__ = ["label", "server"]
+
+
+def label(options: Namespace) -> int:
+    """Read, open the journal, serve the page until an interrupt."""
+    web = server()
+    if options.data == "-":
+        raise InvalidInputError("ulmus label needs a file or folder, for the journal beside it.")
+    data = Path(options.data)
+    opened = opened_table(
+        read_data(options),
+        options.target,
+        without=tuple(options.without),
+        shape=_shape(options.image_shape),
+        folder=data if data.is_dir() else None,
+    )
+    for sentence in opened.notes:
+        note(sentence, options.quiet)
+    journal = Journal(options.journal or _beside(data), header_of(opened))
+    session = Session(opened, journal, options.seed)
+    token, at = secrets.token_urlsafe(24), web.listening_socket(options.port)
+    port = at.getsockname()[1]
+    url = f"http://{web.LOOPBACK}:{port}/{token}/"
+
+    def ready() -> None:
+        if options.json:
+            print_json({"url": url, "journal": str(journal.path), "rows": len(opened)})
+        else:
+            say(url)
+        sys.stdout.flush()
+        note(f"{len(opened):,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
+        if not options.no_open:
+            webbrowser.open(url)
+
+    with at:
+        session.start()
+        try:
+            web.serve(session, web.application(session, token, port), at, ready)
+        except KeyboardInterrupt:  # the way to stop it
+            note(f"Stopped; {session.version:,} actions are in {journal.path}.", options.quiet)
+    return 0
+
+
+def server() -> Any:
+    """The module that knows HTTP, or an error that says how to install what it needs."""
+    for package in ("starlette", "uvicorn"):
+        extra(package, "app", "ulmus label")
+    return import_module("ulmus.app.server")
+
+
+def _beside(data: Path) -> Path:
+    """The journal's default place."""
+    data = data.absolute()
+    return data.with_name(f"{data.name}.labels.jsonl")
+
+
+def _shape(text: str | None) -> tuple[int, ...]:
+    """Height and width, and 3 for colour, of a text such as 28x28."""
+    if text is None:
+        return ()
+    parts = text.lower().split("x")
+    shape = tuple(int(part) for part in parts if part.isdigit())
+    if (
+        len(shape) != len(parts)
+        or len(shape) not in (2, 3)
+        or 0 in shape
+        or shape[2:] not in ((), (3,))
+    ):
+        raise InvalidInputError(f"--image-shape {text} is no shape; 28x28 is one, and 32x32x3.")
+    return shape

@@ -1,0 +1,248 @@
+"""One table that is being labelled: its journal, the threads that work, and who listens.
+
+Two threads work behind the page. One places the rows on the map; the other learns the rows once and
+then answers for the newest labels, so that states which were overtaken meanwhile are never worked
+on. Windows are told that something has changed, and ask what.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ulmus.app.actions import Labels
+from ulmus.app.journal import Journal
+from ulmus.app.learner import Answer, answer, can_learn, neighbours, prepared
+from ulmus.app.opened_table import OpenedTable
+from ulmus.app.places import places
+from ulmus.app.quality import Quality, quality, wilson
+from ulmus.app.suggestions import suggested
+from ulmus.exceptions import InvalidInputError, UlmusError
+
+__all__ = ["Session", "header_of"]
+
+_MEASURED = "measured"
+
+
+def header_of(opened: OpenedTable) -> dict[str, Any]:
+    """The first line of the journal of a table."""
+    return {"ulmus labels": 1, "rows": len(opened), "data": opened.fingerprint}
+
+
+class Session:
+    """What all windows on one table share."""
+
+    def __init__(self, opened: OpenedTable, journal: Journal, seed: int = 0) -> None:
+        self.opened, self.labels, self._journal, self._seed = opened, opened.labels, journal, seed
+        self.version = 0
+        self.places: np.ndarray | None = None
+        self.places_version = 0
+        # Correct and judged left-out labels, by how many labels there were.
+        self.curve: dict[int, tuple[int, int]] = {}
+        for entry in journal.entries:
+            self._follow(entry)
+        self.answer: Answer | None = None
+        self.answered = -1
+        self.seconds = 0.0
+        self.quality: Quality | None = None
+        self.suggestions: list[int] = []
+        self.working = {"map": "Placing rows on the map …", "model": "Learning all rows …"}
+        self.failure = ""
+        self.closed = False
+        self._changed = threading.Condition()
+        self._listeners: set[Callable[[], None]] = set()
+        self._threads = [
+            threading.Thread(target=self._watched, args=(work,), daemon=True)
+            for work in (self._place, self._learn)
+        ]
+
+    # ------------------------------------------------------------------ windows
+    def start(self) -> None:
+        """Begin to place and to learn."""
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Tell all windows and threads that this is the end, and give the journal free."""
+        with self._changing():
+            self.closed = True
+            self._journal.close()
+
+    def join(self) -> None:
+        """Wait for the threads to end, after `close`."""
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
+
+    def act(self, action: dict[str, Any]) -> int:
+        """Do an action; when this returns it is on the disk. The number of actions so far."""
+        with self._changing():
+            if self.closed:
+                raise InvalidInputError("The command has stopped; start it again to go on.")
+            labels = self.labels.after(action)
+            self._journal.append(action)
+            self.labels = labels
+            self.version += 1
+            return self.version
+
+    @contextmanager
+    def listening(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call ``listener`` whenever something has changed; it must return at once."""
+        with self._changed:
+            self._listeners.add(listener)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._listeners.discard(listener)
+
+    @property
+    def windows(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
+    def newest_answer(self) -> Answer | None:
+        """The answer for the labels as they are now, waited for; None where none can be given."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self.closed or self.failure or self.answered == self.version
+            )
+            return self.answer if self.answered == self.version else None
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._changed:
+            yield
+            self._changed.notify_all()
+            for listener in self._listeners:
+                listener()
+
+    def _follow(self, entry: dict[str, Any]) -> None:
+        """What a line of the journal says."""
+        if entry.get("do") == _MEASURED:
+            self.curve[int(entry["labels"])] = int(entry["right"]), int(entry["judged"])
+            return
+        self.labels = self.labels.after(entry)
+        self.version += 1
+
+    # ------------------------------------------------------------------ threads
+    def _watched(self, work: Callable[[], None]) -> None:
+        """Do a thread's work; what ends it is shown on the page."""
+        try:
+            work()
+        except Exception as error:
+            with self._changing():
+                self.failure = f"{error} Stop the command and start it again to go on."
+            if not isinstance(error, UlmusError):
+                raise
+
+    def _place(self) -> None:
+        for found in places(self.opened.X, self._seed):
+            with self._changing():
+                if self.closed:
+                    return
+                self.places = found
+                self.places_version += 1
+        with self._changing():
+            del self.working["map"]
+
+    def _learn(self) -> None:
+        model = prepared(self.opened.X, self._seed)
+        S = neighbours(model)
+        with self._changing():
+            del self.working["model"]
+        while (state := self._next()) is not None:
+            labels, version = state
+            start, found = time.perf_counter(), None
+            if can_learn(labels):
+                found = answer(model, labels)
+                model = found.model
+            with self._changing():
+                self.answer, self.answered = found, version
+                self.seconds = time.perf_counter() - start
+            if version == self.version:
+                self._look_closer(S, labels, found, version)
+
+    def _next(self) -> tuple[Labels, int] | None:
+        """The newest labels, once there are others than those that were answered."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.closed or self.version != self.answered)
+            return None if self.closed else (self.labels, self.version)
+
+    def _look_closer(self, S: Any, labels: Labels, found: Answer | None, version: int) -> None:
+        """Suggestions, and how good the answer is."""
+        unsure = 1.0 if found is None else 1.0 - found.probabilities.max(axis=1)
+        rows = suggested(S, np.broadcast_to(unsure, len(labels.codes)), labels.known)
+        judged = None if found is None else quality(found)
+        with self._changing():
+            if self.closed or version != self.version:
+                return
+            self.suggestions, self.quality = rows, judged
+            self._measure(labels, judged)
+
+    def _measure(self, labels: Labels, judged: Quality | None) -> None:
+        """Add a point to the curve, and to the journal."""
+        count = int(labels.known.sum())
+        if judged is None or not judged.judged:
+            return
+        point = judged.right, judged.judged
+        if self.curve.get(count) != point:
+            self.curve[count] = point
+            entry = {"labels": count, "right": judged.right, "judged": judged.judged}
+            self._journal.append({"do": _MEASURED, **entry})
+
+    # ------------------------------------------------------------------ what windows see
+    def look(self) -> dict[str, Any]:
+        """All that is small, as plain data."""
+        with self._changed:
+            labels = self.labels
+            return {
+                "version": self.version,
+                "answered": self.answered,
+                "learnt": self.answer is not None,
+                "places": self.places_version,
+                "rows": len(self.opened),
+                "image": bool(self.opened.shape),
+                "classes": list(labels.classes),
+                "given": _counts(labels.codes, len(labels.classes)),
+                "found": _counts(self.answer.codes, len(labels.classes)) if self.answer else [],
+                "undo": bool(labels.done),
+                "redo": bool(labels.undone),
+                "working": list(self.working.values()),
+                "failure": self.failure,
+                "seconds": round(self.seconds, 3),
+                "suggestions": [[row, self.opened.name(row)] for row in self.suggestions],
+                "quality": self._quality(),
+                "curve": [[n, right / all_, *wilson(right, all_)]
+                          for n, (right, all_) in sorted(self.curve.items())],
+            }  # fmt: skip
+
+    def _quality(self) -> dict[str, Any] | None:
+        if self.quality is None:
+            return None
+        name = self.opened.name
+        return {
+            "accuracy": self.quality.accuracy,
+            "range": self.quality.range,
+            "judged": self.quality.judged,
+            "disagree": [[row, name(row), *rest] for row, *rest in self.quality.disagree],
+            "candidates": [list(each) for each in self.quality.candidates],
+        }
+
+    def colours(self) -> bytes:
+        """Three bytes a row, one kind after the other: label, class, certainty; 255 is no class."""
+        with self._changed:
+            labels, found = self.labels, self.answer
+        given = labels.codes.astype(np.uint8)  # −1 becomes 255
+        if found is None:
+            return given.tobytes() + given.tobytes() + bytes(len(given))
+        codes = np.where(labels.known, labels.codes, found.codes).astype(np.uint8)
+        certainty = (255 * np.clip(found.certainty, 0, 1)).astype(np.uint8)
+        return given.tobytes() + codes.tobytes() + certainty.tobytes()
+
+
+def _counts(codes: np.ndarray, classes: int) -> list[int]:
+    return np.bincount(codes[codes >= 0], minlength=classes)[:classes].tolist()

@@ -1,0 +1,44 @@
+"""Suggestions are uncertain, central and apart."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ulmus.app.suggestions import suggested
+
+
+def cliques(*sizes):
+    """A normalised affinity of groups in each of which all rows are neighbours."""
+    return sp.block_diag([(np.ones((n, n)) - np.eye(n)) / (n - 1) for n in sizes]).tocsr()
+
+
+def test_each_group_is_suggested_once_before_any_twice():
+    S = cliques(6, 6, 6)
+    rows = suggested(S, np.ones(18), np.zeros(18, dtype=bool), 3)
+    assert sorted(row // 6 for row in rows) == [0, 1, 2]
+
+
+def test_the_more_uncertain_group_comes_first():
+    uncertainty = np.repeat([0.1, 0.9, 0.5], 6)
+    rows = suggested(cliques(6, 6, 6), uncertainty, np.zeros(18, dtype=bool), 3)
+    assert [row // 6 for row in rows] == [1, 2, 0]
+
+
+def test_the_middle_of_a_star_comes_before_its_ends():
+    W = np.zeros((9, 9))
+    W[4, :] = W[:, 4] = 1.0
+    W[4, 4] = 0.0
+    d = W.sum(axis=0)
+    S = sp.csr_array(W / np.sqrt(np.outer(d, d)))
+    assert suggested(S, np.ones(9), np.zeros(9, dtype=bool), 1) == [4]
+
+
+def test_rows_with_a_label_are_never_suggested_and_none_comes_twice():
+    known = np.zeros(12, dtype=bool)
+    known[[0, 5, 7]] = True
+    rows = suggested(cliques(6, 6), np.zeros(12), known, 20)
+    assert sorted(rows) == np.flatnonzero(~known).tolist()
+
+
+def test_rows_without_neighbours_are_no_trouble():
+    rows = suggested(sp.csr_array((4, 4)), np.ones(4), np.zeros(4, dtype=bool))
+    assert sorted(rows) == [0, 1, 2, 3]
