@@ -113,7 +113,8 @@ def test_without_the_token_there_is_nothing(app, token):
         "/../../../etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/page.js/../../server.py",
         "/static/page.js", "/picture/../../secret.png", "/picture/..%2fsecret", "/row/-1",
         "/row/0/..", "/picture/0", "/row/99999999999999999999999", "/export/../labels.jsonl",
-        "/export/..%2fx",        "/export/labels.csv/..", "/row/1e3", "/\x00", "/page.js\x00.html", "/labels.jsonl",
+        "/export/..%2fx", "/export/labels.csv/..", "/row/1e3", "/\x00", "/page.js\x00.html",
+        "/labels.jsonl",
     ],
 )  # fmt: skip
 def test_no_path_leads_to_a_file(app, path):

@@ -13,7 +13,7 @@ from ulmus.app.opened_table import opened_table
 from ulmus.app.session import Session, header_of
 from ulmus.backends.namespace import extra
 from ulmus.cli.printing import note, print_json, say
-from ulmus.cli.supervised import read_data
+from ulmus.cli.reading import read_data
 from ulmus.exceptions import InvalidInputError
 
 __all__ = ["label", "server"]
