@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from cli.conftest import write
@@ -58,7 +59,7 @@ def test_rows_without_a_target_are_left_out(model, flowers, capsys):
     (flowers / "gaps.csv").write_text(text)
     assert main(["evaluate", str(model), "gaps.csv"]) == 0
     printed = capsys.readouterr()
-    assert "4 rows have a blank 'kind' and were left out." in printed.err
+    assert "4 rows without a value of 'kind' left out." in printed.err
     assert "of 46 rows" in printed.out
 
 
@@ -81,3 +82,94 @@ def test_files_without_the_target(model, flowers, refused):
     assert "None of the file's classes" in refused("evaluate", model, "roses.csv")
     (flowers / "blank.csv").write_text(text.replace("rose", ""))
     assert "blank in every row" in refused("evaluate", model, "blank.csv")
+
+
+# ---------------------------------------------------------------- honest scores
+def first_line(capsys, *arguments):
+    assert main(["evaluate", *map(str, arguments)]) == 0
+    return capsys.readouterr().out.splitlines()[0]
+
+
+def test_training_rows_are_known_again(model, flowers, capsys):
+    assert first_line(capsys, model, "new.csv").startswith("class")
+    said = first_line(capsys, model, "flowers.csv")
+    assert said.startswith("These are rows that the model was fitted to, so the scores are too")
+    for option in ("--holdout 0.2", "--folds 5", "--time", "--group"):
+        assert option in said
+    both = (flowers / "flowers.csv").read_text() + "\n".join(
+        (flowers / "new.csv").read_text().splitlines()[1:]
+    )
+    (flowers / "all.csv").write_text(both + "\n")
+    assert first_line(capsys, model, "all.csv").startswith("67% of these rows are rows")
+
+
+def test_rows_that_are_equal_by_chance_are_no_training_rows(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    for name in ("old.csv", "new.csv"):
+        x = rng.integers(0, 3, (80, 2))
+        y = np.where(rng.random(80) < 0.8, x[:, 0] > 0, rng.random(80) < 0.5)
+        rows = zip(*x.T, np.where(y, "yes", "no"), strict=True)
+        write(tmp_path / name, ("a", "b", "y"), rows)
+    assert main(["fit", "old.csv", "--target", "y", "--quiet"]) == 0
+    capsys.readouterr()
+    assert first_line(capsys, "old.ulmus", "new.csv").startswith("class")
+
+
+def test_a_part_that_is_held_out_is_judged_by_a_model_of_the_others(model, capsys):
+    assert main(["evaluate", str(model), "flowers.csv", "--holdout", "0.2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 20
+    assert found["on"].startswith("Held out: 20 rows, a random part; a model like this one")
+    assert found["fitted_share"] is None
+
+
+def test_folds_predict_noise_no_better_than_chance(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [(*np.round(rng.normal(size=6), 3), rng.choice(["a", "b"])) for _ in range(60)]
+    write(tmp_path / "noise.csv", (*"uvwxyz", "kind"), rows)
+    assert main(["fit", "noise.csv", "--target", "kind", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "noise.ulmus", "noise.csv", "--folds", "4", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 60
+    assert found["accuracy"] < 0.7
+    assert found["accuracy"] == pytest.approx(np.mean(found["folds"]))
+
+
+def test_groups_and_times_hold_out_whole_groups_and_later_rows(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = []
+    for k in range(80):
+        patient = k // 4
+        x = np.round(np.random.default_rng(patient).normal(size=3) + rng.normal(size=3) / 99, 4)
+        rows.append((patient + 900, k, *x, ("ill", "well")[patient * 7 % 3 % 2]))
+    write(tmp_path / "visits.csv", ("patient", "day", "u", "v", "w", "state"), rows)
+    assert main(["fit", "visits.csv", "--target", "state", "--quiet"]) == 0
+    capsys.readouterr()
+    scores = {}
+    for how in (("--folds", "4"), ("--group", "patient", "--folds", "4"), ("--time", "day")):
+        assert main(["evaluate", "visits.ulmus", "visits.csv", *how, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        scores[how[0]] = found["accuracy"]
+        assert found["rows"] == (16 if how[0] == "--time" else 80)
+    # Visits of one patient are nearly equal: folds that part them know the state already.
+    assert scores["--folds"] > 0.95
+    assert scores["--group"] < 0.85
+
+
+def test_copies_across_a_split_are_told(model, flowers, capsys):
+    lines = (flowers / "flowers.csv").read_text().splitlines()
+    (flowers / "twice.csv").write_text("\n".join([*lines, *lines[1:]]) + "\n")
+    assert main(["evaluate", str(model), "twice.csv", "--holdout", "0.2"]) == 0
+    said = capsys.readouterr().err
+    assert "left-out rows have an equal row among those that were fitted" in said
+
+
+def test_plans_that_cannot_be(model, refused):
+    both = ("--holdout", "0.2", "--folds", "5")
+    assert "exclude each other" in refused("evaluate", model, "new.csv", *both)
+    both = ("--time", "a", "--group", "b")
+    assert "exclude each other" in refused("evaluate", model, "new.csv", *both)
+    assert "between 0 and 1" in refused("evaluate", model, "n.csv", "--holdout", "2", status=2)
+    assert "2 or more" in refused("evaluate", model, "new.csv", "--folds", "1", status=2)
+    assert "no column 'when'" in refused("evaluate", model, "new.csv", "--time", "when")

@@ -162,6 +162,20 @@ def _percent(text: str) -> float:
     return number
 
 
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1, such as 0.2")
+    return number
+
+
+def _several(text: str) -> int:
+    number = int(text)
+    if number < 2:
+        raise argparse.ArgumentTypeError("must be 2 or more")
+    return number
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -203,7 +217,7 @@ _COMMANDS = {
     "evaluate": (
         "ulmus.cli.evaluating.evaluate",
         "compare predictions with a table that has the target",
-        f"model MODEL, {_DATA}",
+        f"model MODEL, {_DATA}, --holdout SHARE, --folds K, --time NAME, --group NAME, --seed",
     ),
     "cluster": (
         "ulmus.cli.unlabelled.cluster",
@@ -289,6 +303,13 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "type": _percent,
         "help": "beside a predicted number the interval that holds so many of new rows, such as 90",
     },
+    "--holdout SHARE": {
+        "type": _share,
+        "help": "fit again without this share of DATA, such as 0.2, and judge by it",
+    },
+    "--folds K": {"type": _several, "help": "fit again without each of K parts of DATA, such as 5"},
+    "--time NAME": {"help": "a column of dates or numbers: the later rows are held out"},
+    "--group NAME": {"help": "a column: rows with the same value are held out together"},
     "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
     "-k/--clusters K": {"type": _positive, "required": True, "help": "how many clusters"},
     "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},

@@ -5,56 +5,94 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.arguments import hint
+from ulmus.arguments import counted
 from ulmus.cli.printing import facts, note, table, tell, watching, width, wrapped
 from ulmus.cli.reading import load_model, read_for
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables import Table, TableModel
-from ulmus.tables.encoder import Target, as_text, read_target
-from ulmus.tables.judging import judge_labels, judge_numbers
+from ulmus.tables import TableModel
+from ulmus.tables.assessing import Assessment, assess, is_training
+from ulmus.tables.splitting import Plan
 
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
 _SQUARE = 12
 _MISTAKES = 8
+# What --time and --group hold out where nothing else is said.
+_HOLDOUT, _FOLDS = 0.2, 5
 
 
 def evaluate(options: Namespace) -> int:
     """Print how good a model is on rows whose target is known."""
+    plan = _plan(options)
     model = load_model(options.model)
     data = read_for(model, options)
-    goal = _truth(data, model)
-    truth, known = goal.values[goal.known], goal.known
-    with watching("Predicting", options.quiet):
-        found = model.predict(data if known.all() else data.rows(known))
-    notes = [*data.notes, *model.encoder.met, *goal.notes]
-    if not known.all():
-        notes.append(f"{(~known).sum():,} rows have a blank {model.target!r} and were left out.")
-    if model.classes is None:
-        judged = judge_numbers(truth, found)
-    else:
-        judged = judge_labels(as_text(truth), as_text(found), as_text(model.classes))
-        new = judged.pop("unknown")
-        if new:
-            some = ", ".join(map(repr, new[:3])) + (", …" if len(new) > 3 else "")
-            notes.append(f"The model does not know the class {some}: such rows count as wrong.")
-    for sentence in notes:
+    steps = 1 if plan is None else 1 + (plan.folds or 1)
+    with watching("Evaluating", options.quiet, steps=steps) as watch:
+        found = assess(model, data, plan, watch)
+    for sentence in found.notes:
         note(sentence, options.quiet)
-    result = {"model": options.model, "target": model.target, "rows": len(truth), **judged}
-    return tell(options, result, *(_numbers if model.classes is None else _labels)(result))
+    first = _how(options, model, found, plan)
+    result = {
+        "model": options.model,
+        "target": model.target,
+        "rows": len(found.rows),
+        "on": first,
+        "fitted_share": found.known_share,
+        **({"folds": found.fold_scores} if plan is not None else {}),
+        **found.scores,
+    }
+    lines = (_numbers if model.classes is None else _labels)(result)
+    return tell(options, result, *([*wrapped(first), ""] if first else []), *lines)
 
 
-def _truth(data: Table, model: TableModel) -> Target:
-    """The target of each row."""
-    if model.target in data.names and model.target not in model.encoder.names:
-        cells = data[model.target]
-    elif data.target is not None:
-        cells = data.target
-    else:
-        raise InvalidInputError(
-            f"The file has no column {model.target!r} to compare with; "
-            f"{hint(model.target, data.names)}"
+def _plan(options: Namespace) -> Plan | None:
+    """How rows are held out, or None where the model is judged as it is."""
+    if options.holdout is not None and options.folds is not None:
+        raise InvalidInputError("--holdout and --folds exclude each other; give one of them.")
+    if options.time is not None and options.group is not None:
+        raise InvalidInputError("--time and --group exclude each other; give one of them.")
+    holdout, folds = options.holdout, options.folds
+    if holdout is None and folds is None:
+        if options.time is None and options.group is None:
+            return None
+        holdout, folds = (_HOLDOUT, None) if options.time is not None else (None, _FOLDS)
+    return Plan(holdout, folds, options.time, options.group, options.seed)
+
+
+def _how(options: Namespace, model: TableModel, found: Assessment, plan: Plan | None) -> str:
+    """The first line: which rows were judged, where that matters."""
+    rows = counted(len(found.rows), "row")
+    if plan is not None:
+        by = (
+            f" by {plan.time!r}"
+            if plan.time
+            else f" by groups of {plan.group!r}" * bool(plan.group)
         )
-    return read_target(cells, model.target, model.task, data.decimal_comma, varied=False)
+        if plan.folds is None:
+            what = "the latest rows" if plan.time else "a random part"
+            return f"Held out{by}: {rows}, {what}; a model like this one was fitted to the others."
+        earlier = "earlier rows" if plan.time else "the other folds"
+        spread = f"{np.mean(found.fold_scores):.3f} ± {np.std(found.fold_scores):.3f}"
+        measure = "R²" if model.classes is None else "accuracy"
+        return (
+            f"{len(found.fold_scores)} folds{by}: each of {rows} was predicted by a model that was "
+            f"fitted to {earlier}; {measure} {spread} over the folds."
+        )
+    if not is_training(model, found.known_share):
+        return ""
+    share = found.known_share or 0.0
+    which = "These are rows" if share > 0.99 else f"{share:.0%} of these rows are rows"
+    return (
+        f"{which} that the model was fitted to, so the scores are too good. For scores of rows "
+        "that it has not seen: another file, --holdout 0.2, --folds 5, or --time and --group "
+        f"with a column; {_loo(model)}"
+    )
+
+
+def _loo(model: TableModel) -> str:
+    score = model.summary["loo_score"]
+    if score is None:
+        return "leave-one-out was not done."
+    return f"leave-one-out {model.summary['loo_measure']} was {score:.3f}."
 
 
 def _numbers(result: dict[str, Any]) -> list[str]:

@@ -283,6 +283,7 @@ PARTS: dict[str, Layout] = {
     "ulmus.tables.TableModel": _part(
         _table_model, encoder="a TableEncoder", view="has transform", estimator="has predict",
         target="text", task="word classification regression", summary="a dict",
+        fingerprint="array u n",
     ),
     "ulmus.tables.clipped_columns.ClippedColumns": _part(
         lambda view, sizes: view.low_.shape == view.high_.shape, n_features_in_="size d",

@@ -117,7 +117,7 @@ def _days(cell: str, layout: str) -> float | None:
     return (zoned - _EPOCH).total_seconds() / 86400
 
 
-def _words(values: np.ndarray) -> np.ndarray:
+def words_of(values: np.ndarray) -> np.ndarray:
     """Cells as text, numbers as they would be written."""
     if values.dtype == object:
         return values
@@ -209,7 +209,7 @@ class Number:
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
     ) -> np.ndarray:
         """The matrix' columns; cells that training did not have are told in ``notes``."""
-        x = self._numbers(name, values, decimal_comma)
+        x = self.numbers(name, values, decimal_comma)
         blank = ~usable(x)
         if blank.any() and not self.indicator:
             notes.append(f"{name!r}: {unusable(x)} filled by {self.fill:g}.")
@@ -221,11 +221,11 @@ class Number:
             columns.append(blank)
         return np.column_stack(columns).astype(np.float32)
 
-    def _numbers(self, name: str, values: np.ndarray, decimal_comma: bool) -> np.ndarray:
+    def numbers(self, name: str, values: np.ndarray, decimal_comma: bool) -> np.ndarray:
         """The cells as numbers, blanks as NaN; a word among them is an error."""
         if values.dtype != object and self.kind == "number":
             return values
-        cells = _words(values)
+        cells = words_of(values)
         x, bad = read_cells(cells, reader(cells, decimal_comma, self.kind, self.layout))
         bad &= [cell not in self.spellings for cell in cells]
         if bad.any():
@@ -260,7 +260,7 @@ class Category:
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
     ) -> sp.csr_array:
         """The matrix' columns; cells that training did not have are told in ``notes``."""
-        cells = _words(values)
+        cells = words_of(values)
         last = len(self.categories)
         codes_of: dict[str | None, int] = {c: k for k, c in enumerate(self.categories)}
         new = Counter(cell for cell in cells if cell is not None and cell not in codes_of)

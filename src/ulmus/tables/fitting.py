@@ -6,7 +6,7 @@ Where all rows have a target, the model is the candidate with the least leave-on
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,6 +23,8 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
+from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
+from ulmus.tables.suspicions import suspicions
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
 from ulmus.version import __version__
@@ -60,6 +62,8 @@ class TableModel:
     summary : dict
         Rows, seconds, what was chosen, the leave-one-out score, how much each column matters,
         versions and notes: plain data.
+    fingerprint : ndarray of uint64
+        Hashes of the rows that were fitted, or of some of many.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class TableModel:
     target: str
     task: str
     summary: dict[str, Any]
+    fingerprint: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -102,6 +107,10 @@ class TableModel:
             )
         found: np.ndarray = self.estimator.predict_proba(self.matrix(table))
         return found
+
+    def known_share(self, X: Rows) -> float | None:
+        """The share of the rows of a `matrix` that the model was fitted to; None if unknown."""
+        return known_share(row_hashes(X), self.fingerprint)
 
     def matrix(self, table: Table) -> Rows:
         """The rows as the estimator takes them: encoded columns, clipped."""
@@ -178,6 +187,9 @@ def fit_table(
     else:
         view, estimator = _fit_few(X, values, known, settings)
     estimator.set_params(verbose=0)
+    hashes = row_hashes(X)
+    copied = copies(hashes)
+    notes += suspicions(rest, replace(goal, values=values, known=known), copied)
     if not known.all() and not hasattr(estimator, "coupling_"):
         notes.append(
             "Rows' neighbours tell less about the target than the rows that have one: those "
@@ -185,11 +197,13 @@ def fit_table(
         )
     summary = {
         **model_summary(known, estimator, classify, seed),
+        "copies": copied,
         "importances": _importances(encoder, estimator),
         "seconds": round(time.perf_counter() - start, 2),
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
-    return TableModel(encoder, view, estimator, name, goal.task, summary)
+    prints = fingerprint(hashes)
+    return TableModel(encoder, view, estimator, name, goal.task, summary, prints)
 
 
 def model_summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Suspicions: leaks, copies, ids and odd classes are told; honest columns are not."""
+
+import numpy as np
+import pytest
+
+from ulmus.tables import Table, fit_table
+from ulmus.tables.encoder import read_target
+from ulmus.tables.suspicions import error_alone, suspicions
+
+RNG = np.random.default_rng(0)
+N = 200
+
+
+def told(columns, y, copied=0):
+    y = np.asarray(y)
+    cells = y.astype(object) if y.dtype.kind in "OU" else y.astype(float)
+    table = Table(tuple(columns), {k: np.asarray(v) for k, v in columns.items()})
+    return suspicions(table, read_target(cells, "y"), copied)
+
+
+def words(values):
+    return np.array(list(map(str, values)), dtype=object)
+
+
+def test_an_honest_table_is_not_suspected():
+    x = RNG.normal(size=N)
+    assert told({"x": x, "z": RNG.normal(size=N)}, words(np.where(x > 0, "a", "b"))[::-1]) == []
+    noisy = x + RNG.normal(size=N) / 5
+    assert told({"x": noisy, "z": RNG.normal(size=N)}, x) == []
+
+
+@pytest.mark.parametrize("kind", ["equal", "renamed", "number", "scaled"])
+def test_a_column_that_gives_the_target_away_is_named(kind):
+    y = words(RNG.choice(["a", "b", "c"], N))
+    columns = {
+        "equal": y,
+        "renamed": words([{"a": "x", "b": "q", "c": "z"}[v] for v in y]),
+        "number": np.array([ord(v) for v in y], dtype=float) + RNG.normal(size=N) / 50,
+        "scaled": None,
+    }
+    leak = columns[kind]
+    if kind == "scaled":
+        y = RNG.normal(size=N)
+        leak = 1.25 * y + 3
+    (found,) = told({"z": RNG.normal(size=N), "leak": leak}, y)
+    assert found.startswith("'leak' alone nearly determines 'y'")
+    assert "--without leak" in found
+
+
+def test_the_error_alone_is_that_of_leaving_each_row_out():
+    places, T = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2]), RNG.normal(size=(9, 1))
+    T -= T.mean()
+    naive = np.array([
+        T[[j for j in range(9) if j != i and places[j] == places[i]]].mean() for i in range(9)
+    ])  # fmt: skip
+    expected = ((T[:, 0] - naive) ** 2).mean() / (T**2).mean()
+    assert error_alone(places, T) == pytest.approx(expected)
+
+
+def test_a_column_of_text_that_never_repeats_gives_nothing_away():
+    y = words(RNG.choice(["a", "b"], N))
+    assert told({"z": RNG.normal(size=N), "name": words(RNG.permutation(N))}, y) == []
+
+
+def test_classes_of_one_row_and_of_two_spellings_are_told():
+    y = words(["yes"] * 10 + ["Yes"] * 10 + ["n o"] * 9 + ["no"] * 9 + ["odd"])
+    found = told({"x": RNG.normal(size=len(y))}, y)
+    assert "1 class has one row only ('odd')" in found[0]
+    assert "'yes', 'Yes' differ in case or spaces only" in found[1]
+    assert "'n o', 'no' differ" in found[2]
+
+
+def test_serial_numbers_and_copies_are_told():
+    found = told({"x": RNG.normal(size=N), "no": np.arange(N) + 5000.0}, RNG.normal(size=N), 20)
+    assert "20 of 200 rows are equal to another row" in found[0]
+    assert found[1] == "'no' counts the rows from 5000 on; if it is an id, --without no."
+
+
+def test_a_fit_tells_them():
+    x = RNG.normal(size=60)
+    table = Table(("x", "twice", "y"), {"x": RNG.normal(size=60), "twice": 2 * x, "y": x})
+    notes = " ".join(fit_table(table, "y").summary["notes"])
+    assert "'twice' alone nearly determines 'y'" in notes
