@@ -161,7 +161,7 @@ def test_a_model_follows_once_it_is_moved(two_devices):
 def test_a_device_by_name():
     model = to_device(ELMClassifier(n_hidden=40, random_state=0).fit(X, Y), "cpu")
     assert type(model.beta_).__name__ == "Tensor"
-    with pytest.raises(InvalidInputError, match="none that PyTorch knows"):
+    with pytest.raises(InvalidInputError, match="not a device of PyTorch"):
         to_device(model, "gpu")
 
 

@@ -1,1 +1,1 @@
-"""Where arrays live, and the few operations the array standard lacks."""
+"""Array libraries and devices, and the operations that the array standard lacks."""

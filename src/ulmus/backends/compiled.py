@@ -1,8 +1,7 @@
-"""The loops that are the algorithm, compiled by Numba: coordinate descent on a box.
+"""Coordinate descent on a box, compiled by Numba.
 
-Rows may be float32 or float64; every sum and every variable is float64, so that the
-precision of the rows is the only one that matters. This module needs Numba at its top:
-import it through ``methods.hinge.loops``.
+Rows may be float32 or float64; every sum and every variable is float64. The module imports Numba at
+its top: import it through ``methods.hinge.loops``.
 """
 
 import numpy as np
@@ -10,13 +9,13 @@ from numba import get_num_threads, njit
 
 from ulmus.backends.linalg import cpus
 
-# Sums may be taken in any order, which lets them use the processor's wide registers.
+# Sums may be reordered, so that they are vectorised.
 _FAST = {"reassoc", "contract", "nsz"}
 _loop = njit(cache=True, nogil=True, fastmath=_FAST)
 
 
 def threads() -> int:
-    """How many loops may run at the same time: as many as CPUs, or NUMBA_NUM_THREADS if fewer."""
+    """The number of loops that may run at once: the CPUs, or NUMBA_NUM_THREADS if fewer."""
     return min(int(get_num_threads()), cpus())
 
 
@@ -55,7 +54,7 @@ def margins(H, rows, w):  # type: ignore[no-untyped-def]
 
 @_loop
 def combined(H, rows, x):  # type: ignore[no-untyped-def]
-    """H[rows]ᵀ x; rows that x leaves at zero are not read."""
+    """H[rows]ᵀ x; rows with a zero in x are not read."""
     w = np.zeros(H.shape[1])
     for s in range(rows.shape[0]):
         if x[s] != 0.0:
@@ -65,7 +64,7 @@ def combined(H, rows, x):  # type: ignore[no-untyped-def]
 
 @_loop
 def _next(state):  # type: ignore[no-untyped-def]
-    """The next number of a xorshift sequence; it needs no generator that threads share."""
+    """The next number of a xorshift sequence, whose state is not shared by threads."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     state ^= state << np.uint64(17)
@@ -76,9 +75,9 @@ def _next(state):  # type: ignore[no-untyped-def]
 def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol, shrinking):  # type: ignore[no-untyped-def]
     """Dual coordinate descent on min ½‖Σ αᵢ yᵢ hᵢ‖² − Σ αᵢ, 0 ≤ α ≤ upper, in place.
 
-    As Hsieh et al. (2008): rows in random order, each set to its own minimum. A row that
-    sits at a bound and is pushed against it harder than any row was pushed in the last
-    epoch is put aside until the others have settled. ``w`` must be Σ αᵢ yᵢ hᵢ.
+    As Hsieh et al. (2008): rows in random order, each set to its own minimum. With ``shrinking``, a
+    row at a bound whose gradient exceeds the largest violation of the last epoch is put aside until
+    the others have converged. ``w`` must be Σ αᵢ yᵢ hᵢ.
 
     Gives the number of epochs, and of rows visited.
     """
@@ -115,7 +114,7 @@ def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol,
                 pull = max(gradient, 0.0)
             highest, lowest = max(highest, pull), min(lowest, pull)
             if pull != 0.0:
-                # A row of zeros has no curvature: its slope takes it to the bound.
+                # A row of zeros has no curvature: its gradient moves it to the bound.
                 step = gradient / square[i] if square[i] > 0.0 else np.inf * gradient
                 new = min(max(old - step, 0.0), upper[i])
                 if new != old:
@@ -126,7 +125,7 @@ def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol,
         if highest - lowest <= tol:
             if active == n:
                 break
-            # The others have settled: look at every row once more, with nothing put aside.
+            # The others have converged: check all rows again, with none put aside.
             active, highest_before, lowest_before = n, np.inf, -np.inf
             continue
         highest_before = highest if highest > 0.0 else np.inf
@@ -138,8 +137,8 @@ def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol,
 def descend_gram(Q, gradient, upper, alpha, max_steps, tol):  # type: ignore[no-untyped-def]
     """Coordinate descent on min ½αᵀQα + pᵀα, 0 ≤ α ≤ upper, in place.
 
-    ``gradient`` is Qα + p and is kept so. Each step moves the coordinate that gains
-    most by it. Gives the number of steps.
+    ``gradient`` is Qα + p and is updated. Each step moves the coordinate with the largest gain.
+    Returns the number of steps.
     """
     n = alpha.shape[0]
     for step in range(max_steps):

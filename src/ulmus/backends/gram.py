@@ -13,22 +13,21 @@ from ulmus.typing import Array
 
 # Columns of a symmetric matrix that are handled together when only half of it is wanted.
 _PANEL = 256
-# How many parts a device's product is cut into: eight leave 9/16 of the work.
+# Parts of a device's product; with eight, half of the matrix takes 9/16 of the work.
 _DEVICE_PANELS = 8
-# Rows whose products a device sums before the sum moves to float64; matrix units cut a sum off
-# where others round it, so it should be shorter.
+# Rows whose products a device sums before the sum is added in float64; fewer than on the host,
+# because matrix units truncate sums.
 _DEVICE_ROWS = 4096
-# Rows whose products are summed in float32 before the sum moves to float64.
+# Rows whose products are summed in float32 before the sum is added in float64.
 _FLOAT32_ROWS = 16384
 
 
 class Gram:
     """BᵀB summed over blocks of rows, in float64.
 
-    A float32 block is multiplied in float32 and added in float64 after a few
-    thousand rows: short sums keep their precision in float32, long ones do not.
-    ``short`` allows a GPU's matrix units, which keep ten bits of a factor; blocks should then
-    be about their means.
+    A float32 block is multiplied in float32 and added in float64 after a few thousand rows: long
+    sums in float32 lose precision. ``short`` allows a GPU's matrix units, which keep ten bits of a
+    factor; blocks should then have their means subtracted.
     """
 
     def __init__(self, width: int, like: Array, short: bool = False) -> None:
@@ -67,7 +66,10 @@ class Gram:
         self._flush()
         self._part = None
         _refuse_overflow(self._sum)
-        _mirror(self._sum)
+        for columns in _panels(len(self._sum)):  # the upper triangle is copied onto the lower one
+            self._sum[columns, : columns.start] = self._sum[: columns.start, columns].T
+            corner = np.triu(self._sum[columns, columns])
+            self._sum[columns, columns] = corner + np.triu(corner, 1).T
         return self._sum
 
     def _add_panels(self, B: Array) -> None:
@@ -97,7 +99,7 @@ def self_product(A: Array) -> Array:
 
 
 def _refuse_overflow(G: Array) -> None:
-    """Raise where a sum of squares overflowed; no other entry is larger."""
+    """Refuse overflow; the diagonal, sums of squares, has the largest entry."""
     xp = namespace(G)
     if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(G)))):
         raise InvalidInputError(
@@ -110,21 +112,13 @@ def _panels(width: int) -> list[slice]:
     return [slice(j, min(j + _PANEL, width)) for j in range(0, width, _PANEL)]
 
 
-def _mirror(G: np.ndarray) -> None:
-    """Copy the upper triangle of G onto the lower one, in place."""
-    for columns in _panels(len(G)):
-        G[columns, : columns.start] = G[: columns.start, columns].T
-        corner = np.triu(G[columns, columns])
-        G[columns, columns] = corner + np.triu(corner, 1).T
-
-
 def has_matrix_units(like: Array) -> bool:
     """Whether float32 products of such arrays may go to a GPU's matrix units."""
     return is_torch(like) and like.is_cuda and like.dtype == namespace(like).float32
 
 
 def product_eps(like: Array) -> float:
-    """Relative spacing of the factors of products of such arrays, as the user's settings allow."""
+    """Relative spacing of the factors in products of such arrays, by the user's settings."""
     if not has_matrix_units(like):
         return eps(like.dtype)
     bits = {"highest": 23, "high": 10, "medium": 7}
@@ -135,8 +129,8 @@ def product_eps(like: Array) -> float:
 def short_products(like: Array) -> Iterator[None]:
     """Let float32 products on a GPU round their factors to the matrix units' ten bits (TF32).
 
-    The sums stay in float32. For products over a few thousand rows of a hidden layer whose offset
-    is left out, that is as good as float32 to three digits, and several times faster.
+    Sums are in float32. For products over a few thousand rows of a hidden layer without its offset
+    they agree with float32 to three digits, and are several times faster.
     """
     if not has_matrix_units(like):
         yield

@@ -98,7 +98,7 @@ def subtract_product(C: Array, A: Array, B: Array) -> None:
 
 
 def lower_inverse(L: Array) -> Array:
-    """L⁻¹ of a lower triangular L, whose upper part is not looked at."""
+    """L⁻¹ of a lower triangular L; its upper part is not read."""
     if not L.shape[0]:
         return L
     if is_numpy(L):
@@ -116,7 +116,7 @@ def blas_view(A: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def add_to_diagonal(A: Array, value: float, overwrite: bool = False) -> Array:
-    """A with ``value`` added along its diagonal: a copy, or in A's memory where that may be."""
+    """A with ``value`` added to its diagonal; with ``overwrite``, in A's memory where possible."""
     if is_numpy(A):
         A = A if overwrite else np.array(A, order="F")
         A.flat[:: len(A) + 1] += value
@@ -125,12 +125,12 @@ def add_to_diagonal(A: Array, value: float, overwrite: bool = False) -> Array:
 
 
 def _eye(A: Array) -> Array:
-    """The identity, of A's size and where it lives."""
+    """The identity matrix of A's size, on its device."""
     return namespace(A).eye(A.shape[0], dtype=A.dtype, device=A.device)
 
 
 def column_products(A: Array, B: Array) -> Array:
-    """Σᵢ aᵢⱼbᵢⱼ for every column."""
+    """Σᵢ aᵢⱼbᵢⱼ for every column j."""
     if is_numpy(A):
         return np.einsum("ij,ij->j", A, B)
     return namespace(A).sum(A * B, axis=0)
@@ -185,7 +185,7 @@ class Cholesky:
         return upper + np.triu(upper, 1).T
 
     def inverse_diagonal(self, overwrite: bool = False) -> Array:
-        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ; ``overwrite`` says that the factor has served."""
+        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ; ``overwrite`` lets it destroy the factor."""
         if not self._numpy:
             return namespace(self.factor).sum(self.whiten(_eye(self.factor)) ** 2, axis=0)
         (trtri,) = get_lapack_funcs(("trtri",), (self.factor,))
@@ -194,7 +194,7 @@ class Cholesky:
         return np.sum([np.einsum("ij,ij->i", part, part) for part in parts], axis=0)
 
     def least_eigenvalue(self) -> float:
-        """About A's least eigenvalue, from above: a few steps of inverse iteration."""
+        """An upper estimate of A's least eigenvalue, by a few steps of inverse iteration."""
         start = np.random.default_rng(0).standard_normal((self.factor.shape[0], 1))
         x = from_numpy(start, self.factor)
         norm, size = namespace(x).linalg.vector_norm, np.inf
@@ -207,8 +207,8 @@ class Cholesky:
 def _upper_factor(A: np.ndarray) -> np.ndarray:
     """U with UᵀU = A in its upper triangle, in A's memory where that is column-major.
 
-    The threads of OpenBLAS' own factorisation run over the end of their buffers on large
-    matrices (seen at 20 000 rows), so those are cut into blocks here.
+    OpenBLAS' threaded factorisation overruns its buffers on large matrices (seen at 20 000 rows),
+    so those are factored by blocks here.
     """
     (potrf,) = get_lapack_funcs(("potrf",), (A,))
     if len(A) <= _LARGEST_FACTOR:
@@ -232,7 +232,7 @@ def _upper_factor(A: np.ndarray) -> np.ndarray:
 
 
 def _device_cholesky(A: Array) -> Array:
-    """The lower factor, by the library that owns A."""
+    """The lower factor, by the library of A."""
     xp = namespace(A)
     if is_torch(A):
         factor, info = xp.linalg.cholesky_ex(A)
@@ -276,7 +276,7 @@ def low_rank_factor(A: np.ndarray, tol: float) -> np.ndarray:
 def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:
     """Eigenvalues, ascending, and eigenvectors of a symmetric A."""
     if is_numpy(A):
-        # Divide and conquer: all vectors are wanted, so its speed is worth its memory.
+        # Divide and conquer: fastest for all eigenvectors, at the cost of memory.
         return scipy.linalg.eigh(
             A, lower=False, driver="evd", overwrite_a=overwrite, check_finite=False
         )
@@ -301,7 +301,7 @@ def qr(A: Array) -> tuple[Array, Array]:
 
 
 def column_major(A: Array) -> Array:
-    """A as LAPACK wants it where NumPy owns it; elsewhere A."""
+    """A in column-major order for LAPACK, where it is a NumPy array."""
     return np.asfortranarray(A) if is_numpy(A) else A
 
 
@@ -316,7 +316,7 @@ def signs(A: Array) -> Array:
 
 
 def sparse_operator(A: Any, like: Rows, dtype: DType) -> Any:
-    """A SciPy matrix as something to multiply arrays by that live where ``like`` does: A @ B."""
+    """A SciPy matrix as an operator A @ B on arrays of the library and device of ``like``."""
     if is_numpy(like):
         return A.astype(dtype)
     if is_torch(like) or is_cupy(like):
@@ -341,7 +341,7 @@ def _by_rows(A: Any) -> Any:
 
 
 class _OnHost:
-    """A sparse matrix for a library that has none: the product is made on the host."""
+    """A sparse matrix for a library without sparse matrices: products are made on the host."""
 
     def __init__(self, A: Any) -> None:
         self._A = A
@@ -358,13 +358,13 @@ def cpus() -> int:
 
 @cache
 def _cpus(affinity: frozenset[int] | None, most: str | None) -> int:
-    """As joblib counts them. That takes 0.1 ms, so the quota is read once."""
+    """The count of joblib, cached because it takes 0.1 ms."""
     return int(joblib.cpu_count())
 
 
 @contextmanager
 def held_threads() -> Iterator[None]:
-    """Hold BLAS and OpenMP to ``cpus()`` threads while the block, or a decorated function, runs."""
+    """Limit BLAS and OpenMP to ``cpus()`` threads in a block or a decorated function."""
     most, controller = cpus(), _controller(len(sys.modules))
     above = [x.filepath for x in controller.lib_controllers if (x.num_threads or 1) > most]
     if above:
@@ -376,14 +376,14 @@ def held_threads() -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, for many small products: on busy cores two wait for each other."""
+    """Limit BLAS to one thread, for many small products: on busy cores threads wait."""
     with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
 
 
 @contextmanager
 def held_numba() -> Iterator[None]:
-    """Hold Numba's own threads to ``cpus()`` while the block runs."""
+    """Limit Numba's own threads to ``cpus()``."""
     import numba
 
     before = numba.get_num_threads()
@@ -396,5 +396,5 @@ def held_numba() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _controller(modules: int) -> ThreadpoolController:
-    """The libraries that are loaded; a search of 5 ms, repeated when modules were imported."""
+    """The loaded libraries; the search takes 5 ms and is repeated after imports."""
     return ThreadpoolController()

@@ -16,15 +16,15 @@ import scipy.special
 from ulmus.exceptions import InvalidInputError, MissingExtraError
 from ulmus.typing import Array, DType, Rows
 
-# The system may bring two megabytes for one row of a memory map; so many rows are read before
-# pages are given back.
+# Rows of a memory map that are read before their pages are released; the system may read two
+# megabytes for one row.
 _TOGETHER = 16
 
 is_torch, is_cupy, device_of = compat.is_torch_array, compat.is_cupy_array, compat.device
 
 
 def extra(module: str, name: str, user: str) -> Any:
-    """A module of an optional package, or an error that says how ``user`` gets it."""
+    """A module of an optional package, or an error with the command that installs it."""
     package = module.partition(".")[0]
     try:
         import_module(package)
@@ -39,14 +39,14 @@ def is_array_api_obj(x: Any) -> bool:
 
 
 def is_sparse(X: Rows) -> bool:
-    """Whether X is a SciPy sparse matrix or array, told faster than by SciPy's ``issparse``."""
+    """Whether X is a SciPy sparse matrix or array; faster than SciPy's ``issparse``."""
     return hasattr(X, "tocsr") and hasattr(X, "nnz")
 
 
 def check_places(
     form: str, places: Sequence[np.ndarray], entries: int, shape: tuple[int, int]
 ) -> None:
-    """Refuse indices of a sparse matrix that lead outside of it, or of its ``entries``.
+    """Refuse indices that are outside of a sparse matrix, or of its ``entries``.
 
     ``places`` are row and col of "coo", or indices and indptr of "csr" and "csc".
     """
@@ -58,8 +58,7 @@ def check_places(
         return
     indices, indptr = places
     rows, columns = shape if form == "csr" else shape[::-1]
-    # SciPy's own check passes over an indptr that ends with 0, and over one so far apart that
-    # differences overflow.
+    # SciPy's own check accepts an indptr that ends with 0, and one whose differences overflow.
     if len(indptr) != rows + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("a sparse matrix has rows that do not follow each other")
     if not indptr[-1] <= len(indices) == entries:
@@ -68,18 +67,18 @@ def check_places(
 
 
 def _check_within(indices: np.ndarray, n: int) -> None:
-    """The indices all must lie within n places."""
+    """Refuse indices below zero or not below n."""
     if len(indices) and (indices.min() < 0 or indices.max() >= n):
         raise ValueError("a sparse matrix has entries that lie outside of it")
 
 
 def is_streamed(X: Rows) -> bool:
-    """Whether X is rows of the host that are given out on a device (see ``streaming``)."""
+    """Whether X is rows on the host that are copied to a device by blocks (see ``streaming``)."""
     return hasattr(X, "host") and hasattr(X, "blocks")
 
 
 def is_collection(X: Any) -> bool:
-    """Whether X is of Dask, told without importing it."""
+    """Whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] == "dask"
 
 
@@ -89,7 +88,7 @@ def namespace(X: Rows) -> ModuleType:
 
 
 def is_numpy(X: Rows) -> bool:
-    """Whether X lives in host memory as a NumPy array or SciPy matrix."""
+    """Whether X is a NumPy array or SciPy matrix."""
     return is_sparse(X) or isinstance(X, np.ndarray) or compat.is_numpy_namespace(namespace(X))
 
 
@@ -121,25 +120,25 @@ def from_numpy(x: np.ndarray, like: Rows, dtype: DType = None) -> Array:
 
 
 def placed(x: Array, like: Rows) -> Array:
-    """x where ``like`` lives; it is copied from the host, or to it, where it is elsewhere."""
+    """x on the device of ``like``, copied to it or to the host if need be."""
     if is_numpy(like):
         return to_numpy(x)
     return from_numpy(x, like) if is_numpy(x) else x
 
 
 def on_host(y: Any) -> Any:
-    """y, or its values in host memory where it is an array elsewhere."""
+    """y, copied to the host where it is an array on a device."""
     return to_numpy(y) if is_array_api_obj(y) and not is_numpy(y) else y
 
 
 def beside(x: Array, like: Rows) -> Array:
-    """x where ``like`` lives, or on the host where a device has no such type: words, objects."""
+    """x on the device of ``like``; strings and objects, which no device has, on the host."""
     number = is_array_api_obj(x) and (not is_numpy(x) or x.dtype.kind in "fiub")
     return placed(x, like) if number else x
 
 
 def zeros(shape: int | tuple[int, ...], like: Rows) -> Array:
-    """Zeros in float64, where ``like`` lives."""
+    """Zeros in float64, on the device of ``like``."""
     if is_numpy(like):
         return np.zeros(shape)
     xp = namespace(like)
@@ -155,7 +154,7 @@ def doubles(x: Array) -> Array:
 def all_finite(x: Array) -> bool:
     """Whether no entry is infinite or NaN."""
     xp = namespace(x)
-    # One sum is cheaper than a look at every entry, and finite unless one of them is not.
+    # One sum is cheaper than a test of every entry. It is finite only if all entries are.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(xp.isfinite(xp.sum(x))) or bool(xp.all(xp.isfinite(x)))
 
@@ -168,12 +167,12 @@ def cast(x: Any, dtype: DType) -> Any:
 
 
 def contiguous(x: Array) -> Array:
-    """x with its rows one after the other in memory, where it is NumPy's."""
+    """x in row-major order, where it is a NumPy array."""
     return np.ascontiguousarray(x) if is_numpy(x) else x
 
 
 def gathered(X: Rows) -> Rows:
-    """X; where it is given out by blocks on a device, all of it there."""
+    """X; where it is copied to a device by blocks, all of it on the device."""
     return X.whole() if is_streamed(X) else X
 
 
@@ -189,7 +188,7 @@ def take(x: Array, rows: Any, axis: int = 0) -> Array:
 
 
 def row_entries(x: Array, columns: Array) -> Array:
-    """Entries of every row of x, by the columns that a row of ``columns`` names."""
+    """Entries of every row of x, by the column numbers in the same row of ``columns``."""
     xp, (n, width) = namespace(x), x.shape
     first = xp.arange(0, n * width, width, dtype=columns.dtype, device=device_of(x))
     places = xp.reshape(columns + first[:, None], (-1,))
@@ -206,7 +205,7 @@ def smallest_columns(x: Array, count: int) -> Array:
 
 
 def put_rows(x: Array, rows: np.ndarray, values: Array) -> None:
-    """Write rows of x by their numbers; not every library takes them all at once."""
+    """Write rows of x by their numbers, one by one where the library cannot index by arrays."""
     if is_numpy(x) or is_torch(x) or is_cupy(x):
         x[placed(rows, x), ...] = values
         return
@@ -215,7 +214,7 @@ def put_rows(x: Array, rows: np.ndarray, values: Array) -> None:
 
 
 def place(x: Array) -> str:
-    """Whose array x is, and where, in words."""
+    """The library and the device of x, in words."""
     return f"{namespace(x).__name__.split('.')[-1]} on {device_of(x)}"
 
 
@@ -226,7 +225,7 @@ def is_away(x: Any) -> bool:
 
 
 def same_place(**arrays: Any) -> None:
-    """Refuse arrays of two libraries or devices; what is on the host as NumPy may join any."""
+    """Refuse arrays of two libraries or devices; NumPy arrays may be used with any."""
     places = {
         name: place(x) for name, x in arrays.items() if is_array_api_obj(x) and not is_numpy(x)
     }
@@ -262,13 +261,12 @@ def eps(dtype: DType) -> float:
 
 
 def decay(Z: Array) -> Array:
-    """exp(Z), in place where the library can, with what is below √(smallest normal number) zero.
+    """exp(Z), in place where the library can; values below √(smallest normal number) become zero.
 
-    Products of two values are then normal numbers or zero; below the smallest normal one
-    arithmetic is many times slower. Small values are kept, for they decide the class of a row that
-    is far from all others: on USPS (inputs unscaled, γ = 2, 2000 rows) 92 % of the test rows are
-    right, and 46 % with a cut at the square of the rounding (``python -m benchmarks
-    kernel_readings``).
+    Products of two values are then normal numbers or zero; arithmetic with subnormal numbers is
+    many times slower. The limit is not higher, because small values decide the class of a row that
+    is far from all others: on USPS (inputs unscaled, γ = 2, 2000 rows) the accuracy is 92 %, and
+    46 % with a limit at the square of the rounding (``python -m benchmarks kernel_readings``).
     """
     xp = namespace(Z)
     least = 0.5 * float(np.log(np.finfo(numpy_dtype(Z.dtype)).tiny))
@@ -298,15 +296,15 @@ def elementwise(function: str, Z: Array) -> Array:
 
 
 def is_mapped(X: Rows) -> bool:
-    """Whether X is rows of a file that is mapped and shared, not copied when it is written to."""
+    """Whether X is a view of a shared memory map, and not of one that is copied on write."""
     return _map_of(X) is not None
 
 
 def forget_pages(X: Rows) -> None:
-    """Give back the pages of a memory map that X lies on; nothing where X is no memory map.
+    """Release the pages of X, if it is a view of a memory map.
 
-    Pages that were read count as the process's memory, so that a fit which goes through a large
-    file seems to need all of it. Pages given back stay in the system's cache of the file.
+    Pages that were read count as the process's memory, so a fit that reads a large file would seem
+    to need all of it. Released pages stay in the system's cache of the file.
     """
     mapped = _map_of(X)
     if mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
@@ -333,6 +331,6 @@ def _map_of(X: Rows) -> Any:
         return None
     while isinstance(X.base, np.ndarray):
         X = X.base
-    # Pages that were copied when they were written to ("c") are nowhere but in memory.
+    # Pages that were copied on write (mode "c") exist in memory only.
     shared = getattr(X, "mode", "c") != "c"
     return X.base if shared and isinstance(X.base, mmap.mmap) else None

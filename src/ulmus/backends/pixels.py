@@ -13,7 +13,7 @@ import numpy as np
 from ulmus.backends.namespace import extra
 from ulmus.exceptions import TableError
 
-# What Pillow raises on bytes that are no image, or warns of.
+# Errors and warnings of Pillow about damaged images.
 _DAMAGED = (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error, Warning)
 _GREY = ("1", "L", "LA", "I", "I;16", "I;16L", "I;16B", "F")
 
@@ -38,11 +38,11 @@ def image_pixels(path: Path, shape: tuple[int, ...]) -> np.ndarray:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """An image for as long as the block lasts, in which its pixels may prove to be damaged."""
+    """An open image; errors of Pillow within the block become a TableError."""
     pillow = _pillow()
     try:
         with warnings.catch_warnings():
-            # A few bytes can stand for any number of pixels.
+            # A small file can decompress to any number of pixels.
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             with pillow.open(path) as image:
                 yield image

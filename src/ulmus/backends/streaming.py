@@ -1,8 +1,8 @@
-"""Rows in host memory that a GPU works on, a block at a time.
+"""Rows in host memory that are processed on a GPU, a block at a time.
 
-While the device works on a block, the next one is copied: host memory → page-locked memory by a
-thread, page-locked memory → device on a stream of its own. Blocks stay on the device as long
-as there is room, so that a second pass need not copy them again.
+While the device works on a block, the next one is copied: from host memory to page-locked memory by
+a thread, and from there to the device on a stream of its own. Blocks are kept on the device as long
+as there is room, so that a second pass does not copy them again.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from ulmus.backends.namespace import extra, is_torch
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array
 
-# The part of the device's free memory that rows may stay in.
+# Part of the device's free memory that blocks may be kept in.
 _ROOM = 0.4
 
 
@@ -35,7 +35,7 @@ def on_device(X: Array, device: str = "cuda") -> "OnDevice":
     Returns
     -------
     rows : OnDevice
-        What stands for X.
+        An object to use in place of X.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def on_device(X: Array, device: str = "cuda") -> "OnDevice":
 
 
 def torch_device(device: Any) -> tuple[ModuleType, Any]:
-    """PyTorch, and one of its devices; or an error that says why there is none."""
+    """PyTorch and one of its devices, or an error with the reason."""
     torch = extra("torch", "torch", f"device={device!r}")
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise InvalidInputError(
-            f"device={device!r} is none that PyTorch knows; use 'cuda', 'cpu' or the like."
+            f"device={device!r} is not a device of PyTorch; use 'cuda' or 'cpu', for instance."
         ) from error
     if found.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInputError(
@@ -69,9 +69,9 @@ def torch_device(device: Any) -> tuple[ModuleType, Any]:
 
 
 class OnDevice:
-    """Rows of a NumPy array or memory map, given out on a device.
+    """Rows of a NumPy array or memory map that are copied to a device by blocks.
 
-    It has as much of an array as the solvers ask for: a shape, a dtype, a device, a namespace and
+    It has the parts of an array that solvers use: a shape, a dtype, a device, a namespace and
     slices of rows.
     """
 
@@ -96,7 +96,8 @@ class OnDevice:
         return array_api_compat.torch
 
     def __getitem__(self, rows: Any) -> Array:
-        found = np.array(self.host[rows], dtype=self._host_dtype, order="C")
+        dtype = np.float32 if self.dtype == self._torch.float32 else np.float64
+        found = np.array(self.host[rows], dtype=dtype, order="C")
         return self._checked(self._torch.from_numpy(found).to(self.device), rows)
 
     def whole(self) -> Array:
@@ -116,12 +117,8 @@ class OnDevice:
                     coming = copier.submit(self._fetch, slices[number + 1], lane)
                 yield rows, block
 
-    @property
-    def _host_dtype(self) -> Any:
-        return np.float32 if self.dtype == self._torch.float32 else np.float64
-
     def _fetch(self, rows: slice, lane: "_Lane | None") -> Array:
-        """A block on the device; the calling thread waits for it, not the one that computes."""
+        """A block on the device; only the copying thread waits for it."""
         key = rows.start, rows.stop
         if key in self._kept:
             return self._kept[key]
@@ -143,9 +140,9 @@ class OnDevice:
 
 
 class _Lane:
-    """Host memory → page-locked memory → device, on a stream of its own.
+    """Copies to page-locked memory and from there to the device, on a stream of its own.
 
-    ``room`` is how many bytes may stay on the device.
+    ``room`` is the number of bytes that may be kept on the device.
     """
 
     def __init__(self, rows: OnDevice, size: int) -> None:
@@ -156,12 +153,12 @@ class _Lane:
         self.room = int(_ROOM * torch.cuda.mem_get_info(rows.device)[0])
 
     def bring(self, rows: slice) -> Array:
-        """The rows on the device, when they are there."""
+        """The rows, copied to the device."""
         pinned = self._pinned[: rows.stop - rows.start]
         pinned.copy_(self._torch.from_numpy(np.asarray(self._rows.host[rows])))
         with self._torch.cuda.stream(self._stream):
             block = pinned.to(self._rows.device, non_blocking=True)
-            self._rows._checked(block, rows)  # which waits for this stream alone
-        # The memory belongs to this stream's pool and is used on another.
+            self._rows._checked(block, rows)  # waits for this stream only
+        # The memory is of this stream's pool and is used on another stream.
         block.record_stream(self._torch.cuda.default_stream(self._rows.device))
         return block

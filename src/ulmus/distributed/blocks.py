@@ -1,4 +1,4 @@
-"""Dask collections as blocks of rows. All that Ulmus asks of Dask is in this file."""
+"""Dask collections as blocks of rows. All calls of Dask are in this file."""
 
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -20,24 +20,21 @@ def _is_array(X: Any) -> bool:
     return type(X).__module__.startswith("dask.array")
 
 
-def _is_frame(X: Any) -> bool:
-    return type(X).__module__.startswith("dask.dataframe")
-
-
 def _dask() -> Any:
     extra("dask.array", "dask", "A Dask collection")
     return extra("dask", "dask", "A Dask collection")
 
 
 class Blocks:
-    """The blocks of X, and of what lies beside it, cut alike.
+    """The blocks of X, and of y and weights beside it, split alike.
 
     ``client`` is the Dask client to compute with; None is the current one, or Dask's own scheduler.
     """
 
     def __init__(self, X: Any, *beside: Any, client: Any = None) -> None:
         self._client = client
-        if not (_is_array(X) or _is_frame(X)) or X.ndim != 2:
+        frame = type(X).__module__.startswith("dask.dataframe")
+        if not (_is_array(X) or frame) or X.ndim != 2:
             raise InvalidInputError(
                 f"X must be a Dask array of two dimensions or a Dask frame, not {X!r}."
             )
@@ -48,11 +45,11 @@ class Blocks:
 
     @property
     def lengths(self) -> list[float]:
-        """The rows of each block as far as Dask knows, else NaN."""
+        """The rows of each block, NaN where Dask does not know them."""
         return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self._parts)
 
     def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
-        """The blocks of ``other``, cut as X is; of None, None for every block."""
+        """The blocks of ``other``, split as X is; None for every block if it is None."""
         if other is None:
             return [None] * len(rows)
         if not is_collection(other):
@@ -66,22 +63,22 @@ class Blocks:
         parts = _delayed(other)
         if len(parts) == len(rows):
             return parts
-        # Frames that are made arrays may be cut otherwise than they were: see `_delayed`.
+        # Frames converted to arrays may be split differently: see `_delayed`.
         other = other.copy() if _is_array(other) else other.to_dask_array()
         lengths = self.compute(*(self.task(_length, block) for block in rows))
         return _delayed(_cut(other.compute_chunk_sizes(), lengths))
 
     def each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """``function(number, *block, *shared)`` of every block, not computed yet.
+        """Tasks ``function(number, *block, *shared)`` of every block.
 
-        What is shared is sent to a worker once and not with every task.
+        Shared values are sent to a worker once, and not with every task.
         """
         shared = tuple(self.shared(each) for each in shared)
         call = _dask().delayed(function, pure=False)
         return [call(number, *parts, *shared) for number, parts in enumerate(self._parts)]
 
     def shared(self, value: Any) -> Any:
-        """A value that several tasks take, and that is sent to a worker once."""
+        """A value for several tasks, which is sent to a worker once."""
         return _dask().delayed(value, traverse=False)
 
     def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -89,7 +86,7 @@ class Blocks:
         return _dask().delayed(function, pure=False)(*arguments)
 
     def added(self, parts: list[Any]) -> Any:
-        """The sum of what `each` gave, by a tree whose every step is a task.
+        """A task that sums the results of `each` by a tree.
 
         The tree, and so the rounding, is the same with every scheduler.
         """
@@ -105,7 +102,7 @@ class Blocks:
         return results
 
     def array(self, parts: list[Any], tail: tuple[int, ...], dtype: Any) -> Any:
-        """A Dask array of what `each` gave: one array of shape (rows, *tail) for every block."""
+        """A Dask array of the results of `each`: arrays of shape (rows, *tail)."""
         da = _dask().array
         arrays = [
             da.from_delayed(part, (length, *tail), dtype=dtype)
@@ -115,16 +112,16 @@ class Blocks:
 
 
 def computed(*values: Any) -> tuple[Any, ...]:
-    """The values, collections among them in this process."""
+    """The values; Dask collections are computed."""
     return tuple(value.compute() if is_collection(value) else value for value in values)
 
 
 @contextmanager
 def named(place: str) -> Any:
-    """Say which block or batch an error came from."""
+    """Name the block or batch in an error."""
     try:
         yield
-    except RowsGoneError:  # which is of all batches
+    except RowsGoneError:  # concerns all batches
         raise
     except ValueError as error:
         raise BatchError(f"{place} cannot be used. {error}") from error
@@ -143,16 +140,16 @@ def _sum(parts: list[Any]) -> Any:
 
 
 def _rows_whole(X: Any) -> Any:
-    """X with every row in one block."""
+    """X with its columns in one block."""
     cut = _is_array(X) and X.ndim == 2 and X.numblocks[1] > 1
     return X.rechunk({1: -1}) if cut else X
 
 
 def _delayed(X: Any) -> list[Any]:
-    """The blocks, each to be computed.
+    """The blocks as tasks.
 
-    They are not optimised: Dask would read several small Parquet files as one block where few of
-    their columns are used, and y would be cut otherwise than X.
+    The graph is not optimised: Dask would join small Parquet files into one block where few columns
+    are used, and y would be split differently from X.
     """
     return list(np.ravel(X.to_delayed(optimize_graph=False)))
 

@@ -1,4 +1,4 @@
-"""Methods of rows that take Dask collections, and give Dask arrays that are not computed yet."""
+"""Methods for rows that also take Dask collections, and then return lazy Dask arrays."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -15,15 +15,15 @@ from ulmus.distributed.blocks import Blocks, computed, named
 from ulmus.fitted import snapshot, without_rows
 from ulmus.validation import check_place, complete
 
-# With fewer numbers than this, times 1000 units, BLAS uses one thread in any case; holding its
-# threads would take a twentieth of such a prediction.
+# Most numbers in rows for which threads are not limited: BLAS uses one thread for them anyway, and
+# limiting would take 5 % of such a prediction.
 _FEW = 256
 
 
 def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Of a Dask collection, the results block by block; of anything else, what ``method`` gives.
+    """For a Dask collection, the results block by block; otherwise the result of ``method``.
 
-    Of the model as it is at the call, though another thread may fit it meanwhile.
+    It uses the model as it is at the call, even if another thread fits it meanwhile.
     """
 
     @wraps(method)
@@ -32,19 +32,16 @@ def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return _mapped(self, method.__name__, X)
         model = snapshot(self)
         check_place(model, method.__name__, X)
-        with nullcontext() if _is_small(X) else held_threads():
+        small = hasattr(X, "shape") and prod(X.shape) < _FEW
+        with nullcontext() if small else held_threads():
             return method(model, X)
 
     return results
 
 
-def _is_small(X: Any) -> bool:
-    return hasattr(X, "shape") and prod(X.shape) < _FEW
-
-
 def _mapped(estimator: Any, method: str, X: Any) -> Any:
     blocks = Blocks(X)
-    # What one row gives tells the shape and the type of the rest, and whether the columns fit.
+    # The result of one row has the shape and type of the others, and shows whether columns fit.
     example = getattr(estimator, method)(_example(X))
     empty = example[:0]
     tasks = blocks.each(_result, without_rows(estimator), method, empty)
@@ -66,7 +63,7 @@ def _example(X: Any) -> Any:
 
 
 def scored(metric: Callable[..., float], y: Any, predicted: Any, weight: Any) -> float:
-    """A metric of scikit-learn, of collections too, worked out on the host.
+    """A metric of scikit-learn, computed on the host, also for Dask collections.
 
     On a device its means may be in float32 though the values are in float64.
     """

@@ -1,4 +1,4 @@
-"""The rows of Dask collections, checked where they are and numbered throughout."""
+"""The rows of Dask collections, checked on the workers and numbered throughout."""
 
 from collections.abc import Callable
 from copy import copy
@@ -20,9 +20,8 @@ _INPUTS = ("n_features_in_", "feature_names_in_")
 class BlockRows(Blocks):
     """Blocks of an estimator's rows, checked by its ``_checked_rows(X, y, weight, reset)`` if any.
 
-    It has as much of an array as a feature map draws its units from: a shape, a dtype, and rows
-    by their numbers, which it fetches. Rows without a weight are not counted, and a block
-    without rows is passed over.
+    It has the parts of an array that a feature map needs: a shape, a dtype, and rows by their
+    numbers, which are fetched. Rows of weight zero are not counted, and empty blocks are skipped.
     """
 
     def __init__(
@@ -37,9 +36,9 @@ class BlockRows(Blocks):
         self.example: Rows = None
 
     def survey(self, look: Callable[..., Any]) -> list[Any]:
-        """Count the rows; give ``look(X, y, weight, estimator)`` of each block that has any.
+        """Count the rows; return ``look(X, y, weight, estimator)`` of each block with rows.
 
-        The estimator learns how many columns there are, and their names.
+        Sets the number and the names of columns of the estimator.
         """
         parts = self.compute(*self.each(_surveyed, self._light_estimator, look))
         found = [(number, part) for number, part in enumerate(parts) if part is not None]
@@ -73,7 +72,7 @@ class BlockRows(Blocks):
         return self.take(rows)[0]
 
     def take(self, rows: Any) -> tuple[Rows, Array | None, Array | None]:
-        """X, y and weight of some rows, in the order asked for."""
+        """X, y and weight of some rows, in the given order."""
         every, back = np.unique(np.arange(len(self))[rows], return_inverse=True)
         (parts,) = self.compute(self.chosen(every))
         X, y, weight = (None if part is None else part[back] for part in self.gathered(parts))
@@ -91,7 +90,7 @@ class BlockRows(Blocks):
 
     @staticmethod
     def gathered(parts: list[Any]) -> tuple[Rows, Array | None, Array | None]:
-        """What the tasks of `chosen` gave, together."""
+        """The results of the tasks of `chosen`, joined."""
         columns = zip(*parts, strict=True)
         X, y, weight = (None if each[0] is None else joined(each) for each in columns)
         return X, y, weight
@@ -112,14 +111,14 @@ class BlockRows(Blocks):
 
     @property
     def _light_estimator(self) -> Any:
-        """The estimator as it is sent to workers: without what is about its training rows."""
+        """The estimator without data of training rows, to send to workers."""
         return without_rows(self._estimator)
 
 
 def _surveyed(
     number: int, X: Any, y: Any, weight: Any, estimator: Any, look: Callable[..., Any]
 ) -> Any:
-    """Rows, the first of them, the columns' number and names, and what ``look`` says."""
+    """The number of rows, the first row, the columns' number and names, and ``look``'s result."""
     estimator = copy(estimator)  # threads share the one they are given
     rows = _checked(number, X, y, weight, estimator, reset=True)
     if rows is None:
@@ -153,7 +152,7 @@ def _chosen(
 
 
 def _checked(number: int, X: Any, y: Any, weight: Any, estimator: Any, reset: bool = False) -> Any:
-    """The rows that count, or None where there are none."""
+    """The rows of positive weight, or None where there are none."""
     nothing = X.shape[0] == 0 or (weight is not None and not np.any(weight))
     if nothing:
         return None

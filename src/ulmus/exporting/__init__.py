@@ -1,6 +1,6 @@
 """Fitted models as ONNX graphs, for programs that have neither Ulmus nor Python.
 
-Every stage one map, kernel and kind of output states its formula once more, as a graph's nodes.
-Whatever type the rows come in, a graph computes in double precision: output weights can be large
-and of either sign, and single precision would then leave few digits of their sum.
+Every feature map, kernel and kind of output has its formula as nodes of a graph. A graph computes
+in double precision for rows of any type: output weights can be large and of either sign, and single
+precision would leave few digits of their sum.
 """

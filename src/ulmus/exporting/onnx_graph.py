@@ -10,10 +10,10 @@ from scipy.special import erfcx
 
 from ulmus.backends.namespace import extra
 
-# Of onnx 1.13, so that runtimes which are not new read it too.
+# Versions of onnx 1.13, so that older runtimes can read it.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8
-# Where erfcx is 1e-13 from a polynomial of this degree in 1 − 2a / (z + a), z ≥ 0.
+# Degree and a of a polynomial in 1 − 2a / (z + a) that is within 1e-13 of erfcx for z ≥ 0.
 _ERF_DEGREE, _ERF_CENTER = 16, 3.0
 
 
@@ -23,9 +23,9 @@ def onnx_module(name: str) -> Any:
 
 
 class Value:
-    """What one node, constant or input of a graph gives. Arithmetic on it adds nodes."""
+    """The output of a node, a constant or an input of a graph. Arithmetic on it adds nodes."""
 
-    # An array on the left leaves the arithmetic to the value on the right.
+    # For an array on the left, Python calls the reflected operator of the value on the right.
     __array_ufunc__ = None
 
     def __init__(self, graph: "Graph", name: str) -> None:
@@ -82,7 +82,7 @@ class Value:
         return self.op("Gather", np.asarray(indices, dtype=np.int64), axis=1)
 
     def scaled(self, center: Any, factor: Any) -> "Value":
-        """(x − center) · factor; nothing where both say so."""
+        """(x − center) · factor, without nodes for zeros and ones."""
         x = self - center if np.any(center) else self
         return x if np.all(factor == 1.0) else x * factor
 
@@ -114,7 +114,7 @@ class Value:
         return self.op("Sign") * (1.0 - (-(self * self)).op("Exp") * total)
 
     def cosine(self) -> "Value":
-        """cos z; of the two, runtimes have long had the sine alone in double precision."""
+        """cos z by the sine, because older runtimes have no cosine in double precision."""
         return (self + np.pi / 2).op("Sin")
 
     def arcsine(self) -> "Value":
@@ -127,18 +127,18 @@ class Value:
         return (self * c)._angle(c)
 
     def _angle(self, c: "Value") -> "Value":
-        """The angle with this sine and cosine c: in single precision, and what that is short of."""
+        """The angle with this sine and cosine c: in single precision, plus a correction."""
         near = self.cast(np.float32).op("Asin").cast(np.float64)
         return near + (self * near.cosine() - c * near.op("Sin"))
 
 
-# What a node takes: a value, or a constant.
+# An input of a node: a value, or a constant.
 Node: TypeAlias = Value | np.ndarray | float | bool | str
 
 
 @cache
 def _erfcx_coefficients() -> list[Any]:
-    """Of the polynomial that is erfcx, the constant first."""
+    """The coefficients of the polynomial for erfcx, the constant first."""
 
     def of(u: np.ndarray) -> Any:
         with np.errstate(divide="ignore"):
@@ -148,9 +148,10 @@ def _erfcx_coefficients() -> list[Any]:
 
 
 class Graph:
-    """Nodes and constants, in the order in which they were asked for.
+    """Nodes and constants, in the order of their creation.
 
-    Inputs and outputs have any name that is not taken; what is between them is named by numbers.
+    Inputs and outputs have given names; all other values are named by numbers, except for names
+    that are ``taken``.
     """
 
     def __init__(self, taken: Collection[str] = ()) -> None:
@@ -167,7 +168,7 @@ class Graph:
     def op(
         self, kind: str, *inputs: Node, outputs: int = 1, domain: str = "", **attributes: Any
     ) -> Any:
-        """A node; what it gives, or a list where it gives several values."""
+        """Add a node; returns its output, or a list of several outputs."""
         names = [self.value(x).name for x in inputs]
         found = [Value(self, self._named(kind.lower())) for _ in range(outputs)]
         self._nodes[-1].append(
@@ -178,7 +179,7 @@ class Graph:
         return found[0] if outputs == 1 else found
 
     def value(self, x: Node) -> Value:
-        """A value as it is; a number or an array as a constant, numbers with a point as double."""
+        """A value as it is; a number or an array as a constant, floats in double precision."""
         if isinstance(x, Value):
             return x
         x = np.array(x, order="C")
@@ -188,20 +189,20 @@ class Graph:
         return constant
 
     def input(self, name: str, dtype: Any, columns: int) -> Value:
-        """An input: any number of rows, with so many columns."""
+        """An input of any number of rows, with this number of columns."""
         self._inputs.append(self._described(name, dtype, columns))
         return Value(self, name)
 
     def output(self, name: str, value: Value, dtype: Any, columns: int | None = None) -> None:
-        """Give a value as an output; without columns it has one entry for each row."""
+        """Add an output; without columns it has one entry for each row."""
         value = value if np.dtype(dtype).kind == "O" else value.cast(dtype)
         self._nodes[0].append(self._helper.make_node("Identity", [value.name], [name]))
         self._outputs.append(self._described(name, dtype, columns))
 
     def loop(self, most: Node, body: Callable[..., tuple[Any, ...]], *start: Node) -> Any:
-        """Values after at most so many steps of ``body(step, *values)``.
+        """The values after at most so many steps of ``body(step, *values)``.
 
-        It gives whether to go on, and the values as they are then, all in double precision.
+        The body returns whether to continue, and the new values, all in double precision.
         """
         step, go_on = (Value(self, self._named(word)) for word in ("step", "go_on"))
         before = [Value(self, self._named("carried")) for _ in start]

@@ -37,7 +37,7 @@ _ROUND = 10
 
 @singledispatch
 def transformed(transformer: Any, x: Value) -> Value:
-    """``transformer.transform`` of the graph's rows x; a class may say it in a method ``onnx``."""
+    """``transformer.transform`` of the graph's rows x; a class may define it as ``onnx(x)``."""
     if hasattr(transformer, "onnx"):
         return transformer.onnx(x)
     known = {kind.__name__ for kind in transformed.registry if kind is not object}
@@ -98,7 +98,7 @@ def _(transformer: SimpleImputer, x: Value) -> Value:
 
 @transformed.register
 def _(transformer: PolynomialFeatures, x: Value) -> Value:
-    # Each column is a product of inputs, with one as their last, so that all are equally long.
+    # Each column is a product of inputs, filled up with ones to a common length.
     powers = transformer.powers_
     longest = int(powers.sum(axis=1).max(initial=0))
     ones = powers.shape[1]

@@ -17,7 +17,7 @@ from ulmus.files import replacing
 from ulmus.moving import to_host
 from ulmus.version import __version__
 
-# Protocol buffers hold no more.
+# The limit of protocol buffers.
 _MOST_BYTES = 2**31 - 1
 
 
@@ -144,7 +144,7 @@ def _rows(model: Any, encoder: Any, dtype: Any) -> Value:
 
 
 def _metadata(model: Any, encoder: Any) -> dict[str, str]:
-    """What the outputs' types do not say, as strings."""
+    """Metadata beyond the types of the outputs, as strings."""
     found: dict[str, Any] = {"estimator": type(model).__name__, "ulmus_version": __version__}
     for key, name in (("classes", "classes_"), ("feature_names", "feature_names_in_")):
         values = getattr(model, name, None)

@@ -1,7 +1,7 @@
-"""A table's columns as inputs of a graph, and what its encoder makes of them.
+"""A table's columns as inputs of a graph, and their encoding.
 
-What the encoder rounds to single precision the graph rounds too: a model may ask whether a number
-is above another, and must get the same answer.
+The graph rounds to single precision where the encoder does, because comparisons of numbers in a
+model must have the same result.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from ulmus.typing import DType
 
 
 def input_names(encoder: TableEncoder) -> dict[str, str]:
-    """The graph's input for each column: its own name, marked where an output has one of them."""
+    """The graph's input name for each column: its own, with a prefix if an output has the name."""
     if encoder.width:
         return {"X": "X"}
     mark = "column " if set(encoder.names) & set(OUTPUT_NAMES) else ""
@@ -67,7 +67,7 @@ def _category(column: Category, graph: Graph, name: str) -> Value:
 
 
 def _blank(x: Value) -> Value:
-    """`ulmus.tables.columns.usable`, turned round: NaN is below nothing."""
+    """The negation of `ulmus.tables.columns.usable`; comparisons with NaN are false."""
     return x.op("Abs").op("Less", LARGEST).op("Not")
 
 
@@ -84,7 +84,7 @@ def _framed(x: Value, frame: Frame) -> Value:
 
 
 def _interpolated(x: Value, values: np.ndarray, ranks: np.ndarray) -> Value:
-    """`numpy.interp` of a column: the place among the values, and the straight line from there."""
+    """`numpy.interp` of a column: the position among the values, and the line from there."""
     slope = np.append(np.diff(ranks) / np.diff(values), 0.0)
     last = x.op("GreaterOrEqual", values).cast(np.int64).sum() - 1
     last = last.op("Max", 0)

@@ -1,9 +1,9 @@
-"""Kernels k(x, z): inner products of hidden layers that are never written out.
+"""Kernels k(x, z): inner products of hidden layers that are never computed.
 
-Every kernel turns two sets of rows into a block of K, on the rows' own library and
-device. All but `LaplacianKernel` need only the products xᵀz and the squared lengths, so
-a block is one matrix product and one elementwise function in place. A kernel is one class, derived
-from `Kernel`; all that is known of it is found by its name in ``KERNELS``.
+Every kernel turns two sets of rows into a block of K, in the rows' own library and on their device.
+All but `LaplacianKernel` need only the products xᵀz and the squared lengths, so a block is one
+matrix product and one elementwise function in place. A kernel is one class, derived from `Kernel`;
+``KERNELS`` has the classes by name.
 """
 
 from ulmus.kernels.definition import KERNELS, Kernel, Pairwise, Precomputed, parameter

@@ -1,4 +1,4 @@
-"""What a kernel is, its names, and the kernel that an estimator's arguments give."""
+"""The base class of kernels, their names, and the kernel of an estimator's arguments."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -54,7 +54,7 @@ class Kernel(ABC):
     1.0
     """
 
-    # Whether K is positive semi-definite between any rows; if not, its negative part is left out.
+    # Whether K is positive semi-definite; if not, its negative eigenvalues are set to zero.
     definite: ClassVar[bool] = True
     # Whether the gradient is p · sign(z − x), column by column, in place of p z + q x.
     by_signs: ClassVar[bool] = False
@@ -89,7 +89,7 @@ class Kernel(ABC):
 
     @classmethod
     def learned(cls, rows: Rows, weight: np.ndarray | None) -> dict[str, Any]:
-        """Fields that follow from the (scaled) rows, where the kernel is given by name."""
+        """Fields that are estimated from the (scaled) rows, where the kernel is given by name."""
         return {}
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array | None] | None:
@@ -110,19 +110,19 @@ class Kernel(ABC):
 def parameter(
     default: Any, *, above: float = -np.inf, least: float = -np.inf, most: float = np.inf
 ) -> Any:
-    """A field of a kernel whose value is in a range; a file in which it is not is refused.
+    """A field of a kernel whose value is in a range; files with other values are refused.
 
     Parameters
     ----------
     default : bool, int or float
-        The value where none is given. Others are flags or whole numbers where this is one, and
-        finite numbers otherwise.
+        The default value. Its type is that of all values: a flag, a whole number, or a finite
+        number.
     above : float, default=-inf
-        What they are larger than.
+        Values are larger than this.
     least : float, default=-inf
-        What they are not below.
+        The smallest value.
     most : float, default=inf
-        What they are not above.
+        The largest value.
 
     Returns
     -------
@@ -151,17 +151,13 @@ def parameter(
 
 
 def parameters_of(cls: type[Kernel]) -> dict[str, Callable[[Any], bool]]:
-    """The fields of a kernel, and the check of each value; without one, any value will do."""
+    """The fields of a kernel, and the check of each; a field without a check takes any value."""
     own: tuple[Field[Any], ...] = fields(cls) if is_dataclass(cls) else ()
     return {each.name: each.metadata.get("sound", lambda value: True) for each in own}
 
 
 def _place(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
-
-
-def _is_function(value: Any) -> bool:
-    return isinstance(value, np.ufunc | FunctionType)
 
 
 @dataclass(frozen=True)
@@ -181,7 +177,9 @@ class Pairwise(Kernel):
     array([[0.707]])
     """
 
-    function: Callable[..., Any] = field(metadata={"sound": _is_function})
+    function: Callable[..., Any] = field(
+        metadata={"sound": lambda value: isinstance(value, np.ufunc | FunctionType)}
+    )
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         name = getattr(self.function, "__name__", repr(self.function))
@@ -311,9 +309,9 @@ def kernel_of(
     factor: float = 1.0,
     weight: np.ndarray | None = None,
 ) -> Kernel:
-    """The kernel, its scale learned from (scaled) rows where ``gamma`` is not a number.
+    """The kernel; where ``gamma`` is not a number it is estimated from the (scaled) rows.
 
-    ``factor`` multiplies a learned γ; a weight counts a row that many times.
+    ``factor`` multiplies an estimated γ; ``weight`` are sample weights.
     """
     if not isinstance(kernel, str):
         return kernel if isinstance(kernel, Kernel) else Pairwise(kernel)

@@ -1,4 +1,4 @@
-"""Kernels that are formulas of two rows."""
+"""Kernels of products, of squared distances and of angles."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -45,7 +45,7 @@ class Linear(Kernel, name="linear"):
 
 
 class _OfAffine(Kernel):
-    """f(a xᵀz + b(‖x‖² + ‖z‖²) + c): a subclass states a, b, c and f, its slope and its node."""
+    """f(a xᵀz + b(‖x‖² + ‖z‖²) + c): a subclass has a, b, c, f, its derivative and ONNX node."""
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         return into(out, self._f(self._inner(X, Z, out)))
@@ -69,7 +69,7 @@ class _OfAffine(Kernel):
 
     def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         a, b, c = self._form(X.shape[1])
-        if b:  # −b is at least a/2: nothing is above c, but for rounding
+        if b:  # −b is at least a/2, so that no value is above c, except by rounding
             return clipped(affine(X, Z, a, b, c, out), most=c)
         P = products(X, Z, out)
         P *= a
@@ -125,7 +125,7 @@ class Polynomial(_OfProducts, name="poly", alias="polynomial"):
     degree: int = parameter(3, least=1, most=1000)
 
     def _f(self, P: Array) -> Array:
-        # The power is taken by as many products.
+        # By products, which are faster than a power.
         base = P if self.degree == 1 else namespace(P).asarray(P, copy=True)
         for _ in range(self.degree - 1):
             P *= base
@@ -140,9 +140,9 @@ class Polynomial(_OfProducts, name="poly", alias="polynomial"):
 
 @dataclass(frozen=True)
 class Sigmoid(_OfProducts, name="sigmoid"):
-    """tanh(γ xᵀz + c), which is the inner product of no hidden layer.
+    """tanh(γ xᵀz + c), which is not positive semi-definite.
 
-    Its matrices have negative eigenvalues too, which are treated as zero.
+    Negative eigenvalues of its matrices are treated as zero.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class InfiniteRBF(_OfAffine, name="infinite_rbf"):
     """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²), v ~ N(0, s² I), s the ``spread``.
 
     It is divided by its value at the origin unless ``normalized`` is False: that constant,
-    (σ_e/σ_v)^d, vanishes in high dimension, and C takes it in anyway.
+    (σ_e/σ_v)^d, vanishes in high dimension, and a change of C has the same effect.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class InfiniteRBF(_OfAffine, name="infinite_rbf"):
 
     @classmethod
     def learned(cls, rows: Rows, weight: np.ndarray | None) -> dict[str, float]:
-        """Centres spread in every direction as far as the rows reach in all."""
+        """A spread in every direction of the root of the rows' mean squared length."""
         return {"spread": float(np.sqrt(mean_square(rows, weight)))}
 
     def _form(self, d: int) -> tuple[float, float, float]:

@@ -1,7 +1,7 @@
-"""K as blocks, so that n × n is never in memory unless it is asked for, and how it is approximated.
+"""K in blocks, so that n × n is in memory only on request, and the choice of its approximation.
 
-What ``Hidden`` is to a hidden layer this is to a kernel: the training rows and a way to
-make any part of K from them.
+A ``KernelMatrix`` has the training rows and computes any part of K from them, as ``Hidden`` does
+for a hidden layer.
 """
 
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ from ulmus.kernels import Kernel, Precomputed
 from ulmus.kernels.pairs import Shifted, some_rows
 from ulmus.typing import Array, DType, Layer, Rows
 
-# A hundred thousand so small beside the diagonal move no digit of a solution. A factorisation
-# multiplies them on until they are below the smallest normal number, and is twenty times as slow.
+# Entries this small relative to the diagonal are set to zero: they change no digit of a solution.
+# In a factorisation their products become subnormal numbers, which makes it twenty times as slow.
 _LOST = 1e-20
-# The tolerance where neither a rank nor a tolerance is given, as a fraction of the trace.
+# Default tolerance without a rank, as a fraction of the trace.
 DEFAULT_TOL = 1e-7
 NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
 
@@ -53,7 +53,7 @@ class KernelMatrix:
 
     @property
     def array(self) -> Rows:
-        """An array that lives where K does."""
+        """An array on the device of K."""
         return self.X.rows if isinstance(self.X, Shifted) else self.X
 
     @property
@@ -66,7 +66,7 @@ class KernelMatrix:
         return doubles(self.kernel.diagonal(self.X))
 
     def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
-        """K[part, chosen], in its own memory."""
+        """K[part, chosen], as a new array."""
         return self.kernel(some_rows(self.X, part), some_rows(self.X, chosen))
 
     def among(self, chosen: np.ndarray) -> Array:
@@ -86,16 +86,16 @@ class KernelMatrix:
         return KernelMatrix(self.kernel, some_rows(self.X, chosen))
 
     def precise(self) -> "KernelMatrix":
-        """K made in float64, where it is not and can be."""
+        """K computed in float64, where that is possible."""
         if not is_single(self.dtype):
             return self
         return KernelMatrix(self.kernel, cast(self.X, namespace(self.array).float64))
 
     def all(self) -> Array:
-        """The whole of K in float64; on the host without what is lost beside its diagonal."""
+        """The whole of K in float64; on the host negligible entries are set to zero."""
         n, host = len(self), is_numpy(self.array)
         K = np.empty((n, n), order="F") if host else zeros((n, n), self.array)
-        # Beside the entry's own two: where rows differ much in length, small ones count too.
+        # Relative to both diagonal entries, because rows may differ much in length.
         lost = np.sqrt(_LOST * np.abs(self.diagonal())) if host else None
         for part, block in self.rows():
             if lost is not None:
@@ -116,7 +116,7 @@ class KernelMatrix:
 
 
 class GivenKernel(KernelMatrix):
-    """A kernel matrix that is there already."""
+    """A kernel matrix that is given."""
 
     def __init__(self, K: Array) -> None:
         super().__init__(Precomputed(), K)
@@ -170,7 +170,7 @@ class HiddenKernel(KernelMatrix):
         return self
 
     def times(self, V: Array) -> Array:
-        """H(HᵀV): two passes over H, and nothing n × n even by blocks."""
+        """H(HᵀV) by two passes over H, without blocks of K."""
         inner = zeros((self.H.width, V.shape[1]), V)
         for part, h in self._blocks():
             inner += matmul(doubles(h).T, V[part, :])
@@ -254,7 +254,7 @@ class Randomized:
 def approximation_of(
     method: object, rank: int | float | None, tol: float | None = None
 ) -> LowRank | Randomized:
-    """The approximation that a name stands for, or an object and what is given beside it."""
+    """The approximation of a name, or an object completed by ``rank`` and ``tol``."""
     if isinstance(method, LowRank | Randomized):
         found = method
     else:

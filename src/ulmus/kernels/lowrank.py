@@ -1,8 +1,8 @@
-"""K ≈ FFᵀ with few columns, and the map that takes new rows to the same columns.
+"""K ≈ FFᵀ with few columns, and the map of new rows to the same columns.
 
 Every method gives F (n × k) and W such that F = K[:, rows] W, so that a new row maps to
-k(x, rows) W. ``rank`` is the most columns, ``tol`` the part of K's trace that may be missing;
-whichever comes first ends the search, so with ``tol`` the rank is found, not guessed.
+k(x, rows) W. The search ends at ``rank`` columns, or when at most the part ``tol`` of K's trace is
+missing.
 """
 
 import logging
@@ -38,8 +38,8 @@ _LOG = logging.getLogger(__name__)
 class Factor:
     """F as hidden rows, the rows that span it (None: all) and W.
 
-    ``path`` is the part of the trace that is missing after each column; ``dtype`` the precision K
-    was made in, in which new rows should be taken too.
+    ``path`` is the part of the trace that is missing after each column; ``dtype`` is the precision
+    of K, in which new rows should be mapped too.
     """
 
     H: Stored
@@ -72,9 +72,9 @@ def factor_of(
     rng: Rng,
     watch: Watch = None,
 ) -> Factor:
-    """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them.
+    """K ≈ FFᵀ, with the number of columns asked for n rows; K may be of some of them.
 
-    Warns where there are fewer columns, and ``tol`` is not the reason.
+    Warns where there are fewer columns, unless ``tol`` is reached.
     """
     tol, rank = how.tol, min(most_columns(how.rank, how.tol, n, default), len(K))
     least = (DEFAULT_TOL if how.rank is None else 0.0) if tol is None else float(tol)
@@ -110,8 +110,8 @@ def low_rank(
 ) -> Factor:
     """K ≈ FFᵀ by one of the methods; ``literal`` is for `_halko`.
 
-    ``watch`` is called with the number of landmarks so far, and the most there can be.
-    Where float32 runs out of directions before the rank is reached, K is taken in float64.
+    ``watch`` is called with the number of landmarks so far and their limit. If K has a smaller rank
+    in float32, it is computed in float64.
     """
     if method == "randomized":
         found = _halko(K, rank, tol, rng, oversampling, power, literal)
@@ -133,12 +133,12 @@ def low_rank(
 def _halko(
     K: KernelMatrix, rank: int, tol: float, rng: Rng, oversampling: int, power: int, literal: bool
 ) -> Factor:
-    """A random sketch KΩ, its orthonormal basis Q, and K seen through it.
+    """A random sketch KΩ, its orthonormal basis Q, and K projected onto it.
 
-    The randomized ELM paper's Algorithm 3 takes F = QUD^½ where QᵀKQ = UDUᵀ, and keeps the columns
-    of the oversampling: ``literal``. The same Q gives F = KQUD^(−½) for nothing more, which is
-    never farther from K, and to which new rows map as the old ones do. K is applied by blocks:
-    each pass makes its n² entries anew.
+    With ``literal`` it is Algorithm 3 of the randomized ELM paper: F = QUD^½ where QᵀKQ = UDUᵀ,
+    including the columns of the oversampling. Otherwise F = KQUD^(−½), at no further cost: it is
+    never farther from K, and new rows map to it by the same formula. Each pass computes the n²
+    entries of K again, by blocks.
     """
     n, trace = len(K), float(sound_diagonal(K).sum())
     width = min(rank + oversampling, n)
@@ -171,7 +171,7 @@ def _orthonormal(Y: Array, Q: Array) -> Array:
 
 
 def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:
-    """The best F of its rank there is. Holds all of K."""
+    """The best F of its rank. Needs all of K in memory."""
     whole = K.all()
     xp = namespace(whole)
     trace = float(xp.linalg.trace(whole))
@@ -184,7 +184,7 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:
 def _leading(
     w: Array, U: Array, rank: int, tol: float, trace: float, K: KernelMatrix
 ) -> tuple[Array, Array]:
-    """The largest eigenvalues that ``rank`` and ``tol`` ask for, descending; none is noise."""
+    """The largest eigenvalues for ``rank`` and ``tol``, descending, and above rounding."""
     values = to_numpy(w)[::-1]
     if K.definite and len(values) and values[-1] < -INDEFINITE * max(float(values[0]), 0.0):
         raise indefinite(f"its eigenvalues go from {values[-1]:.2g} to {values[0]:.2g}")

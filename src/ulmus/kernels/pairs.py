@@ -1,4 +1,4 @@
-"""Products and distances of all pairs of rows: what a kernel needs to know of them."""
+"""Products and distances of all pairs of rows, from which kernels are computed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,15 +25,15 @@ from ulmus.backends.namespace import (
 from ulmus.hidden import row_blocks
 from ulmus.typing import Array, DType, Rows
 
-# Rows at a time where more of each pair is made than one number.
+# Rows at a time where a pair needs more memory than one number.
 FEW_ROWS = 64
-# How far an expanded square may be off zero, beside the squares that it is made of.
+# Rounding of an expanded square, relative to the squares that it is the difference of.
 _ROUNDING = 16.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
 class Shifted:
-    """Sparse rows less a constant row, which is never subtracted: the products take it in."""
+    """Sparse rows minus a constant row, which is not subtracted but included in products."""
 
     rows: Rows
     shift: np.ndarray
@@ -58,12 +58,12 @@ class Shifted:
 
 
 def some_rows(X: Rows, rows: Any) -> Rows:
-    """Rows of X, whatever kind they are of, by a slice or by their numbers."""
+    """Rows of X, of any kind, by a slice or by their numbers."""
     return X[rows] if isinstance(X, Shifted) else take(X, rows)
 
 
 def weighed_columns(X: Rows, weights: np.ndarray) -> Rows:
-    """Rows on the host with each column times its weight."""
+    """Rows on the host with each column multiplied by its weight."""
     if isinstance(X, Shifted):
         shift = (X.shift * weights).astype(X.shift.dtype)
         return Shifted(weighed_columns(X.rows, weights), shift)
@@ -73,7 +73,7 @@ def weighed_columns(X: Rows, weights: np.ndarray) -> Rows:
 
 
 def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
-    """The mean distance, or city-block distance, between two rows drawn; 1 where all are equal."""
+    """The mean distance, or city-block distance, between two rows; 1 where all are equal."""
     D = city_blocks(X, X) if city else elementwise("sqrt", squared_distances(X, X))
     D, share = doubles(D), from_numpy(_share(X.shape[0], weight), D)
     # A row's distance to itself is rounding.
@@ -142,8 +142,8 @@ def squared_distances(X: Rows, Z: Rows, factor: Any = 1.0, out: Array | None = N
     """factor · ‖x − z‖² for every pair; ``factor`` may be an array of one for each z, all positive.
 
     The squares are expanded, so distances between rows far from the origin would be lost to
-    rounding (years in float32). Dense rows are therefore taken about the mean of Z, which changes
-    no distance. Sparse rows stay as they are, for most of their entries are zero.
+    rounding (years in float32). The mean of Z is therefore subtracted from dense rows, which does
+    not change distances. Sparse rows are used as they are.
     """
     X, Z = _about_mean(_unshifted(X), _unshifted(Z))
     P = affine(X, Z, -2.0 * factor, factor, out=out)
@@ -157,8 +157,9 @@ def distances(X: Rows, Z: Rows) -> Array:
 
     The root magnifies rounding, so squares that are no more than it are zero.
     """
-    wide = [cast(_unshifted(rows), _doubled(rows)) for rows in (X, Z)]
-    left, right = _about_mean(*wide)
+    host = isinstance(X, Shifted) or is_numpy(X)
+    double = np.float64 if host else namespace(X).float64
+    left, right = _about_mean(*(cast(_unshifted(rows), double) for rows in (X, Z)))
     D = affine(left, right, -2.0, 1.0)
     xp = namespace(D)
     lost = _ROUNDING * (squares(left)[:, None] + squares(right)[None, :])
@@ -189,18 +190,13 @@ def _about_mean(X: Rows, Z: Rows) -> tuple[Rows, Rows]:
     return (X - center, Z - center) if all_finite(center) else (X, Z)
 
 
-def _doubled(X: Rows) -> Any:
-    """float64 of the library that X is of."""
-    return np.float64 if isinstance(X, Shifted) or is_numpy(X) else namespace(X).float64
-
-
 def _unshifted(X: Rows) -> Rows:
-    """The rows without the shift, which changes no distance."""
+    """The rows without the shift, which does not change distances."""
     return X.rows if isinstance(X, Shifted) else X
 
 
 def _short_indices(X: Rows) -> Rows:
-    """Sparse rows whose indices have 32 bits, which is all that scikit-learn reads here."""
+    """Sparse rows with indices of 32 bits, which scikit-learn's distances require."""
     if not is_sparse(X) or X.indices.dtype == X.indptr.dtype == np.int32:
         return X
     # The entries are copied too: scikit-learn sorts them in place, and these indices with them.
@@ -224,7 +220,7 @@ def into(out: Array | None, block: Array) -> Array:
 
 
 def landmarks_like(landmarks: Any, like: Rows, dtype: DType, shift: np.ndarray) -> Any:
-    """Landmarks where ``like`` lives, and stated as its rows will be: centred, or only scaled."""
+    """Landmarks on the device of ``like``, dense and centred or sparse and shifted as its rows."""
     if not is_sparse(like):
         if isinstance(landmarks, Shifted):
             landmarks = landmarks.rows.toarray() - landmarks.shift

@@ -1,10 +1,10 @@
-"""Partial Cholesky: the columns of a kernel matrix that its pivots choose, and what they leave.
+"""Partial Cholesky factorisation of a kernel matrix with random pivots.
 
-It needs the chosen columns of K alone. Pivots drawn in proportion to what is missing of each row's
-k(x, x) (randomly pivoted Cholesky) come within a small factor of the best k columns there are;
-drawn uniformly they are the classical Nyström method. Blocks of pivots are drawn at once and
-thinned by rejection, which leaves their distribution as if they had been drawn one by one. They are
-drawn on the host, from n numbers; all that is made of them is made where K lives.
+It needs only the columns of K at the pivots. Pivots drawn in proportion to the residual of each
+row's k(x, x) (randomly pivoted Cholesky) are within a small factor of the best k columns; drawn
+uniformly they are the classical Nyström method. Blocks of pivots are drawn at once and thinned by
+rejection, which gives the same distribution as drawing them one by one. They are drawn on the host;
+all other work is done on the device of K.
 """
 
 from collections.abc import Callable
@@ -34,20 +34,20 @@ Watch = Callable[[float, float | None], None] | None
 Found = tuple[Stored, np.ndarray, Array, np.ndarray]
 # Pivots proposed together: enough for a fast matrix product, few beside the rank.
 _SMALLEST_BLOCK, LARGEST_BLOCK = 16, 256
-# Rows of F that are worked on together, on the host and on a device, which has no cache to stay in.
+# Rows of F that are processed together, on the host (to fit its cache) and on a device.
 _TILE, _DEVICE_TILE = 4096, 65536
-# A direction this small beside the largest k(x, x), in units of rounding, is noise.
+# Directions below this size, relative to the largest k(x, x), in units of rounding, are noise.
 _NOISE = 1000.0
 _LEAST_NOISE = 1e-12
-# A pivot smaller than this beside the largest one there is, in units of √rounding, would magnify
-# rounding in the rest.
+# Smallest pivot relative to the largest residual, in units of √rounding: smaller ones magnify
+# rounding.
 _SMALLEST_PIVOT = 100.0
-# A residual this far below zero cannot be rounding.
+# A residual below minus this, relative to the largest k(x, x), is not rounding.
 INDEFINITE = 1e-3
 
 
 def _by_residual(missing: Array, size: int, rng: Rng) -> np.ndarray:
-    """Rows in proportion to what is missing of them; the same one may come twice."""
+    """Rows drawn in proportion to their residuals, with repetition."""
     edges = np.cumsum(missing)
     return np.searchsorted(edges, edges[-1] * rng.random_sample(size), side="right")
 
@@ -55,7 +55,7 @@ def _by_residual(missing: Array, size: int, rng: Rng) -> np.ndarray:
 def partial_cholesky(
     K: KernelMatrix, rank: int, tol: float, rng: Rng, uniform: bool, watch: Watch
 ) -> Found:
-    """Blocks of pivots, until there are enough of them or little enough is missing."""
+    """Blocks of pivots, until the rank or the tolerance is reached."""
     found = _PartialCholesky(K, rank, tol)
     order = rng.permutation(len(K)) if uniform else None  # each row once
     while len(found.pivots) < rank and found.missing.sum() > found.limit:
@@ -72,10 +72,10 @@ def partial_cholesky(
 
 
 class _PartialCholesky:
-    """F while it grows: for each part of the rows, Fᵀ with room for more columns of F.
+    """F while it grows: for each part of the rows, a tile of Fᵀ with room for more columns of F.
 
-    A tile's filled part is one piece of memory whatever the number of columns, and small enough
-    for what is made of it to stay in the cache. ``missing`` is what is left of each row's k(x, x).
+    The filled part of a tile is contiguous, and small enough for the cache. ``missing`` is the
+    residual of each row's k(x, x).
     """
 
     def __init__(self, K: KernelMatrix, rank: int, tol: float) -> None:
@@ -90,7 +90,7 @@ class _PartialCholesky:
         self.tiles = [self._empty(room, part.stop - part.start) for part in self.parts]
 
     def add(self, proposed: np.ndarray, rng: Rng | None) -> bool:
-        """Take those of the proposed pivots that stand, as `_thinned_cholesky` has it, if any."""
+        """Add those of the proposed pivots that `_thinned_cholesky` accepts; False if none is."""
         known = self._gather(proposed)
         inner = to_numpy(self.K.among(proposed) - matmul(known.T, known))
         _check_diagonal(self.missing[proposed], np.diagonal(inner), self.whole.max())
@@ -98,7 +98,7 @@ class _PartialCholesky:
         least = max(self.noise, smallest * float(self.missing.max()))
         accepted, L = _thinned_cholesky(inner, least, rng)
         if len(accepted) == 0:
-            # Rounding had left too much of them; without this they might be proposed for ever.
+            # Their residuals were rounding; without this they could be proposed for ever.
             half = self.missing[proposed] / 2
             self.missing[proposed] = np.clip(np.diagonal(inner), 0.0, half)
             return False
@@ -107,7 +107,7 @@ class _PartialCholesky:
         return True
 
     def result(self) -> Found:
-        """What was found."""
+        """H, the pivots' rows, W and the path."""
         rows = np.array(self.pivots, dtype=np.intp)
         # The pivots' own rows of F are K's Cholesky factor among them.
         W = lower_inverse(doubles(self._gather(rows).T)).T
@@ -130,7 +130,7 @@ class _PartialCholesky:
         return squares, explained
 
     def _keep(self, chosen: np.ndarray, squares: Array, explained: np.ndarray) -> None:
-        """Take as many of the new columns as are needed."""
+        """Keep as many of the new columns as are needed."""
         xp, missing, largest = namespace(squares), self.missing, self.whole.max()
         left = missing.sum() - np.cumsum(explained)
         short = np.flatnonzero(left <= self.limit)
@@ -138,7 +138,7 @@ class _PartialCholesky:
         missing -= to_numpy(xp.sum(squares[:kept, :], axis=0, dtype=xp.float64))
         if missing.min() < -INDEFINITE * largest:
             raise indefinite("what is left of it after some columns has a negative diagonal")
-        # Columns may round otherwise than K among the pivots did, and must explain them as well.
+        # The columns are computed separately from K among the pivots, and must agree with it.
         _check_diagonal(missing[chosen[:kept]], np.zeros(kept), largest)
         missing[chosen[:kept]] = 0.0
         np.maximum(missing, 0.0, out=missing)
@@ -160,16 +160,16 @@ class _PartialCholesky:
                 self.tiles[i][: tile.shape[0], :] = tile
 
     def _empty(self, height: int, width: int) -> Array:
-        """Room where K lives, in its precision."""
+        """Memory on the device of K, in its precision."""
         like = zeros(0, self.K.array)
         return namespace(like).empty((height, width), dtype=self.K.dtype, device=like.device)
 
 
 def _thinned_cholesky(A: Array, least: float, rng: Rng | None) -> tuple[np.ndarray, Array]:
-    """Which of the proposed pivots stand, and the Cholesky factor of A among them.
+    """The accepted pivots, and the Cholesky factor of A among them.
 
-    A pivot is kept with the chance that what the earlier ones have left of it gives. Without
-    ``rng`` all are kept but those of which nothing is left.
+    A pivot is accepted with the probability of its residual after the earlier ones, relative to
+    that when it was drawn. Without ``rng`` all are accepted whose residual is above ``least``.
     """
     b = len(A)
     drawn = np.diagonal(A).copy()
@@ -195,9 +195,9 @@ def sound_diagonal(K: KernelMatrix) -> np.ndarray:
     return diagonal
 
 
-def _check_diagonal(said: np.ndarray, found: np.ndarray, largest: float) -> None:
+def _check_diagonal(stated: np.ndarray, found: np.ndarray, largest: float) -> None:
     """Refuse a kernel whose ``diagonal`` is not its value at two equal rows."""
-    apart = np.abs(said - found).max()
+    apart = np.abs(stated - found).max()
     if apart > INDEFINITE * largest:
         raise InvalidInputError(
             f"The kernel's diagonal is off by {apart:.2g} from its own value at (x, x), beside a "
@@ -207,17 +207,17 @@ def _check_diagonal(said: np.ndarray, found: np.ndarray, largest: float) -> None
 
 
 def noise(dtype: DType) -> float:
-    """What counts as nothing beside the largest k(x, x)."""
+    """The relative size below which a direction is noise."""
     return max(_NOISE * eps(dtype), _LEAST_NOISE)
 
 
 def shares(parts: np.ndarray, whole: float) -> np.ndarray:
-    """The parts of a trace that are missing."""
+    """The missing parts of a trace."""
     return np.maximum(parts, 0.0) / whole
 
 
 def indefinite(why: str) -> InvalidInputError:
-    """The error for a kernel that is none."""
+    """The error for a kernel that is not positive semi-definite."""
     return InvalidInputError(
         f"The kernel is not positive semi-definite: {why}. Use a kernel that is, or clip the "
         "negative eigenvalues of a precomputed one."

@@ -1,12 +1,11 @@
-"""A quadratic on a box, to high accuracy however badly it is scaled.
+"""Minimise a quadratic on a box, to high accuracy for any conditioning.
 
     min ½αᵀQα + pᵀα,   0 ≤ α ≤ upper,   Q positive semi-definite
 
-Coordinate descent is slow where Q has a few large eigenvalues and many small ones, which
-is what hidden layers give it. A primal-dual interior point method takes some twenty steps
-whatever Q is like, each a factorisation of the size of the smaller side of the rows. It
-need not finish: as soon as it has found which variables are at a bound, Newton steps on the
-others land on the answer, exact zeros included.
+Coordinate descent is slow where Q has a few large eigenvalues and many small ones, as with hidden
+layers. A primal-dual interior point method takes some twenty steps for any Q, each a factorisation
+of the size of the rows' smaller side. It need not converge: once it is known which variables are at
+a bound, Newton steps on the others give the solution, with exact zeros.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from ulmus.hidden import row_blocks
 from ulmus.typing import Array
 
 _BLOCK = 2048
-# Where the gap is this small beside the objective, Newton steps on the free variables are tried.
+# Gap relative to the objective below which Newton steps on the free variables are tried.
 _CROSSOVER = 1e-3
 # Newton steps of one such try.
 _TRIES = 10
@@ -36,7 +35,7 @@ class DenseCurvature:
 
     @property
     def rank(self) -> int:
-        """What the rank of Q cannot exceed."""
+        """An upper bound of the rank of Q."""
         return len(self.Q)
 
     def apply(self, x: Array) -> Array:
@@ -56,9 +55,9 @@ class DenseCurvature:
 
 @dataclass(frozen=True)
 class RowCurvature:
-    """Q = AAᵀ for more rows than columns; A is some of H's rows, each times its sign.
+    """Q = AAᵀ for more rows than columns; A is some of H's rows, each multiplied by its sign.
 
-    Nothing of the size of A is made: rows are read where they are, or block by block.
+    A is not stored: rows of H are read in place, or block by block.
     """
 
     loops: ModuleType
@@ -68,15 +67,12 @@ class RowCurvature:
 
     @property
     def rank(self) -> int:
-        """Number of columns."""
         return int(self.H.shape[1])
 
     def apply(self, x: Array) -> Array:
-        """A (Aᵀx)."""
         return self._out(self._in(x))
 
     def face(self, F: Array) -> Array:
-        """The rows' products with each other."""
         A = signed_rows(self.H, self.rows[F], self.sign[F])
         return np.asfortranarray(matmul(A, A.T))
 
@@ -107,7 +103,7 @@ Curvature = DenseCurvature | RowCurvature
 
 
 def signed_rows(H: Array, rows: Array, factors: Array) -> Array:
-    """H[rows] in float64, each row times its factor."""
+    """H[rows] in float64, each row multiplied by its factor."""
     A = H[rows].astype(float, copy=False)
     A *= factors[:, None]
     return A
@@ -131,7 +127,7 @@ class Box:
 
 
 def pull(alpha: Array, upper: Array, gradient: Array) -> Array:
-    """The part of the gradient that the bounds do not hold: zero everywhere at the minimum."""
+    """The projected gradient: zero at the minimum."""
     return np.where(
         alpha <= 0.0,
         np.minimum(gradient, 0.0),
@@ -155,7 +151,7 @@ class _Point:
         return float(self.a @ self.s + self.u @ self.z)
 
     def longest(self, step: "tuple[Array, Array, Array]") -> float:
-        """How far the step can be taken before a variable or a multiplier turns negative."""
+        """The longest step for which variables and multipliers stay positive, at most one."""
         a, s, z = step
         longest = 1.0
         for x, dx in ((self.a, a), (self.u, -a), (self.s, s), (self.z, z)):
@@ -165,7 +161,7 @@ class _Point:
         return longest
 
     def rounded(self, upper: Array) -> Array:
-        """α with the variables that are nearer to a bound than their multiplier is put on it."""
+        """α with variables that are smaller than the multiplier of a bound moved onto it."""
         scaled, rest = self.a / upper, self.u / upper
         return np.where(
             (self.s > self.z) & (self.s > scaled),
@@ -175,10 +171,10 @@ class _Point:
 
 
 def interior(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, int]:
-    """The minimum, to a largest pull of ``tol``, and the number of factorisations it took.
+    """The minimum, to a projected gradient of ``tol``, and the number of factorisations.
 
-    Mehrotra's predictor and corrector. After ``max_steps``, or where rounding allows no
-    more, it gives the lowest point it has met.
+    Mehrotra's predictor and corrector. After ``max_steps``, or where rounding allows no more
+    progress, it is the lowest point so far.
     """
     point, steps, crossover = _start(box, alpha), 0, _CROSSOVER
     best, lowest = alpha, box.value(alpha)
@@ -215,7 +211,7 @@ def _start(box: Box, alpha: Array) -> _Point:
 
 
 def _advance(box: Box, point: _Point) -> float:
-    """One predictor and corrector step from one factorisation; gives its length."""
+    """One predictor and corrector step from one factorisation; returns its length."""
     a, u, s, z = point.a, point.u, point.s, point.z
     solve = box.Q.shifted(s / a + z / u)
     off = point.g - s + z
@@ -240,12 +236,11 @@ def _advance(box: Box, point: _Point) -> float:
 
 
 def polish(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, bool, int]:
-    """Newton steps in the variables that are free to move; whether they sufficed; how many.
+    """α after Newton steps in the free variables, whether they converged, and their number.
 
-    They converge in a few steps once it is nearly known which variables are at a bound,
-    and not otherwise, so it gives up as soon as a step no longer helps. The first step
-    leaves all others where they are: until the free ones are right, the gradient says
-    little about which of the others should move.
+    They converge in a few steps once the set of variables at a bound is nearly right, and not
+    otherwise, so they end when a step no longer helps. The first step moves free variables only:
+    until these are right, the gradient does not show which of the others should move.
     """
     alpha = alpha.copy()
     for steps in range(max_steps + 1):
@@ -265,7 +260,7 @@ def polish(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, b
 
 
 def _face_step(Q: Array, g: Array, alpha: Array, upper: Array) -> Array | None:
-    """Where the projected Newton path from α is lower; None where it is nowhere."""
+    """A lower point on the projected Newton path from α; None if there is none."""
     shift = 1e-14 * float(np.trace(Q))
     while True:
         A = np.array(Q, order="F")

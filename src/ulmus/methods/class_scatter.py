@@ -1,4 +1,4 @@
-"""GELM: ridge with the within-class scatter, of which a row that is left out takes a part along.
+"""GELM: ridge with a penalty on the within-class scatter, which a left-out row changes too.
 
 (G + λS + I/C) β = R, where S = Σ c(h − μ)(h − μ)ᵀ and μ is the mean of the row's class. Let N, a
 diagonal, hold the classes' weights and M = HᵀCY N^(−½), so that S = G − MMᵀ: the moments are all it
@@ -7,8 +7,8 @@ a matrix of rank m, and R = M N^½E lies in the span of M. With Θ = MᵀK⁻¹M
 
     β = K⁻¹M (I − ρΘ)⁻¹ N^½E / (1 + λ):
 
-the outputs are those of plain ridge on one-hot targets, recoded. A row that is left out leaves its
-class mean too. A then loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
+the outputs are those of plain ridge on one-hot targets, recoded. Leaving a row out changes its
+class mean too: A loses u hhᵀ + v ddᵀ, d = h − μ, v = λuN/(N − u), and the row's residual is
 
     [(1 − v dᵀA⁻¹d)(t − f) − v hᵀA⁻¹d βᵀd] / [(1 − u hᵀA⁻¹h)(1 − v dᵀA⁻¹d) − uv (hᵀA⁻¹d)²].
 """
@@ -40,7 +40,7 @@ from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
 _EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
-# Residuals held at once, rows × λ × outputs: few enough to stay in the cache.
+# Most residuals in memory at once, rows × λ × outputs: so many fit the cache.
 _RESIDUALS = 2**18
 
 
@@ -62,7 +62,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class Recoding:
-    """Θ = O diag(θ) Oᵀ: all that λ needs of K.
+    """Θ = O diag(θ) Oᵀ, by which every λ is solved.
 
     ``weights`` is K⁻¹M O, so that a row has the coordinates φ = h·weights. With more classes than
     M has rows, O has as many columns as M has rows: θ and φ are zero in all other directions.
@@ -146,7 +146,7 @@ class ClassSpectrum(Eigenbasis):
 
 @dataclass(frozen=True)
 class ScatterPenalty(QuadraticPenalty):
-    """Pairs of λ and C; those with one C(1 + λ), which stands for C here, share a matrix."""
+    """Pairs of λ and C; those with the same C(1 + λ), the inverse of K's ridge, share a matrix."""
 
     lam: np.ndarray
     fixed: ClassVar[bool] = False

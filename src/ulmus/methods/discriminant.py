@@ -1,12 +1,12 @@
-"""Neighbours of a class kept together and class means kept apart: (G + Q/C) β = R.
+"""Ridge with a penalty on local within-class less between-class scatter: (G + Q/C) β = R.
 
-S = Σ HₜᵀΛₜHₜ − (1 − λ) Σ (μₜ − μ)(μₜ − μ)ᵀ over the classes t: local scatter less between-class
-scatter. Each class mean may bring a negative eigenvalue, and with them G + S/C has no minimum to
-solve for. Q is positive definite: S without its negative part and with a little of the identity, or
-S with as much of the second term as keeps at least half of the system without it ("bounded").
+S = Σ HₜᵀΛₜHₜ − (1 − λ) Σ (μₜ − μ)(μₜ − μ)ᵀ over the classes t. Each class mean may cause a negative
+eigenvalue, so that G + S/C has no minimum. Q is positive definite: the positive part of S plus a
+multiple of the identity ("positive"), or S with the second term reduced until at least half of the
+system without it remains ("bounded").
 
-λ and C are compared on rows held out, never by leaving rows out of G and R alone: S depends on the
-class of every row that stays in it.
+λ and C are compared on rows held out, not by leaving rows out of G and R: S depends on the class of
+every row.
 """
 
 from collections.abc import Iterator
@@ -35,8 +35,8 @@ from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
 
 FORMS = ("positive", "bounded")
-# Held-out rows whose decision values are kept at every point, to calibrate probabilities by: fewer
-# where that would be more than so many numbers, but at least so many rows.
+# Held-out rows whose decision values at every point are kept to calibrate probabilities; fewer
+# where they would exceed the second number of values, but at least the third number of rows.
 _CALIBRATION, _KEPT, _LEAST = 500, 2**20, 100
 _EPS = float(np.finfo(float).eps)
 
@@ -66,7 +66,7 @@ class Geometry:
         return self.H.width if self.units is None else self.units
 
     def take(self, rows: np.ndarray) -> "Geometry":
-        """Some of the rows, with the edges between them and weights as a fit to them has."""
+        """Some of the rows, with the edges between them and weights as in a fit to them alone."""
         part: Any = self.problem.among(rows)
         return Geometry(part.H, part.targets, part.weight, self.W[rows][:, rows], self.units)
 
@@ -110,7 +110,7 @@ class Discriminant:
         """β at the best of the points, and how many negative eigenvalues S has."""
         small, span = geometry.reduced()
         path, rows, values = self._held_out(small)
-        # Nothing to choose by: the middle of the grid is no worse a guess than another.
+        # Without held-out rows the middle of the grid is used.
         best = len(self.points.C) // 2 if path is None else path.best
         lam, C = float(self.points.lam[best]), float(self.points.C[best])
         system = _System(small, self.ridge)
@@ -157,7 +157,7 @@ class Discriminant:
 
 
 def folds(codes: np.ndarray, n_folds: int, seed: int) -> list[np.ndarray]:
-    """Rows to hold out in turn: each class is dealt out evenly, but never the only row of one."""
+    """Rows to hold out in turn: each class is split evenly, except classes of a single row."""
     rng = np.random.RandomState(seed)
     fold = np.full(len(codes), -1)
     for code in np.unique(codes):

@@ -44,7 +44,7 @@ from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-# An eigenvalue this far below zero, beside the largest one, cannot be rounding.
+# An eigenvalue below minus this, relative to the largest one, is not rounding.
 _INDEFINITE = 1e-4
 _ROUNDING = float(np.finfo(float).eps)
 
@@ -92,8 +92,8 @@ class RowSpace(ABC):
     def kernel(self) -> tuple[Array, float]:
         """K, and what was added to it along √c.
 
-        About the means, K√c = 0: the intercept has taken that direction. Lifting it to K's
-        own size keeps it out of the inverse, where 1/C would make it large.
+        About the means K√c = 0, because of the intercept. Raising that eigenvalue to K's own size
+        keeps it out of the inverse, where C would make it large.
         """
         K = self.products()
         lift = float(namespace(K).linalg.trace(K)) * self.intercept
@@ -188,13 +188,13 @@ def row_space(problem: Problem) -> RowSpace:
 def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
     """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once.
 
-    ``asked`` says whether the user gave C, and is to be warned where K does not hold it.
+    ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
     """
     rows = row_space(problem)
     K, lift = rows.kernel()
     factor = sound_factor(K, C, overwrite=not problem.reweighs)
     if factor is None:
-        # 1/C is below K's rounding; the eigenbasis holds it there.
+        # 1/C is below K's rounding; the eigenbasis raises it to that.
         rows = row_space(problem)
         if asked and rows.rounding > 1.0 / C:
             warn_of_rounding(C)
@@ -228,7 +228,7 @@ class RowSpectrum(Eigenbasis):
     def of(cls, problem: Problem, rows: RowSpace, K: Array, lift: float) -> "RowSpectrum":
         """From K, which is overwritten."""
         w, U = eigh(K, overwrite=True)
-        # About its mean a constant kernel is nothing but rounding, and that adds up over the rows.
+        # About its mean a constant kernel is rounding only, which adds up over the rows.
         lost = 4.0 * np.sqrt(w.shape[0]) * rows.rounding
         if rows.definite and w[0] < -max(_INDEFINITE * float(w[-1]), lost):
             raise InvalidInputError(

@@ -2,9 +2,9 @@
 
     min ½‖Σ αᵢ yᵢ hᵢ‖² − Σ αᵢ,   0 ≤ α ≤ c,   β = Σ αᵢ yᵢ hᵢ
 
-There is no bias, so there is no equality constraint. Each column of signs y is a problem
-of its own. Coordinate descent starts, and ends where it is quick. Where it is not, it has
-at least shown which rows matter: the box problem over those is solved by ``box.interior``.
+There is no bias, so there is no equality constraint. Each column of signs y is a separate problem.
+It starts with coordinate descent. Where that converges slowly, the box problem over the rows that
+are not clearly at a bound is solved by ``box.interior``.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +28,10 @@ from ulmus.methods.box import (
 )
 from ulmus.typing import Array
 
-# Arithmetic that a matrix product does in the time coordinate descent does one: a product
-# finds its numbers in the cache, a visit to a row fetches it from memory.
+# Speed of matrix products relative to coordinate descent, which reads rows from memory and not from
+# the cache.
 _PRODUCT_SPEED = 16
-# Factorisations an interior point method takes, to judge beforehand what it costs.
+# Usual number of factorisations of the interior point method, to estimate its cost.
 _USUAL_STEPS = 25
 _FIRST_EPOCHS = 10
 # Solutions with at most so many free rows are refined by Newton steps, to this residual.
@@ -47,7 +47,7 @@ def loops() -> ModuleType:
 
 @dataclass(frozen=True)
 class Hinge:
-    """What is to be solved: signs ±1 (n × m), one column per problem, and c, the largest α."""
+    """The problems: signs ±1 (n × m), one column for each, and c, the upper bound of α."""
 
     sign: Array
     upper: Array
@@ -55,10 +55,10 @@ class Hinge:
 
 @dataclass(frozen=True)
 class HingeSolution:
-    """α (n × m), β (h × m) where the rows are explicit, and for each column the steps taken
-    and the largest violation of the optimality conditions that is left.
+    """α (n × m), β (h × m) for explicit rows, and steps and residual for each column.
 
-    A step is an epoch of coordinate descent or a factorisation.
+    A step is an epoch of coordinate descent or a factorisation; the residual is the largest
+    violation of the optimality conditions.
     """
 
     alpha: Array
@@ -69,7 +69,7 @@ class HingeSolution:
 
 @dataclass
 class _Column:
-    """One of the problems, on its way."""
+    """The state of one of the problems."""
 
     loops: ModuleType
     H: Array
@@ -83,7 +83,7 @@ class _Column:
     settled: bool = False
 
     def gradient(self) -> Array:
-        """Of the dual, at every row."""
+        """The gradient of the dual at every row."""
         every = np.arange(len(self.alpha))
         return self.sign * self.loops.margins(self.H, every, self.w) - 1.0
 
@@ -92,12 +92,12 @@ class _Column:
         return float(np.max(np.abs(pull(self.alpha, self.upper, gradient)), initial=0.0))
 
     def refresh(self) -> None:
-        """β from α, without the rounding of many small updates."""
+        """Compute β from α again, without the rounding of many updates."""
         every = np.arange(len(self.alpha))
         self.w = self.loops.combined(self.H, every, self.sign * self.alpha)
 
     def descend(self, epochs: int, visits: int, seed: int, shrinking: bool) -> int:
-        """At most so many epochs, and rows visited, of coordinate descent; gives the latter."""
+        """Coordinate descent for at most so many epochs and visits of rows; returns the visits."""
         state = self.H, self.sign, self.upper, self.square, self.alpha, self.w
         how = seed + self.steps, epochs, visits, 0.5 * self.tol, shrinking
         taken, visited = self.loops.descend(*state, *how)
@@ -105,7 +105,7 @@ class _Column:
         return int(visited)
 
     def undecided(self, gradient: Array, band: float) -> Array:
-        """Rows that are not held at a bound by more than ``band``."""
+        """Rows that are not at a bound with a gradient of more than ``band``."""
         low, high = self.alpha <= 0.0, self.alpha >= self.upper
         return ~((low & (gradient > band)) | (high & (gradient < -band)))
 
@@ -136,12 +136,12 @@ def hinge(
         columns[j].refresh()
         _descend(columns[j], max_iter, seed + j, shrinking)
 
-    # Compiled loops run side by side; matrix products have threads of their own.
+    # Compiled loops run in threads; matrix products have threads of their own.
     threads = min(m, compiled.threads())
     if threads > 1:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(descend, range(m)))
-    else:  # two hundred rows are solved sooner than a thread has started
+    else:  # two hundred rows take less time than starting a thread
         for j in range(m):
             descend(j)
     for column in columns:
@@ -158,10 +158,10 @@ def hinge(
 
 
 def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None:
-    """Coordinate descent, for as long as it is the quicker way."""
+    """Coordinate descent, as long as it is estimated to be faster."""
     n, h = column.H.shape
     spent, chunk, before = 0, _FIRST_EPOCHS * n, np.inf
-    # Epochs over a few rows are soon many; half of the steps are for what comes after.
+    # Epochs over few rows add up quickly, so half of the steps are kept for `_settle`.
     limit = max(1, max_iter // 2) if np.isfinite(_interior_cost(n, h)) else max_iter
     while column.steps < limit:
         visits = column.descend(limit - column.steps, chunk, seed, shrinking)
@@ -181,7 +181,7 @@ def _descend(column: _Column, max_iter: int, seed: int, shrinking: bool) -> None
 
 
 def _interior_cost(rows: int, h: int) -> float:
-    """What `interior` costs on that many rows, in the arithmetic of coordinate descent."""
+    """The cost of `interior` on that many rows, in operations of coordinate descent."""
     k = min(rows, h)
     if not fits(k, k, 24):
         return np.inf

@@ -2,10 +2,10 @@
 
     min ½αᵀ(YKY)α − 1ᵀα,   0 ≤ α ≤ c
 
-K is asked for by rows and never held whole, unless it fits the memory budget. A round
-takes the rows that are free or that violate the optimality conditions most, solves the box
-problem over them, and carries the change into the gradient of all rows by one product.
-Rows are kept by when they were last used; the one-vs-rest problems share them.
+K is computed by rows, of which as many are cached as fit the memory budget. A round takes the rows
+that are free or that violate the optimality conditions most, solves the box problem over them, and
+updates the gradient of all rows by one product. The cache drops the least recently used rows; the
+one-vs-rest problems share it.
 """
 
 from collections import OrderedDict
@@ -25,22 +25,21 @@ from ulmus.typing import Array
 
 KernelRows = Callable[[Array], Array]
 
-# A block starts small and grows where that does not do.
+# Smallest and largest block; it grows where rounds make little progress.
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 256, 4096
-# Rows that are looked at before all else, for whether K is a kernel.
+# Rows on which K is checked to be a kernel before the first round.
 _SAMPLE = 512
 # Greedy coordinate steps per variable, before an interior point method takes over.
 _GREEDY = 5
-# Relative to the largest entry: asymmetry and negative eigenvalues up to the first count as
+# Relative to the largest entry: asymmetry and negative eigenvalues up to the first are treated as
 # rounding, pivots below the second as zero.
 _ROUNDING, _NEGLIGIBLE = 1e-5, 1e-12
 
 
 class RowCache:
-    """Rows of K, made when they are asked for and dropped when others need their room.
+    """A cache of rows of K, as large as scikit-learn's ``working_memory``.
 
-    The room is scikit-learn's ``working_memory``. Entries that come in float32 are rounded
-    so far that K may no longer be positive semi-definite; its diagonal is raised by as much.
+    Rounding to float32 may make K indefinite; its diagonal is raised by the size of the rounding.
     """
 
     def __init__(self, rows: KernelRows, diagonal: Array) -> None:
@@ -60,7 +59,7 @@ class RowCache:
         for i in wanted:
             if i in self._slots:
                 self._slots.move_to_end(i)
-        # Those in use are last in the order, so the first are free to go.
+        # Rows in use are last in the order, so the first ones can be dropped.
         places: list[int] = []
         for _ in missing:
             if len(self._slots) + len(places) < self.capacity:
@@ -124,7 +123,7 @@ def hinge_kernel(
 
 @dataclass(frozen=True)
 class _Blocks:
-    """The problems of all classes, solved one after the other with the rows that are kept."""
+    """The problems of all classes, solved one after the other with a common cache."""
 
     compiled: ModuleType
     cache: RowCache
@@ -143,7 +142,7 @@ class _Blocks:
             if residual <= self.tol or step == self.max_iter:
                 break
             if residual > 0.5 * lowest:
-                size *= 2  # blocks of this size undo each other's work
+                size *= 2  # blocks of this size make little progress
             lowest = min(lowest, residual)
             size = min(largest, size)
             block = _block(gradient, alpha, self.upper, size, self.rng)
@@ -156,7 +155,7 @@ class _Blocks:
         return alpha, step, residual
 
     def _gradient(self, sign: Array, alpha: Array) -> Array:
-        """At every row, from the rows that are not zero in α."""
+        """The gradient at every row, from the rows with nonzero α."""
         gradient, support = np.full(len(alpha), -1.0), np.flatnonzero(alpha)
         largest = _largest_block(self.cache.capacity)
         for first in range(0, len(support), largest):
@@ -174,7 +173,7 @@ class _Blocks:
         new, slope, limit = alpha.copy(), gradient.copy(), _GREEDY * len(alpha)
         if self.compiled.descend_gram(Q, slope, upper, new, limit, tol) < limit:
             return new
-        # Kernels are often all but singular, and few columns make the steps cheap.
+        # Kernels are often nearly singular, and few columns make the steps cheap.
         every, thin = np.arange(len(alpha)), F.shape[1] < len(F) / 2
         curvature = RowCurvature(self.compiled, F, every, sign) if thin else DenseCurvature(Q)
         box = Box(curvature, gradient - Q @ alpha, upper)
@@ -183,7 +182,7 @@ class _Blocks:
 
 
 def _largest_block(capacity: int) -> int:
-    """What fits the cache, and three times squared the memory budget."""
+    """The most rows whose block fits the cache, and three matrices of whose size fit the budget."""
     budget = int(get_config()["working_memory"] * 2**20)
     return min(capacity, _LARGEST_BLOCK, max(2, int(np.sqrt(budget / 24))))
 
@@ -191,10 +190,10 @@ def _largest_block(capacity: int) -> int:
 def _block(
     gradient: Array, alpha: Array, upper: Array, size: int, rng: np.random.Generator
 ) -> Array:
-    """The rows to solve for: the worst violators, those free to move, and the least held ones.
+    """The rows to solve for: the largest violations, free rows, and rows with small gradients.
 
-    Free rows let the violators move, and rows that are barely held at a bound may have to
-    leave it when they do. At least half of the block goes to violators where there are so many.
+    Free rows let the violating ones move, and rows at a bound with small gradients may leave it
+    then. At least half of the block are violating rows where there are so many.
     """
     order = rng.permutation(len(alpha))  # so that ties fall at random
     violation = np.abs(pull(alpha, upper, gradient))[order]
@@ -207,7 +206,7 @@ def _block(
 
 
 def _checked(K: Array) -> tuple[Array, Array]:
-    """K among the rows of a block and F with K = FFᵀ, if it is a kernel."""
+    """K among the rows of a block, and F with K = FFᵀ; refuses what is not a kernel."""
     scale = float(np.abs(K).max(initial=0.0))
     if np.abs(K - K.T).max(initial=0.0) > _ROUNDING * scale:
         raise InvalidInputError(

@@ -1,8 +1,8 @@
 """Conjugate gradients on (I + HᵀCH + λHᵀΛH) β = R, whose matrix is never formed.
 
-Each step is two products with H and one with Λ. A Nyström approximation of the
-matrix, from products with a few random vectors, serves as preconditioner: it takes
-out the large eigenvalues, and the ridge takes care of the small ones.
+Each step is two products with H and one with Λ. The preconditioner is a Nyström approximation of
+the matrix, from products with a few random vectors: it removes the large eigenvalues, and the ridge
+bounds the small ones.
 """
 
 import warnings
@@ -24,14 +24,14 @@ Operator = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """When conjugate gradients stop.
+    """Stopping rule of conjugate gradients.
 
     Parameters
     ----------
     tol : float, default=1e-2
         The relative residual to reach.
     max_iter : int, default=200
-        Steps after which they stop anyway, with a `ConvergenceWarning`.
+        Most steps; a `ConvergenceWarning` is given where they do not suffice.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Iterated:
 
 
 def manifold_operator(H: Hidden, laplacian: Laplacian, weight: Array, lam: float) -> Operator:
-    """β ↦ HᵀCHβ + λHᵀΛHβ; H is kept where it fits, and made again where it does not."""
+    """β ↦ HᵀCHβ + λHᵀΛHβ; H is kept if it fits in memory, else computed again for each product."""
     kept = H.all() if fits(len(H), H.width, H.itemsize) else None
     xp, operator = namespace(weight), laplacian.placed(weight, weight.dtype)
 
@@ -120,10 +120,10 @@ def conjugate_gradients(
     tol: float,
     max_iter: int,
 ) -> Iterated:
-    """Solve (I + A) β = R, every column at its own pace, until all residuals are below ``tol``.
+    """Solve (I + A) β = R, with a step size for every column, until residuals are below ``tol``.
 
     A residual r is measured by √(rᵀz), z the preconditioned r, relative to that of β = 0. That is
-    close to the error in the norm the problem itself minimises; ‖r‖ would be small long before.
+    close to the error in the norm that the problem minimises; ‖r‖ is small much earlier.
     """
     xp, tiny = namespace(R), float(np.finfo(float).tiny)
     beta, residual = xp.zeros_like(R), xp.asarray(R, copy=True)
@@ -156,7 +156,7 @@ def _relative(energy: Array, size: Array) -> float:
 
 
 def warn_of_steps(steps: int, worst: float, tol: float) -> None:
-    """Say that conjugate gradients stopped before they were there."""
+    """Warn that conjugate gradients stopped before convergence."""
     warnings.warn(
         f"Conjugate gradients stopped after {steps} steps with a relative residual of "
         f"{worst:.1e}, above tol={tol:g}; raise max_iter or tol, or lower C or lam.",

@@ -1,8 +1,8 @@
 """The outputs of the models that lack one row, in closed form.
 
-A ridge is linear in its targets: f(x) = Σ cᵢ sᵢ(x) tᵢ. A row that loses u of its weight takes along
-u sᵢ(x) times its left-out error, f₋ᵢ(x) = f(x) − u sᵢ(x) eᵢ. So s is a ridge too, of the same rows
-under targets of which each has one row that is not zero.
+A ridge is linear in its targets: f(x) = Σ cᵢ sᵢ(x) tᵢ. Without u of the weight of row i the output
+is f₋ᵢ(x) = f(x) − u sᵢ(x) eᵢ, where eᵢ is the row's left-out error. The functions u sᵢ are the
+outputs of a ridge on the same rows, with a target column for each i that is zero in all other rows.
 """
 
 from dataclasses import replace

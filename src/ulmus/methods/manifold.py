@@ -1,4 +1,4 @@
-"""SS-ELM as published: labelled rows are fitted, and neighbours in the graph have like outputs.
+"""SS-ELM as published: labelled rows are fitted, and neighbours in the graph get similar outputs.
 
 ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ), with C and λ given or chosen by leaving out each
 labelled row.
@@ -135,7 +135,7 @@ class Manifold:
         return errors | {"lam": self.lam, "C": self.C}
 
     def _iterated(self, source: OnGraph, C: float, lam: float, reason: str) -> GraphSolution:
-        """One C and λ by conjugate gradients, whose matrix is never there to leave rows out of."""
+        """One C and λ by conjugate gradients; without the matrix no rows can be left out."""
         H, problem = source.rows(), source.labelled()
         c = np.zeros(len(H))
         c[source.known] = C * source.weight
@@ -169,7 +169,7 @@ def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solutio
 
 @dataclass(frozen=True)
 class _Smoothness(QuadraticPenalty):
-    """I/C + λM/C, in which a row stays as it was when its label is left out."""
+    """I/C + λM/C; leaving out a label does not change it."""
 
     M: Array
     lam: float

@@ -5,8 +5,7 @@ Let M = HᵀΛH = V diag(w) Vᵀ. With β = V γ/√(1 + λw) the penalised prob
     ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + ½λ tr βᵀMβ
 
 is a plain ridge in γ on the rows hᵢV/√(1 + λw). So one eigendecomposition serves every λ and
-every C, and everything ridge can do (leave-one-out over the whole grid, the dual, weights) is there
-at once.
+every C, with all that ridge offers (leave-one-out over the whole grid, the dual, weights).
 """
 
 from collections.abc import Callable
@@ -38,9 +37,9 @@ from ulmus.typing import Array
 Watch = Callable[[float, float | None], None] | None
 # Validation rows H_v V and their targets.
 Validation = tuple[Array, Targets]
-# Units handled together: their smoothed columns are the only n × … array besides H.
+# Units processed together: their smoothed columns are the only n × … array besides H.
 _UNITS = 256
-# Rows whose products are summed in the input's precision before float64 takes over.
+# Rows whose products are summed in the input's precision before the sum is added in float64.
 _ROWS = 16384
 
 
@@ -82,8 +81,8 @@ def basis_of(M: Array) -> ManifoldBasis:
 def reduced_basis(H: Hidden) -> tuple[Array, Array]:
     """An orthonormal basis W (h × n) of the rows of H, and the rows in it, H W (n × n).
 
-    From HHᵀ they would cost no more, but rows that are all but dependent, by a part of 1e−7, could
-    not be told from rounding there.
+    From HHᵀ they would cost no more, but there rows that are linearly dependent up to 1e−7 could
+    not be distinguished from rounding.
     """
     W, R = qr(doubles(H.all()).T)
     return W, column_major(R.T)
@@ -92,14 +91,14 @@ def reduced_basis(H: Hidden) -> tuple[Array, Array]:
 def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array:
     """M = HᵀΛH (h × h, float64), some units at a time; nothing is n × n.
 
-    H is kept where it fits in scikit-learn's ``working_memory``, and made again for every
-    group of units where it does not. ``watch`` is called with the units done and their total.
+    H is kept if it fits in scikit-learn's ``working_memory``, else computed again for every group
+    of units. ``watch`` is called with the units done and their total.
     """
     n, h, X = len(H), H.width, gathered(H.X)
     kept = H.layer(X) if fits(n, h, H.itemsize) else None
     operator = laplacian.placed(X, H.layer.dtype)
     M = np.zeros((h, h), order="F") if is_numpy(X) else zeros((h, h), X)
-    # The layer leaves a constant out of H: M gets it back as in Problem.moments, with Λ for C.
+    # The layer leaves a constant out of H, which is added to M as in Problem.moments, with Λ for C.
     smoothed_ones = (laplacian @ np.ones(n))[:, None]
     slopes = zeros((h, 1), X)
     for group in row_blocks(h, _UNITS):

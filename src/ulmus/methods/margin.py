@@ -20,7 +20,7 @@ Inputs = np.ndarray | KernelMatrix
 
 @dataclass(frozen=True)
 class Margin:
-    """C to choose from, ascending, or one; and when the solver stops.
+    """Values of C to choose from, ascending, or one; and the limits of the solver.
 
     ``fraction`` is the part of every class that is held out.
     """
@@ -63,7 +63,7 @@ class Margin:
     def _path(
         self, inputs: Inputs, T: np.ndarray, weight: np.ndarray, held: np.ndarray, seed: int
     ) -> dict[str, np.ndarray]:
-        """The error on held-out rows for every C, each solved from where the one before ended."""
+        """The error on held-out rows for every C, each started from the solution before."""
         seen, start, rates, support = np.flatnonzero(~held), None, [], []
         for C in self.C:
             problem = Hinge(T[seen], C * weight[seen])
@@ -91,7 +91,7 @@ def held_out(codes: np.ndarray, fraction: float, rng: np.random.RandomState) -> 
 def _outputs(
     inputs: Inputs, others: np.ndarray, seen: np.ndarray, dual: np.ndarray, coef: Array | None
 ) -> np.ndarray:
-    """Decision values of other rows, by β or by the dual coefficients of those that were seen."""
+    """Decision values of other rows, by β or by the dual coefficients of the training rows."""
     if not isinstance(inputs, KernelMatrix):
         assert coef is not None  # rows that are written out give β
         return matmul(inputs[others], coef.astype(inputs.dtype))

@@ -76,7 +76,7 @@ class Spectrum(Eigenbasis):
 
 @dataclass(frozen=True)
 class SpectralRoot:
-    """A⁻¹ = V diag(inverse) Vᵀ, whose root stands for a Cholesky factor's inverse."""
+    """A⁻¹ = V diag(inverse) Vᵀ, with the methods of a Cholesky factor."""
 
     basis: Array
     inverse: Array
@@ -102,10 +102,10 @@ def spectrum(moments: Moments, problem: Problem) -> Spectrum:
 
 
 def rounding_of(moments: Moments, V: Array) -> Array:
-    """How far the eigenvalue of each column of V may be off.
+    """The rounding of the eigenvalue of each column of V.
 
-    An entry of G is off by a part of √(gᵢᵢgⱼⱼ), so a direction made of small columns, as are the
-    later ones of a low-rank factor, is off by little.
+    The rounding of an entry of G is proportional to √(gᵢᵢgⱼⱼ), so that of a direction of small
+    columns, such as the later ones of a low-rank factor, is small.
     """
     xp = namespace(V)
     size = xp.linalg.diagonal(moments.gram)
@@ -116,9 +116,9 @@ def rounding_of(moments: Moments, V: Array) -> Array:
 def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | None:
     """The factor of G + I/C, or None where rounding in G is as large as 1/C.
 
-    G is positive semi-definite but for its rounding, so no eigenvalue of G + I/C is below 1/C.
-    One below half of that is rounding, and a solution would magnify it, however smoothly the
-    factorisation went. ``overwrite`` lets the factor take G's memory, also where it is not sound.
+    G is positive semi-definite up to rounding, so no eigenvalue of G + I/C is below 1/C. One below
+    half of that is rounding, which a solution would magnify even if the factorisation succeeds.
+    ``overwrite`` lets the factor take G's memory, also where None is returned.
     """
     try:
         factor = Cholesky(add_to_diagonal(gram, 1.0 / C, overwrite), overwrite=True)
@@ -128,20 +128,20 @@ def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | N
 
 
 def sound(w: Array, least: Any) -> Array:
-    """1 for every eigenvalue of BBᵀ that is more than rounding once the ridge is added, else 0.
+    """1 for every eigenvalue of BBᵀ that exceeds rounding once the ridge is added, else 0.
 
-    Where w is zero Bᵀu is too; only its rounding, divided by the ridge, would reach β. A ridge
-    above the rounding keeps that small, and then small w count: they stand for √w in B.
+    Where w is zero, Bᵀu is too, and only its rounding, divided by the ridge, would reach β. A ridge
+    above the rounding keeps that small, so that small w can be used: their size in B is √w.
     """
     xp, n = namespace(w), w.shape[0]
     return xp.astype(w + least > float(np.finfo(float).eps) * n * w[-1], w.dtype)
 
 
 def warn_of_rounding(C: float) -> None:
-    """Say that the ridge is not 1/C but the rounding in the eigenvalues."""
+    """Warn that the ridge is not 1/C but the rounding of the eigenvalues."""
     warnings.warn(
-        f"C={C:g} asks for more than the precision of the features holds, so the ridge was "
-        "raised to their rounding. A smaller C, or float64 input, avoids this.",
+        f"1/C for C={C:g} is below the rounding of the features, so the ridge was raised to that "
+        "rounding. A smaller C, or float64 input, avoids this.",
         IllConditionedWarning,
         stacklevel=3,
     )
@@ -178,8 +178,8 @@ class System(ABC):
 class QuadraticPenalty:
     """‖β‖²/2C for every C of a grid.
 
-    Another penalty has another root or eigenbasis. One of which rows take a part along, so that
-    it is not ``fixed``, has residuals of its own.
+    Other penalties have another root or eigenbasis. A penalty that depends on the rows, so that it
+    is not ``fixed`` when one is left out, has its own residuals.
     """
 
     C: np.ndarray
@@ -244,7 +244,7 @@ class QuadraticPenalty:
         return _RidgeSystem(basis, problem, b, share, shrink, cross, level)
 
     def parts(self, problem: Problem) -> Iterator[tuple[Any, int]]:
-        """Points that are gone through together, and for how many rows at once."""
+        """Points that are evaluated together, and the number of rows at once."""
         m = problem.targets.outputs
         for where in grid_parts(self.C, problem.H.width, m):
             yield where, rows_at_once(m * (where.stop - where.start))
@@ -281,11 +281,11 @@ class _RidgeSystem(System):
 
 
 def grid_parts(grid: np.ndarray, height: int, outputs: int) -> Iterator[slice]:
-    """Numbers of the C whose β, each height × outputs, are gone through together."""
+    """Slices of the C whose β, each height × outputs, are computed together."""
     most = min(_COLUMNS // outputs, rows_at_once(height * outputs))
     return row_blocks(len(grid), max(1, most))
 
 
 def remainder(unit: Array, leverage: Array) -> Array:
-    """1 − uℓ, which is not below rounding: a row that no other resembles has nothing left."""
+    """1 − uℓ, at least the rounding: for a row that no other resembles it may be zero or less."""
     return namespace(leverage).clip(1.0 - unit * leverage, min=eps(leverage.dtype))

@@ -3,10 +3,10 @@
 From sums it takes an h × h matrix: a Cholesky factor for one C, one eigenbasis for all of them.
 From rows that are fewer than units it takes an n × n one (see `dual`).
 
-From sums, rows are left out one at a time of (G + Q) β = R for any quadratic penalty Q, hidden rows
-being taken to the eigenbasis block by block. Where weights balance the classes (see ``balance``) a
+From sums, rows are left out one at a time of (G + Q) β = R for any quadratic penalty Q; hidden rows
+are transformed to the eigenbasis block by block. With balanced class weights (see ``balance``) a
 class has a matrix of its own for each node of its weights, and the residuals of its rows are sums
-over those.
+over the nodes.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,9 +40,9 @@ from ulmus.sources.source import AtHand, Source
 from ulmus.targets import coded
 from ulmus.typing import Array
 
-# Half a decade apart: the error is flat around its best C over more than that.
+# Half a decade apart: around the best C the error is flat over more than that.
 DEFAULT_GRID = np.logspace(-4, 8, 25)
-# An eigendecomposition of h × h costs as much as so many h³ of products.
+# Cost of an h × h eigendecomposition, in units of h³ operations of products.
 _EIGEN = 8.0
 
 
@@ -51,7 +51,7 @@ class Ridge:
     """One C, or an array to choose from.
 
     ``solver`` is "primal", "dual", or "auto" for the one with the smaller matrix. ``asked`` says
-    whether the user gave C, and is to be warned where the features' precision does not hold it.
+    whether the user gave C, and is warned where 1/C is below the features' rounding.
     """
 
     C: float | np.ndarray
@@ -107,9 +107,8 @@ def solve(problem: Problem, C: float | np.ndarray, seed: int = 0, solver: str = 
 def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool) -> Solution:
     """β from sums, at the best point of a penalty by leave-one-out, or at the only one.
 
-    One point takes a Cholesky factor. One eigenbasis serves every C: each left-out row is taken
-    there, p = Vᵀh, where its leverage is c Σ pⱼ²/(wⱼ + 1/C). Where weights balance the classes
-    there is an eigenbasis for each class, for its weights are its own.
+    One point takes a Cholesky factor. One eigenbasis serves every C: in it, p = Vᵀh, a row has the
+    leverage c Σ pⱼ²/(wⱼ + 1/C). With balanced class weights there is an eigenbasis for each class.
     """
     sums, sample, path, best = source.moments(), source.sample(), None, 0
     problem, how, root = sample.problem, "primal", None
@@ -159,14 +158,14 @@ def _reweighted(
     penalty: QuadraticPenalty,
     sums: ClassSums,
 ) -> Array:
-    """Residuals where a row that leaves changes the weights of its class."""
+    """Residuals where leaving a row out changes the weights of its class."""
     residual = zeros((len(rows), problem.targets.outputs), moments.gram)
     cross = problem.frame(moments).cross
     roots: dict[float, tuple[Root, Array]] = {}
     for leaving in problem.leavings(rows):
         own = sums.rows(leaving.code) if penalty.fixed else None
         if own is not None and 2 * len(own) < problem.H.width:
-            # Those of the class before are kept where they serve again.
+            # Roots of the class before are used again where a is the same.
             roots = {a: roots[a] for a, _ in leaving.nodes if a in roots}
             for a, _ in leaving.nodes:
                 if a not in roots:

@@ -1,4 +1,4 @@
-"""Pictures of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
+"""Plots of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
 
 from ulmus.plotting.candidate_weights import CandidatesDisplay
 from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay

@@ -1,4 +1,4 @@
-"""The candidates of a semi-supervised model and what each weighs."""
+"""The candidates of a semi-supervised model and their weights."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +15,7 @@ from ulmus.plotting.canvas import COLOURS, MARKERS, Display, fitted_step, legend
 class CandidatesDisplay(Display):
     """The weight of every candidate of a semi-supervised model against its left-out error.
 
-    Kinds differ in colour and shape, and the legend has the weight of all candidates of a kind.
+    Kinds differ in colour and shape, and the legend has the total weight of each kind.
     It is drawn by ``ax.scatter``.
 
     Parameters
@@ -54,7 +54,7 @@ class CandidatesDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the candidates of a fitted model.
+        """Plot the candidates of a fitted model.
 
         Parameters
         ----------
@@ -94,5 +94,5 @@ class CandidatesDisplay(Display):
             self.ax_, list(self.points_.values()), words, title="weight of"
         )
         self.ax_.set(xlabel="error on left-out labels", ylabel="weight", yscale="log")
-        # Lighter ones have no part in the average that could be seen.
+        # Candidates with smaller weights do not matter for the average.
         self.ax_.set_ylim(bottom=1e-6)

@@ -1,7 +1,7 @@
-"""What every picture shares: axes to draw on, plain arrays, and colours.
+"""Shared parts of all plots: axes, plain arrays, and colours.
 
-The first six colours are those of Okabe and Ito, which colour-blind people can tell apart; where
-colours say something, a marker's shape or a line's width says it too, so that print keeps it.
+The first six colours are those of Okabe and Ito, which colour-blind people can distinguish. Where
+colour has a meaning, a marker's shape or a line's width has the same, for print.
 """
 
 from abc import ABC, abstractmethod
@@ -28,12 +28,12 @@ _ENTRY = 13
 
 
 class Display(ABC):
-    """What can be drawn on matplotlib's axes.
+    """A plot on matplotlib's axes.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it is drawn.
+        The axes and the figure of the plot.
     """
 
     figure_: Any
@@ -47,14 +47,16 @@ class Display(ABC):
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a figure.
         **kwargs : dict
-            For the function of matplotlib that draws it, which the class names.
+            For the function of matplotlib that the class documents.
 
         Returns
         -------
         display : Display
             This display.
         """
-        self.ax_ = _new_axes() if ax is None else ax
+        if ax is None:
+            ax = extra("matplotlib.pyplot", "plot", "A plot").subplots(layout="constrained")[1]
+        self.ax_ = ax
         self.figure_ = self.ax_.figure
         self._draw(**kwargs)
         return self
@@ -65,22 +67,17 @@ class Display(ABC):
 
     @property
     def _ink(self) -> Any:
-        """The colour of words on these axes, dark or light as their style is."""
+        """The colour of text on these axes, by their style."""
         return self.ax_.xaxis.label.get_color()
 
     def _mark(self, x: float, y: float, color: Any, edge: Any = None, **style: Any) -> Any:
-        """A diamond on what is in use."""
+        """A diamond at the values in use."""
         style = {"ls": "none", "color": color, "mec": self._ink if edge is None else edge} | style
         return self.ax_.plot([x], [y], marker="D", markersize=9, mew=1.5, **style)[0]
 
 
-def _new_axes() -> Any:
-    """Axes of a figure that leaves room for what stands beside them."""
-    return extra("matplotlib.pyplot", "plot", "A plot").subplots(layout="constrained")[1]
-
-
 def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[str], title: Any = None) -> Any:
-    """A legend to the right of the axes, in as many columns as their height asks for."""
+    """A legend to the right of the axes, in as many columns as their height requires."""
     height = ax.bbox.height * 72 / ax.figure.dpi
     columns = max(1, -(-len(names) * _ENTRY // int(height)))
     place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.2}
@@ -94,13 +91,13 @@ def legend_beside(ax: Any, handles: Sequence[Any], names: Sequence[str], title: 
 
 
 def plain(array: Any) -> np.ndarray:
-    """A NumPy array of what may be on a device or in blocks."""
+    """A NumPy array of an array on a device or a Dask collection."""
     (array,) = computed(array)
     return to_numpy(array) if is_array_api_obj(array) else plain_targets(array)
 
 
 def fitted_step(estimator: Any) -> Any:
-    """The estimator that is meant, the last of a pipeline; an error where it is not fitted."""
+    """The estimator, the last of a pipeline; an error where it is not fitted."""
     step = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     check_is_fitted(step)
     return step

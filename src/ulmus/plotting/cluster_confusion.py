@@ -13,9 +13,9 @@ from ulmus.plotting.canvas import Display, plain
 from ulmus.targets import distinct
 from ulmus.validation import complete
 
-# Numbers are this part of a cell wide; where that is less than so many points they are left out.
+# Width of numbers relative to a cell, and their least size in points; smaller ones are left out.
 _FILLED, _SMALLEST = 0.6, 4.5
-# Names across are turned where they have more letters than this together.
+# Most letters of all names on the horizontal axis; longer ones are rotated.
 _CROWDED = 40
 
 
@@ -25,10 +25,9 @@ class ClusterConfusionDisplay(Display):
     """How many rows of each class are in each cluster, every class beside its own cluster.
 
     Clusters are matched to classes one to one as `ulmus.metrics.clustering_accuracy` does, so that
-    the matched cells lie along the diagonal; clusters that are left over come last. The colour of a
-    cell is the part of its class, the number in it counts rows. It is drawn by
-    ``ax.imshow``; ``include_values=False`` leaves out the numbers, and True writes them where there
-    is little room too.
+    the matched cells are on the diagonal; clusters without a class come last. The colour of a cell
+    is its part of the class, the number its rows. It is drawn by ``ax.imshow``;
+    ``include_values=False`` leaves out the numbers, and True writes them in small cells too.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ class ClusterConfusionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **kwargs: Any) -> Self:
-        """Draw the clusters of these rows against their classes.
+        """Plot the clusters of these rows against their classes.
 
         Parameters
         ----------
@@ -91,7 +90,7 @@ class ClusterConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(cls, y_true: Any, labels: Any, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw clusters against classes.
+        """Plot clusters against classes.
 
         Parameters
         ----------
@@ -129,7 +128,7 @@ class ClusterConfusionDisplay(Display):
         ax.set(xlabel="cluster", ylabel="class", title=f"accuracy {self.accuracy:.1%}")
 
     def _text_size(self, counts: np.ndarray) -> float:
-        """The size in points that lets every count stay in its cell."""
+        """The largest font size in points at which every count fits its cell."""
         box = self.ax_.bbox
         cell = min(box.width / counts.shape[1], box.height / counts.shape[0])
         # A digit is about 0.6 of its height wide.
@@ -137,7 +136,7 @@ class ClusterConfusionDisplay(Display):
         return min(10.0, _FILLED * cell * 72 / self.figure_.dpi / wide)
 
     def _write(self, counts: np.ndarray, shares: np.ndarray, size: float) -> np.ndarray:
-        """The count of each cell, in whichever end of the colours it stands out from."""
+        """Write the count of each cell, in the end of the colour map with more contrast."""
         own = set(zip(*matched(counts), strict=True))
         text = np.empty(counts.shape, dtype=object)
         for row, column in np.ndindex(counts.shape):

@@ -21,14 +21,14 @@ class ErrorDisplay(Display):
     Parameters
     ----------
     metric : {"error_rate", "squared_error"}, default="error_rate"
-        Which error it is.
+        The kind of error.
     selection : {"loo", "loo-sample", "cv", "validation"}, default="loo"
-        What it was measured on, as ``selection_`` of an estimator says.
+        The rows it was measured on, as in ``selection_`` of an estimator.
 
     Attributes
     ----------
     chosen_ : matplotlib Line2D or None
-        The mark on what is in use.
+        The mark at the values in use.
     """
 
     errors: Any
@@ -36,7 +36,7 @@ class ErrorDisplay(Display):
     selection: str
 
     def _name_errors(self, axis: Any) -> None:
-        """Say on this axis which errors they are, rates in per cent."""
+        """Label an axis of errors; rates are in per cent."""
         from matplotlib.ticker import PercentFormatter
 
         rows = "left-out rows" if self.selection.startswith("loo") else "held-out rows"
@@ -57,21 +57,21 @@ class ErrorDisplay(Display):
 class LOOPathDisplay(ErrorDisplay):
     """The error on rows left out, for every C that was tried.
 
-    `from_estimator` makes one of a fitted model; with the arrays at hand the class can be called
-    itself. It is drawn by ``ax.plot``.
+    `from_estimator` plots a fitted model; the class itself takes arrays. It is drawn by
+    ``ax.plot``.
 
     Parameters
     ----------
     values : array-like of shape (n_values,)
-        What was tried.
+        The values that were tried.
     errors : array-like of shape (n_values,)
         The error of each.
     chosen : int or None, default=None
-        Which of them is in use.
+        The number of the value in use.
     lam : array-like of shape (n_values,) or None, default=None
-        λ of each, where pairs were tried; there is a curve for every λ.
+        λ of each value, where pairs were tried; there is a curve for every λ.
     parameter : str, default="C"
-        The name of what was tried.
+        The name of the parameter.
     estimator_name : str or None, default=None
         The curve's name in the legend.
 
@@ -119,14 +119,14 @@ class LOOPathDisplay(ErrorDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the errors that a fitted model chose by.
+        """Plot the errors by which a fitted model chose a parameter.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
             A fitted model with ``loo_path_``, ``cv_path_`` or ``validation_path_``.
         parameter : {"C", "gamma"}, default="C"
-            Which choice; "gamma" is the width of a kernel ELM fitted with ``gamma="loo"``.
+            The parameter; "gamma" is that of a kernel ELM fitted with ``gamma="loo"``.
         metric : {"auto", "error_rate", "squared_error"}, default="auto"
             Which error; "auto" is the error rate where there is one.
         name : str or None, default=None
@@ -180,13 +180,13 @@ class LOOPathDisplay(ErrorDisplay):
             ax.legend()
 
     def _curves(self, order: np.ndarray) -> list[tuple[np.ndarray, dict[str, Any]]]:
-        """The points of every curve by ascending value, and what sets it apart."""
+        """The points of every curve by ascending value, and its style."""
         if self.lam is None:
             return [(order, {"label": self.estimator_name} if self.estimator_name else {})]
         from matplotlib import colormaps
 
         strengths, codes = np.unique(self.lam, return_inverse=True)
-        # From end to end the colours would not all be readable on white and on black.
+        # The ends of the colour map are not readable on white or on black.
         colours, curves = colormaps["viridis"](np.linspace(0.2, 0.85, len(strengths))), []
         for k, (strength, colour) in enumerate(zip(strengths, colours, strict=True)):
             rows = order[codes[order] == k]
@@ -200,7 +200,7 @@ class LOOPathDisplay(ErrorDisplay):
 class SurfaceDisplay(ErrorDisplay):
     """The error for every pair of C and λ, as a map with the chosen pair marked.
 
-    It is drawn by ``ax.pcolormesh``; ``colorbar=False`` leaves out what the colours mean.
+    It is drawn by ``ax.pcolormesh``; ``colorbar=False`` leaves out the colour bar.
 
     Parameters
     ----------
@@ -213,14 +213,14 @@ class SurfaceDisplay(ErrorDisplay):
     chosen : tuple (lam, C) or None, default=None
         The pair in use.
     across : str, default="C"
-        The name of what goes across.
+        The name of the horizontal axis.
 
     Attributes
     ----------
     im_ : matplotlib QuadMesh
         The map.
     colorbar_ : matplotlib Colorbar or None
-        What the colours mean.
+        The colour bar.
 
     See Also
     --------
@@ -253,13 +253,13 @@ class SurfaceDisplay(ErrorDisplay):
     def from_estimator(
         cls, estimator: Any, *, metric: str = "auto", ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw the errors that a fitted model chose C and λ by.
+        """Plot the errors by which a fitted model chose C and λ.
 
         Parameters
         ----------
         estimator : estimator or Pipeline
             A fitted SS-ELM, GELM or MELM that chose among pairs. GELM's own grid has the same
-            C (1 + λ) for all λ, and that goes across then.
+            C (1 + λ) for all λ, which is then the horizontal axis.
         metric : {"auto", "error_rate", "squared_error"}, default="auto"
             Which error; "auto" is the error rate where there is one.
         ax, **kwargs : matplotlib Axes or None, dict
@@ -282,7 +282,7 @@ class SurfaceDisplay(ErrorDisplay):
         from matplotlib.colors import LogNorm, Normalize, PowerNorm
 
         ax, lam, C = self.ax_, _on_log_axis(self.lam), _on_log_axis(self.C)
-        # Colours tell small errors apart, though the worst pairs err on every row.
+        # On this scale small errors differ in colour, though the worst pairs have an error of one.
         rates = PowerNorm(0.5) if self.metric == "error_rate" else Normalize()
         style = {"cmap": "cividis", "norm": LogNorm() if self._wide else rates}
         self.im_ = ax.pcolormesh(_edges(C), _edges(lam), self.errors, **(style | kwargs))
@@ -292,7 +292,7 @@ class SurfaceDisplay(ErrorDisplay):
         self.chosen_ = self.colorbar_ = None
         if self.chosen is not None:
             strength, at = self.chosen
-            # White with a black edge is seen on every colour.
+            # White with a black edge is visible on every colour.
             self.chosen_ = self._mark(at, strength if strength else lam[0], "white", "black")
             ax.set_title(f"chosen: λ = {strength:.3g}, {self.across} = {at:.3g}")
         if colorbar:
@@ -301,7 +301,7 @@ class SurfaceDisplay(ErrorDisplay):
 
 
 def _path_of(model: Any, parameter: str) -> dict[str, np.ndarray]:
-    """The table that the model chose from."""
+    """The table of errors by which the model chose."""
     name = type(model).__name__
     names = ["gamma_path_"] if parameter == "gamma" else _PATHS
     found = [getattr(model, path) for path in names if hasattr(model, path)]
@@ -320,7 +320,7 @@ def _path_of(model: Any, parameter: str) -> dict[str, np.ndarray]:
 
 
 def _table_of(model: Any) -> dict[str, np.ndarray]:
-    """The errors, λ down and C across; C is a table too where it differs between the λ."""
+    """The errors, λ by rows and C by columns; C is a table too where it differs between the λ."""
     if hasattr(model, "surface_"):
         return model.surface_
     path = getattr(model, "loo_path_", getattr(model, "cv_path_", None))
@@ -336,7 +336,7 @@ def _table_of(model: Any) -> dict[str, np.ndarray]:
 
 
 def _metric_of(table: dict[str, Any], metric: str) -> str:
-    """The column to draw of a table of errors."""
+    """The column to plot of a table of errors."""
     there = "error_rate" if "error_rate" in table else "squared_error"
     check_known("metric", metric, ("auto", "error_rate", "squared_error"))
     if metric != "auto" and metric not in table:
@@ -354,7 +354,7 @@ def _on_log_axis(values: Any) -> np.ndarray:
 
 
 def _edges(values: np.ndarray) -> np.ndarray:
-    """The ends of the cells around values on a logarithmic axis."""
+    """The edges of the cells around values on a logarithmic axis."""
     if len(values) == 1:
         return values * np.array([10**-0.5, 10**0.5])
     middle = np.sqrt(values[1:] * values[:-1])
@@ -362,7 +362,7 @@ def _edges(values: np.ndarray) -> np.ndarray:
 
 
 def _write_zero(axis: Any, position: float) -> None:
-    """Call this place of a logarithmic axis zero."""
+    """Label a position of a logarithmic axis as zero."""
     low, high = axis.get_view_interval()
     others = [t for t in axis.get_majorticklocs() if max(low, position * 1.5) <= t <= high]
     words = axis.get_major_formatter().format_ticks(others)

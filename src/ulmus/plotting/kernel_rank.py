@@ -1,4 +1,4 @@
-"""What a kernel's factor leaves out."""
+"""The error of a low-rank factor of a kernel."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
@@ -12,7 +12,7 @@ from ulmus.kernels import Precomputed
 from ulmus.kernels.kernel_matrix import DEFAULT_TOL
 from ulmus.plotting.canvas import Display, fitted_step, plain
 
-# The eigenvalues of an exact kernel are worked out for at most this many rows.
+# Most rows for which the eigenvalues of an exact kernel are computed.
 _MOST_ROWS = 5000
 
 
@@ -21,18 +21,17 @@ _MOST_ROWS = 5000
 class KernelSpectrumDisplay(Display):
     """The part of a kernel's trace that is missing, against the number of columns.
 
-    With eigenvectors for columns it is the spectrum: what is missing after k of them is the sum of
-    all eigenvalues but the first k. For other factors it is what their own columns have left. It is
-    drawn by ``ax.plot``.
+    With eigenvectors for columns it is the spectrum: the missing part after k columns is the sum of
+    all eigenvalues but the first k. It is drawn by ``ax.plot``.
 
     Parameters
     ----------
     missing : array-like of shape (n_columns,)
         The part that is missing after each column, from 0 to 1.
     rank : int or None, default=None
-        Columns that are in use.
+        The number of columns in use.
     tol : float or None, default=None
-        The part that was allowed to be missing.
+        The tolerance of the missing part.
     name : str or None, default=None
         The curve's name in the legend.
 
@@ -65,12 +64,12 @@ class KernelSpectrumDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw what the factor of a fitted model has left out.
+        """Plot the part of the trace that the factor of a fitted model leaves out.
 
         Parameters
         ----------
         estimator : kernel ELM, KernelFeatures, an estimator with such features, or Pipeline
-            A fitted model. Of an exact one the eigenvalues are worked out here, for at most 5000
+            A fitted model. For an exact one the eigenvalues are computed here, for at most 5000
             rows.
         name : str or None, default=None
             The curve's name in the legend; None is the method's.
@@ -93,7 +92,7 @@ class KernelSpectrumDisplay(Display):
 
     def _draw(self, **kwargs: Any) -> None:
         ax, missing = self.ax_, np.concatenate([[1.0], self.missing])
-        # Nothing at all has no place on a logarithmic axis.
+        # Zero cannot be shown on a logarithmic axis.
         missing = np.where(missing > 0, missing, np.nan)
         style = {} if self.name is None else {"label": self.name}
         (self.line_,) = ax.plot(np.arange(len(missing)), missing, **(style | kwargs))
@@ -114,7 +113,7 @@ class KernelSpectrumDisplay(Display):
 
 
 def _eigenvalues_left(model: Any) -> np.ndarray:
-    """What is missing after each eigenvector of an exact kernel."""
+    """The missing part after each eigenvector of an exact kernel."""
     name, n = type(model).__name__, model.landmarks_.shape[0]
     if isinstance(model.kernel_, Precomputed) or n > _MOST_ROWS:
         many = f"has {n} rows, whose eigenvalues take too long to draw"
@@ -123,7 +122,7 @@ def _eigenvalues_left(model: Any) -> np.ndarray:
         raise InvalidInputError(f"This {name} {why}; fit it with rank= or tol=, to draw a factor.")
     K = plain(model.kernel_(model.landmarks_, model.landmarks_)).astype(float)
     values = np.maximum(eigvalsh(K)[::-1], 0.0)
-    # Summed from the small end, which a difference from one would round away.
+    # Summed from the smallest value, because a difference from one would lose it by rounding.
     return np.append(np.cumsum(values[::-1])[::-1][1:], 0.0) / values.sum()
 
 

@@ -1,9 +1,8 @@
-"""The sums of a stream on disk, so that a fit that was killed can go on.
+"""The sums of a stream on disk, so that a fit that was killed can continue.
 
-A file holds the moments, which say how many rows they are of, and what they belong to: the
-estimator, and the hidden rows of the first few inputs, which are others for another map, another
-scale of the inputs or another first batch. It is a plain .npz: arrays, a checksum for each, and
-nothing that runs when it is read.
+A file holds the moments with their number of rows, and an identification: the estimator, and the
+hidden rows of the first few inputs, which differ for another map, another scale of the inputs or
+another first batch. It is a plain .npz of arrays with checksums, without code.
 """
 
 import logging
@@ -24,16 +23,16 @@ from ulmus.problem import Moments, Problem
 _LOG = logging.getLogger(__name__)
 _VERSION = 2
 _PERIOD = 60.0
-# Writing may take this part of the time, where that is longer apart.
+# Largest part of the time that writing may take; it is done less often where it would exceed that.
 _SHARE = 0.02
 _PROBES = 8
-# How many times farther off than its estimate the rounding of sums may be, and how far their size.
+# Rounding of sums in units of its estimate, and tolerance of their size.
 _MARGIN, _OFF = 16.0, 1.01
 
 
 @dataclass(frozen=True)
 class _Owner:
-    """What sums belong to: an estimator, and the hidden rows of its first inputs."""
+    """The identification of sums: an estimator, and the hidden rows of its first inputs."""
 
     model: str
     probe: np.ndarray
@@ -56,7 +55,7 @@ class _Owner:
 
 
 def _owner(estimator: Any, problem: Problem) -> _Owner:
-    """Whose sums those that ``problem``, the first rows, is added to will be."""
+    """The identification of sums that begin with the rows of ``problem``."""
     rows = np.arange(min(_PROBES, len(problem.H)))
     weight = getattr(estimator, "class_weight", None)
     model = f"{type(estimator).__name__}(class_weight={weight!r})"
@@ -64,9 +63,9 @@ def _owner(estimator: Any, problem: Problem) -> _Owner:
 
 
 class Checkpoint:
-    """A file of sums; without a path, one that is never there.
+    """A file of sums; without a path, nothing is read or written.
 
-    ``rows`` is how many rows the sums that were found are of.
+    ``rows`` is the number of rows of the sums that were found.
     """
 
     def __init__(self, path: str | Path | None) -> None:
@@ -89,16 +88,16 @@ class Checkpoint:
             _LOG.info("%s holds the sums of %d rows; the fit goes on after them.", path, self.rows)
 
     def claim(self, estimator: Any, problem: Problem) -> None:
-        """Say whose sums these are, by the first rows; those that were found must be the same."""
+        """Identify the sums by the first rows; sums that were found must match."""
         if self.path is not None and self._owner is None:
             self._owner = _owner(estimator, problem)
             if self._found is not None:
                 self._owner.check(self._found, self.path)
 
     def restored(self, problem: Problem | None, rows: float) -> Moments:
-        """The sums that were found, after batches of so many rows, ``problem`` the last of them.
+        """The sums that were found, for batches of so many rows that end with ``problem``.
 
-        It is None where no sums are needed yet.
+        ``problem`` is None where rows are not summed yet.
         """
         if problem is None:
             raise self._other_batches()
@@ -121,14 +120,14 @@ class Checkpoint:
         )
 
     def offer(self, moments: Moments | None) -> None:
-        """Sums to be kept, if there are any; they are written when it is time."""
+        """Take the latest sums, if there are any; they are written at intervals."""
         if self.path is not None and moments is not None:
             self._unsaved = moments
             if time.monotonic() >= self._due:
                 self.save()
 
     def save(self) -> None:
-        """Write what was offered last, all of it or nothing."""
+        """Write the latest sums, all of them or nothing."""
         if self.path is None or self._owner is None or self._unsaved is None:
             return
         start = time.monotonic()
@@ -147,7 +146,7 @@ class Checkpoint:
         self._due = now + max(_PERIOD, (now - start) / _SHARE)
 
     def remove(self) -> None:
-        """The fit has ended."""
+        """Delete the file after a successful fit."""
         if self.path is not None:
             self.path.resolve().unlink(missing_ok=True)
 
@@ -166,7 +165,7 @@ def _write(path: Path, owner: _Owner, moments: Moments) -> None:
 
 
 def _read(path: Path) -> tuple[_Owner, dict[str, Any]]:
-    """Whose sums a file holds, and the sums."""
+    """The identification of the sums in a file, and the sums."""
     try:
         with path.open("rb") as opened:
             file = read_npz(opened, _MEMBERS, others=True, packed=False)
@@ -186,7 +185,7 @@ def _read(path: Path) -> tuple[_Owner, dict[str, Any]]:
 
 
 def _sums(file: Any) -> dict[str, Any]:
-    """The arrays of a file that are sums, which must fit each other."""
+    """The sums in a file; refuses those that do not fit each other."""
     h, b = file["cross"].shape
     shapes = {"gram": (h, h), "cross": (h, b), "energy": (b,), "hidden": (h,), "target": (b,)}
     for name in (*_ARRAYS, *_NUMBERS):
@@ -202,7 +201,7 @@ def _sums(file: Any) -> dict[str, Any]:
 
 
 def _possible(file: Any) -> bool:
-    """Whether no sum is larger than those of squares let it be, by Cauchy and Schwarz."""
+    """Whether the sums meet the inequality of Cauchy and Schwarz."""
     slack = _MARGIN * abs(float(file["rounding"]))
     one = np.sqrt(float(file["weight"]))
     with np.errstate(invalid="ignore"):

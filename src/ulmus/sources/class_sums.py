@@ -1,4 +1,4 @@
-"""The sums of every class apart, for weights that balance classes and follow a row that leaves."""
+"""The sums of every class, for balanced class weights that change when a row is left out."""
 
 from dataclasses import dataclass
 from functools import reduce
@@ -15,7 +15,7 @@ _SHARE = 0.5
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """The moments of every class that has rows, which add; for weights that balance classes."""
+    """The moments of every class that has rows; they can be added."""
 
     parts: dict[int, Moments]
 
@@ -42,12 +42,12 @@ class ClassMoments:
 
     @staticmethod
     def fit(n_classes: int, width: int) -> bool:
-        """Whether they are within scikit-learn's ``working_memory``, several of them at a time."""
+        """Whether they fit in a part of scikit-learn's ``working_memory``."""
         return fits(n_classes * width, width, int(8 / _SHARE))
 
 
 class ClassSums:
-    """The rows and the moments of every class of a problem, which are kept where they fit.
+    """The rows and the moments of every class of a problem; moments are cached where they fit.
 
     ``known`` are moments of more rows than the problem has.
     """
@@ -71,5 +71,5 @@ class ClassSums:
         return found
 
     def heavier(self, moments: Moments, code: int, b: float) -> Moments:
-        """All sums once the class weighs b times as much."""
+        """All sums with the class's weight multiplied by b."""
         return moments if b == 1.0 else moments + (b - 1.0) * self.moments(code)

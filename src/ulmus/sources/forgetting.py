@@ -1,4 +1,4 @@
-"""Sums less some rows, which are refused where these cannot have been among them."""
+"""Removing rows from sums; refused where these cannot have been among the summed rows."""
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from ulmus.problem import Moments
 from ulmus.reservoir import Reservoir
 from ulmus.typing import Array
 
-# How many times farther off than its estimate the rounding of sums may be.
+# Rounding of sums, in units of its estimate.
 _MARGIN = 16.0
 
 
 def check_found(before: Reservoir, after: Reservoir, missing: int, count: int) -> None:
-    """Refuse to forget all rows, or rows that are not among those that are kept."""
+    """Refuse to forget all rows, or rows that are not among the kept ones."""
     if not len(after) or count > len(before):
         raise InvalidInputError(
             f"Forgetting {count} of {len(before)} rows leaves none to fit. Forget fewer rows, or "
@@ -29,12 +29,11 @@ def check_found(before: Reservoir, after: Reservoir, missing: int, count: int) -
 
 
 def remaining(moments: Moments, batch: Moments) -> Moments:
-    """The sums less those of the batch, if it can have been among them.
+    """The sums minus those of the batch, if the batch can have been among the summed rows.
 
     Rows with positive weights have a positive semi-definite [H 1 y]ᵀC[H 1 y] for every column y of
-    Y, and every such matrix is that of some rows. So the weight is looked at, then [H 1] by one
-    Cholesky factorisation, and what it explains of each column beside the energy of that column, a
-    class's total among them.
+    Y, and every such matrix is that of some rows. So the weight is checked, then [H 1] by a
+    Cholesky factorisation, and then that no column's energy is below its explained part.
     """
     left = moments - batch
     if left.weight <= _rounding(left, moments) * moments.weight:
@@ -52,7 +51,7 @@ def remaining(moments: Moments, batch: Moments) -> Moments:
 
 
 def _possible(left: Moments, before: Moments) -> bool:
-    """Whether some rows have these sums, to the rounding of the sums ``before``."""
+    """Whether some rows have these sums, up to the rounding of the sums ``before``."""
     xp, slack = namespace(before.gram), _rounding(left, before)
     size, outer = _size(xp.linalg.diagonal(_with_ones(before))), _size(before.energy)
     scaled = _with_ones(left) / size / size[:, None]
@@ -73,13 +72,13 @@ def _with_ones(m: Moments) -> Array:
 
 
 def _size(squares: Array) -> Array:
-    """The root of each, and one for nothing."""
+    """The square roots, one where there is zero."""
     xp = namespace(squares)
     return xp.where(squares > 0, xp.sqrt(xp.clip(squares, min=0.0)), 0.0 * squares + 1.0)
 
 
 def _rounding(left: Moments, before: Moments) -> float:
-    """How far below zero rounding may move an eigenvalue, beside a diagonal of ones."""
+    """The rounding of eigenvalues, of a matrix with ones on its diagonal."""
     xp = namespace(before.gram)
     largest = float(xp.max(xp.linalg.diagonal(before.gram)))
     sums = left.rounding / largest if largest > 0 else 0.0
