@@ -10,7 +10,7 @@ from papers.protocol import load, names, pick
 from papers.runner import kept, run
 from papers.store import locked, write_whole
 from papers.summary import results
-from papers.wording import hours
+from papers.wording import hours, share
 from ulmus.cli.printing import note, print_json, say
 from ulmus.machine import machine
 
@@ -71,16 +71,14 @@ def _list_tables(options):
 
 def _print(found, outcome, folder, as_json):
     if as_json:
-        report = {"report": str(folder / "report.html"), "totals": found["totals"]}
+        report = {"report": str(folder / "report.html"), "counts": found["counts"]}
         print_json({**report, "runs": outcome.done, "failed": len(outcome.broken)})
         return
-    for number, total in found["totals"].items():
-        ran = total["match"] + total["better"] + total["worse"]
-        good = total["match"] + total["better"]
-        paper = found["papers"][number]
-        share = f"{good} of {ran}" + (f" ({good / ran:.0%})" if ran else "")
-        missing = f", {total['missing']} not run" if total["missing"] else ""
-        say(f"paper {number} ({paper['authors']}): {share} cells match or better{missing}")
+    for number, count in found["counts"].items():
+        said = ", ".join(f"{rule} {share(pair)}" for rule, pair in count["printed"].items())
+        read = share(count["read"]["lenient"])
+        say(f"paper {number} ({found['papers'][number]['authors']}): as printed {said}")
+        say(f"        as we read it, lenient {read}")
     if outcome.broken:
         say(f"{len(outcome.broken)} cells failed; the report has the reasons.")
     say(f"{outcome.done} runs in {hours(outcome.seconds)}: {folder / 'report.html'}")

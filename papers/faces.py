@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from papers.baselines import ConvolutionalNetwork, deep_belief_network
 from papers.datasets import benchmark_rows
-from papers.printed_manifold import PrintedManifoldELM
+from papers.printed_manifold import LiteralManifoldELM, PrintedManifoldELM
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.graph_elm import GraphELMClassifier
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier
@@ -44,6 +44,10 @@ def _melm(units, random_state, form="positive", **given):
     return ManifoldELMClassifier(n_hidden=units, form=form, random_state=random_state, **given)
 
 
+def _literal_melm(units, random_state, **given):
+    return LiteralManifoldELM(random_state=random_state, **given)
+
+
 def _dbn(units, random_state, **given):
     return deep_belief_network(seed=random_state, **given)
 
@@ -61,6 +65,7 @@ CLASSIFIERS = {
     "RAF-ELM": _robust,
     "GELM": _gelm,
     "MELM": _melm,
+    "MELM, to the letter": _literal_melm,
     "DBN": _dbn,
     "CNN": _cnn,
     "SVC": _svc,

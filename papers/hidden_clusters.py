@@ -25,9 +25,10 @@ from papers.baselines import (
     umap_embedding,
 )
 from papers.datasets import benchmark_rows
+from papers.printed_clusters import equation_6, kernel_nmf, printed_k_means, printed_nmf
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
-from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features import RandomFeatures
 from ulmus.metrics import purity
 
 __all__ = ["Inputs", "inputs", "labels_of", "run"]
@@ -120,6 +121,18 @@ def _kernel_nmf(rows, s, seed):
     return kernel_nmf_labels(K, s["classes"], seed, n_init=s["starts"])
 
 
+def _printed_elm_k_means(rows, s, seed):
+    return printed_k_means(equation_6(rows.hidden, s["nodes"], seed), s["classes"], seed)
+
+
+def _printed_elm_nmf(rows, s, seed):
+    return printed_nmf(equation_6(rows.hidden, s["nodes"], seed), s["classes"], seed)
+
+
+def _printed_kernel_nmf(rows, s, seed):
+    return kernel_nmf(gaussian_kernel(rows.plain, s["sigma"]), s["classes"], seed)
+
+
 def _elm_nmf(rows, s, seed):
     how = {name: s[name] for name in ("solver", "init") if name in s}
     return _in_hidden_layer(ELMNMF, rows, s, seed, dtype=s["precision"], **how)
@@ -140,16 +153,12 @@ def _grouped(E, s, seed):
 def _in_hidden_layer(cls, rows, s, seed, **more):
     """ELM k-means or ELM NMF with the hidden layer that ``units`` names.
 
-    "cited" is `CitedUnits`, "default" the estimator's own, and "printed" the paper's equation 6:
-    columns in [−1, 1], centres U(−1, 1), rates U(0, 1).
+    "cited" is `CitedUnits`, "default" the estimator's own.
     """
     nodes = int(s["nodes"])
     X, features = rows.hidden, CitedUnits(nodes)
     if s["units"] == "default":
         X, features = rows.plain, None
-    elif s["units"] == "printed":
-        X = MinMaxScaler((-1, 1)).fit_transform(rows.plain)
-        features = RBFFeatures(nodes, node="random_gaussian", centers="uniform", scaling=None)
     width = nodes if features is None else None
     model = cls(
         s["classes"],
@@ -169,6 +178,9 @@ CLUSTERERS = {
     "NMF": _nmf,
     "kernel NMF": _kernel_nmf,
     "ELM NMF": _elm_nmf,
+    "ELM k-means, to the letter": _printed_elm_k_means,
+    "ELM NMF, to the letter": _printed_elm_nmf,
+    "kernel NMF, Zhang and Liu": _printed_kernel_nmf,
     "PCA k-means": _pca_k_means,
     "UMAP k-means": _umap_k_means,
 }

@@ -4,6 +4,8 @@ import re
 from typing import Any
 
 from papers import wording
+from papers.counts import total
+from papers.judging import RULES
 from papers.wording import NOTHING, SYMBOLS, exact, has, spread
 
 __all__ = ["markdown", "misses", "summary", "table"]
@@ -49,12 +51,19 @@ def summary(results: dict[str, Any]) -> str:
     text : str
         GitHub's Markdown.
     """
-    heads = ["Paper", *(f"{SYMBOLS[key]} {key}" for key in SYMBOLS), "not run", "as good or better"]
-    rows = []
-    for key, totals in results["totals"].items():
-        tally = [str(totals[kind]) for kind in (*SYMBOLS, "missing")]
-        rows.append([plain(results["papers"][key]["title"]), *tally, wording.share(totals)])
-    parts = ["Cells of the proposed methods.", _grid(heads, rows)]
+    parts = ["What is not reached, by the strict rule and the paper to the letter:"]
+    for key in results["papers"]:
+        parts.append(misses(results, int(key)))
+    parts.append(wording.STAR)
+    by_paper = results["counts"] | {"": total(results["counts"])}
+    titles = {key: plain(paper["title"]) for key, paper in results["papers"].items()}
+    for reading, about in wording.READINGS.items():
+        rows = [
+            [titles.get(key, "all"), *(wording.share(one[reading][rule]) for rule in RULES)]
+            for key, one in by_paper.items()
+        ]
+        parts += [f"Figures reached, {reading}: {about}.", _grid(["", *RULES], rows)]
+    parts.append("\n".join(f"- {rule}: {text}" for rule, text in wording.RULES.items()))
     parts.append("\n".join(f"- {SYMBOLS[key]} {text}" for key, text in wording.VERDICTS.items()))
     if results["orderings"]:
         labels = {
@@ -72,7 +81,7 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def misses(results: dict[str, Any], paper: int) -> str:
-    """The cells of a paper's proposed methods that are worse than printed, as a list.
+    """The figures of a paper that are not reached by the strict rule as printed, as a list.
 
     Parameters
     ----------
@@ -84,23 +93,13 @@ def misses(results: dict[str, Any], paper: int) -> str:
     Returns
     -------
     text : str
-        GitHub's Markdown: a line for each row of a table that has such cells.
+        GitHub's Markdown: a line for each table that has such figures.
     """
-    lines = []
-    for one in (one for one in results["tables"] if one["paper"] == paper):
-        proposed = {m["name"] for m in one["methods"] if m["role"] == "proposed"}
-        measures = {m["name"]: m for m in one["measures"]}
-        for row in one["rows"]:
-            cells = [
-                f"{plain(method)}, {plain(measures[name]['title'])} "
-                f"{wording.number(cell['mean'], measures[name]['digits'])} against "
-                f"{wording.number(cell['paper'][0], measures[name]['digits'])}"
-                for method, own in row.get("cells", {}).items()
-                for name, cell in own.items()
-                if method in proposed and cell["verdict"] == "worse"
-            ]
-            if cells:
-                lines.append(f"- {plain(one['label'])}, {plain(row['name'])}: {'; '.join(cells)}")
+    cited = plain(wording.cited(results["papers"][str(paper)]))
+    lines = [
+        f"- {plain(one['label'])}, {cited}, {len(texts)} of {of}: {plain('; '.join(texts))}"
+        for one, of, texts in wording.missed(results, str(paper))
+    ]
     return "\n".join(lines) or "None."
 
 
@@ -150,7 +149,7 @@ def _methods(one):
 
 
 def _heads(one):
-    mark = {"proposed": "**", "automatic": "*", "alternative": "*"}
+    mark = {"proposed": "**", "literal": "**", "automatic": "*", "alternative": "*"}
     return [
         f"{mark.get(m['role'], '')}{plain(m['name'])}{mark.get(m['role'], '')}"
         for m in _methods(one)

@@ -6,6 +6,7 @@ from typing import Any
 
 from papers import wording
 from papers.chart import Series, chart
+from papers.counts import total
 from ulmus.exceptions import MissingExtraError
 
 try:
@@ -42,10 +43,15 @@ def page(results: dict[str, Any]) -> str:
     text : str
         HTML 5 with its style sheet inside, no script, and no address of anything outside.
     """
-    shown = (_anchor, _by_place, _columns, _drawing, _lines_of, _not_run, _slug)
+    shown = (_anchor, _by_paper, _by_place, _columns, _drawing, _lines_of, _not_run, _slug)
     helpers = {function.__name__[1:]: function for function in shown}
     template = _ENVIRONMENT.get_template("report.html.jinja", globals=helpers)
     return template.render(results=results, wording=wording).strip() + "\n"
+
+
+def _by_paper(results: dict[str, Any]) -> dict[str, Any]:
+    """The counts of every paper, and of all together under no name."""
+    return results["counts"] | {"": total(results["counts"])}
 
 
 def _anchor(one: Table) -> str:

@@ -16,7 +16,7 @@ from ulmus.arguments import hint
 
 __all__ = ["Axis", "Case", "Measure", "Method", "Protocol", "Row", "cases", "load", "names", "pick"]
 
-ROLES = ("proposed", "baseline", "automatic", "alternative")
+ROLES = ("proposed", "literal", "baseline", "automatic", "alternative")
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,17 @@ class Measure:
 class Method:
     """A column.
 
-    ``role`` says whose it is: the paper's "proposed" method, one of its "baseline" methods, our
-    "automatic" choice of what the paper chose by hand, or an "alternative" that a user would take
-    today and the paper does not have. ``repetitions`` is the most runs there are of it: one where
-    nothing is drawn.
+    ``role`` says whose it is: the paper's "proposed" method as we read it, the same as "literal" as
+    the paper prints it, one of its "baseline" methods, our "automatic" choice of what the paper
+    chose by hand, or an "alternative" that a user would take today and the paper does not have.
+    ``reads`` is the proposed column whose figures a literal one is held against; a proposed column
+    that reads itself is the paper's to the letter. ``repetitions`` is the most runs there are of
+    it: one where nothing is drawn.
     """
 
     name: str
     role: str
+    reads: str = ""
     repetitions: int | None = None
     quick: bool = True
     note: str = ""
@@ -74,6 +77,7 @@ class Row:
     ``paper`` holds, for a method and a measure, mean and deviation, or the mean alone. ``x``
     replaces the axis' values in a figure, ``skip`` names methods that have no cell here.
     ``repetitions`` is how many runs there are, where the table's number does not settle the row.
+    A literal column has the table's number all the same, and the settings in ``literal`` besides.
     ``drawn`` says that every run splits the rows anew where the paper has one split of its own: its
     deviation leaves out what a split does, and ours takes its place where it is larger.
     """
@@ -87,6 +91,7 @@ class Row:
     skip: tuple[str, ...] = ()
     x: tuple[float, ...] = ()
     paper: dict[str, dict[str, Any]] = field(default_factory=dict)
+    literal: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -102,7 +107,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Protocol:
-    """One table or figure; ``evaluator`` is the module whose ``run`` does a case."""
+    """One table or figure; ``evaluator`` is the module whose ``run`` does a case.
+
+    ``trials`` is how many values the paper's mean is of, where it is not ``repetitions``.
+    """
 
     name: str
     paper: int
@@ -115,6 +123,7 @@ class Protocol:
     rows: tuple[Row, ...]
     axis: Axis | None = None
     about: str = ""
+    trials: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
     quick: dict[str, Any] = field(default_factory=dict)
 
@@ -204,6 +213,10 @@ def parse(name: str, text: dict[str, Any]) -> Protocol:
     measures = tuple(Measure(**measure) for measure in stated.pop("measures"))
     rows = tuple(_part(Row, row) for row in stated.pop("rows"))
     columns, shown = {method.name for method in methods}, {measure.name for measure in measures}
+    proposed = {method.name for method in methods if method.role == "proposed"}
+    for method in methods:
+        if (method.role == "literal" or method.reads) and method.reads not in proposed:
+            raise ValueError(f"{name}: {method.name} reads {method.reads!r}, no proposed column.")
     for row in rows:
         if stray := (set(row.paper) | set(row.skip)) - columns:
             raise ValueError(f"{name}: {row.name} names methods without a column: {stray}.")
@@ -232,23 +245,31 @@ def cases(protocol: Protocol, quick: bool = False, seed: int = 0) -> Iterator[Ca
     """Every run of a protocol, or those of its short form."""
     short = protocol.quick if quick else {}
     few = short.get("repetitions")
-    times = {row.name: few or row.repetitions or protocol.repetitions for row in protocol.rows}
-    for repetition in range(max(times.values())):
+    most = max([protocol.repetitions, *(row.repetitions or 0 for row in protocol.rows)])
+    for repetition in range(few or most):
         for row in protocol.rows:
-            if row.absent or (quick and not row.quick) or repetition >= times[row.name]:
+            if row.absent or (quick and not row.quick):
                 continue
             for method in protocol.methods:
                 if method.name in row.skip or (quick and not method.quick):
                     continue
-                if method.repetitions is not None and repetition >= method.repetitions:
+                if repetition >= min(few or most, times(protocol, row, method)):
                     continue
                 settings = protocol.settings | row.settings | method.settings
+                if method.role == "literal":
+                    settings |= row.literal
                 settings |= short.get("settings", {})
                 for x in _values(protocol, row, short):
                     yield Case(
                         protocol.name, protocol.evaluator, row.name, row.data, method.name, x,
                         repetition, seed, settings,
                     )  # fmt: skip
+
+
+def times(protocol: Protocol, row: Row, method: Method) -> int:
+    """How many runs of a cell are asked for; a literal column has the paper's number."""
+    of_row = None if method.role == "literal" else row.repetitions
+    return min(of_row or protocol.repetitions, method.repetitions or 10**9)
 
 
 def _values(protocol: Protocol, row: Row, short: dict[str, Any]) -> tuple[float | None, ...]:

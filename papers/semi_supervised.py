@@ -18,6 +18,7 @@ from sklearn.svm import SVC
 from papers.datasets import benchmark_rows
 from papers.kernel_machines import KernelMachine, kernel_features, signs
 from papers.laplacian import lap_rls, lap_svm, solutions
+from papers.printed_semi_supervised import PrintedSSELM
 from papers.transductive import transductive
 from ulmus.estimators.classifier import ELMClassifier
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
@@ -155,6 +156,15 @@ def ss_elm(task, settings, by_validation=True):
     return model.fit(task.X[task.split.train], task.partial, validation=held_out)
 
 
+def ss_elm_printed(task, settings):
+    """SS-ELM to the letter: C₀ and λ by the validation rows alone."""
+    rows, few = task.split.validation, task.split.labelled
+    model = PrintedSSELM(
+        settings["n_hidden"], settings["graph"], settings["C"], settings["lam"], task.seed
+    )
+    return model.fit(task.X[task.split.train], task.y[few], (task.X[rows], task.y[rows]))
+
+
 def ss_elm_loo(task, settings):
     """SS-ELM without a validation set."""
     return ss_elm(task, settings, by_validation=False)
@@ -201,7 +211,17 @@ def label_spreading(task, settings):
 
 METHODS = {
     function.__name__: function
-    for function in (svm, svm_of_all, elm, ss_elm, ss_elm_loo, laplacian, tsvm, label_spreading)
+    for function in (
+        svm,
+        svm_of_all,
+        elm,
+        ss_elm,
+        ss_elm_printed,
+        ss_elm_loo,
+        laplacian,
+        tsvm,
+        label_spreading,
+    )
 }
 
 

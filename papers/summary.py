@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from papers.counts import counts
+from papers.judging import lenient, strict, welch
 from papers.protocol import Measure, Protocol, Row
 from ulmus.machine import machine
 from ulmus.version import __version__
 
-__all__ = ["PAPERS", "results", "verdict"]
+__all__ = ["PAPERS", "results"]
 
 PAPERS = {
     0: {
@@ -87,7 +89,7 @@ def results(
     return {
         "made": made,
         "papers": papers,
-        "totals": {number: _totals(tables, int(number)) for number in papers},
+        "counts": {number: counts(tables, int(number)) for number in papers},
         "orderings": [found for table in tables for found in _orderings(table)],
         "tables": tables,
     }
@@ -115,7 +117,9 @@ def _table(protocol: Protocol, lines: list, why: dict, quick: bool) -> Table:
         "measures": [
             {key: getattr(measure, key) for key in _SHOWN} for measure in protocol.measures
         ],
-        "methods": [{"name": m.name, "role": m.role, "note": m.note} for m in shown],
+        "methods": [
+            {"name": m.name, "role": m.role, "reads": m.reads, "note": m.note} for m in shown
+        ],
         "rows": [
             _row(protocol, row, {m.name: runs[row.name, m.name] for m in shown}, why, quick)
             for row in protocol.rows
@@ -139,9 +143,10 @@ def _row(
     }
     if protocol.axis is None:
         found["cells"] = {}
+        stated = {m.name: row.paper.get(m.reads or m.name, {}) for m in protocol.methods}
         for method, lines in runs.items():
             cells = {
-                measure.name: _cell(measure, lines, row.paper.get(method, {}), row.drawn)
+                measure.name: _cell(protocol, measure, lines, stated[method], row.drawn)
                 for measure in protocol.measures
             }
             if kept := {name: cell for name, cell in cells.items() if cell}:
@@ -166,7 +171,7 @@ def _reason(protocol: Protocol, row: Row, method: str, why: dict, quick: bool) -
 
 
 def _cell(
-    measure: Measure, lines: list, paper: dict[str, Any], drawn: bool
+    protocol: Protocol, measure: Measure, lines: list, paper: dict[str, Any], drawn: bool
 ) -> dict[str, Any] | None:
     stated = paper.get(measure.name)
     if stated is not None and not isinstance(stated, list):
@@ -181,28 +186,37 @@ def _cell(
     cell["values"] = len(values)
     cell["verdict"] = None
     if stated is not None and measure.judged:
-        spread = stated[1]
-        if spread is None and measure.of:  # the best of runs whose mean has a deviation
-            whole = paper.get(measure.of)
-            spread = whole[1] if isinstance(whole, list) else None
-        if (spread is None or drawn) and len(values) > 1:
-            spread = max(spread or 0.0, statistics.pstdev(values))
-        if spread is not None:
-            cell["verdict"] = verdict(mean, stated[0], spread, measure)
+        tolerance = _tolerance(measure, values, stated[1], paper, drawn)
+        if tolerance is not None:
+            cell["verdict"] = lenient(mean, stated[0], tolerance, measure)
+        cell["reached"] = _reached(protocol, measure, lines, stated, cell["verdict"])
     return cell
 
 
-def verdict(ours: float, paper: float, tolerance: float, measure: Measure) -> str:
-    """Whether a figure is the paper's within a tolerance and the paper's last digit, or which side.
+def _tolerance(
+    measure: Measure, values: list, printed: float | None, paper: dict[str, Any], drawn: bool
+) -> float | None:
+    """The lenient rule's: the paper's deviation, or ours where it has none or the split is ours."""
+    if printed is None and measure.of:  # the best of runs whose mean has a deviation
+        whole = paper.get(measure.of)
+        printed = whole[1] if isinstance(whole, list) else None
+    if (printed is None or drawn) and len(values) > 1:
+        return max(printed or 0.0, statistics.pstdev(values))
+    return printed
 
-    >>> verdict(91.3, 92.0, 0.5, Measure("rate", "test rate"))
-    'worse'
-    """
-    gain = ours - paper if measure.better == "higher" else paper - ours
-    allowed = tolerance + 0.5 * 10.0**-measure.digits + 1e-9
-    if abs(gain) <= allowed:
-        return "match"
-    return "better" if gain > 0 else "worse"
+
+def _reached(
+    protocol: Protocol, measure: Measure, lines: list, stated: list, verdict: str | None
+) -> dict[str, bool | None]:
+    """What the three rules say; the first two have no more runs than the paper."""
+    values = _values(measure, [x for x in lines if x["repetition"] < protocol.repetitions])
+    trials = protocol.trials or protocol.repetitions
+    tested = None if measure.of else welch(values, *stated, trials, measure)
+    return {
+        "strict": strict(_statistic(measure, values)[0], *stated, measure),
+        "welch": tested,
+        "lenient": None if verdict is None else verdict != "worse",
+    }
 
 
 def _values(measure: Measure, lines: list) -> list[float]:
@@ -230,31 +244,6 @@ def _points(measure: Measure, lines: list) -> list[list[float | None]]:
         if values := _values(measure, by_x[x]):
             points.append([x, *_statistic(measure, values), len(by_x[x])])
     return points
-
-
-def _judged(tables: Iterable[Table]) -> Iterable[tuple[Table, dict, str, dict]]:
-    """Table, row, method and measures of every cell that the paper has a figure for."""
-    for table in tables:
-        for row in table["rows"]:
-            for method, cells in row.get("cells", {}).items():
-                yield table, row, method, cells
-
-
-def _totals(tables: list[Table], paper: int) -> dict[str, int]:
-    """Cells of the proposed methods: the same, better, worse, or not run."""
-    count = {"match": 0, "better": 0, "worse": 0, "missing": 0}
-    for table, row, method, cells in _judged(table for table in tables if table["paper"] == paper):
-        roles = {m["name"]: m["role"] for m in table["methods"]}
-        judged = {m["name"] for m in table["measures"] if m["judged"]}
-        if roles[method] != "proposed" or row["absent"]:
-            continue
-        for name, cell in cells.items():
-            if name in judged and cell["paper"] is not None:
-                if not cell["count"]:
-                    count["missing"] += 1
-                elif cell["verdict"]:  # one run against a figure without a deviation has none
-                    count[cell["verdict"]] += 1
-    return count
 
 
 def _orderings(table: Table) -> Iterable[dict[str, Any]]:

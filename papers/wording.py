@@ -4,10 +4,12 @@ import math
 from string import ascii_lowercase
 from typing import Any
 
+from papers.counts import cells
+
 __all__ = [
-    "NOTHING", "QUICK", "ROLES", "SYMBOLS", "VERDICTS", "cited", "count", "counts", "exact",
-    "groups", "has", "hours", "letters", "number", "ours", "paragraphs", "power", "run_facts",
-    "runs", "seconds", "share", "spread", "way", "what", "why",
+    "NOTHING", "QUICK", "READINGS", "ROLES", "RULES", "STAR", "SYMBOLS", "VERDICTS", "cited",
+    "count", "counts", "exact", "groups", "has", "hours", "letters", "missed", "number", "ours", "paragraphs", "power",
+    "run_facts", "runs", "seconds", "share", "spread", "way", "what", "why",
 ]  # fmt: skip
 
 NOTHING = "–"
@@ -17,8 +19,19 @@ VERDICTS = {
     "better": "better than the paper by more than that",
     "worse": "worse than the paper by more than that",
 }
+RULES = {
+    "strict": "at most the paper’s printed deviation behind, else its last digit",
+    "welch": "not worse by a one-sided Welch test at 5 %",
+    "lenient": "as strict, with our deviation where the paper prints none or has one split",
+}
+READINGS = {
+    "printed": "formula, parameters, splits and choice as the paper prints them",
+    "read": "as we read it where that is not what is printed; each page says why",
+}
+STAR = "A star marks a figure that is reached by the same rule as we read the paper."
 ROLES = {
-    "proposed": "proposed in the paper",
+    "proposed": "proposed in the paper, as we read it",
+    "literal": "proposed in the paper, to the letter",
     "baseline": "compared with in the paper",
     "automatic": "ours, chosen automatically",
     "alternative": "not in the paper: what one would take instead",
@@ -110,11 +123,35 @@ def count(many: int, thing: str) -> str:
     return f"{many} {thing if many == 1 else plural}"
 
 
-def share(totals: dict[str, int]) -> str:
-    """The cells as good as the paper's or better, as a percentage of those that were run."""
-    good = totals["match"] + totals["better"]
-    run = good + totals["worse"]
-    return f"{100 * good / run:.0f} %" if run else NOTHING
+def share(pair: list[int]) -> str:
+    """So many of so many, and as a percentage.
+
+    >>> share([3, 4])
+    '3 of 4 (75 %)'
+    """
+    reached, of = pair
+    return f"{reached} of {of} ({100 * reached / of:.0f} %)" if of else NOTHING
+
+
+def missed(results: dict[str, Any], paper: str) -> list[tuple[dict[str, Any], int, list[str]]]:
+    """What is not reached by the strict rule as printed: by table, of how many, and what.
+
+    A figure that our reading reaches by that rule is marked with a star.
+    """
+    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    count: dict[str, int] = {}
+    own = [table for table in results["tables"] if str(table["paper"]) == paper]
+    for table, row, method, measure, both in cells(own):
+        name, letter = table["name"], both["printed"]
+        count[name] = count.get(name, 0) + 1
+        if letter is None or not letter["reached"]["strict"]:
+            read = both["read"]
+            star = "*" if read and read["reached"]["strict"] else ""
+            ours = number(letter["mean"], measure["digits"]) if letter else "not run"
+            theirs = number(row["cells"][method][measure["name"]]["paper"][0], measure["digits"])
+            text = f"{row['name']}, {method}, {measure['title']} {ours}{star} against {theirs}"
+            found.setdefault(name, (table, []))[1].append(text)
+    return [(table, count[table["name"]], texts) for table, texts in found.values()]
 
 
 def paragraphs(text: str) -> list[str]:
@@ -141,7 +178,7 @@ def way(measure: dict[str, Any]) -> str:
 
 def groups(table: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The columns: the paper's in its order, then our automatic ones, then alternatives."""
-    own = [method for method in table["methods"] if method["role"] in ("proposed", "baseline")]
+    own = [m for m in table["methods"] if m["role"] in ("proposed", "literal", "baseline")]
     added = [
         (title, [method for method in table["methods"] if method["role"] == role])
         for title, role in (("Automatic", "automatic"), ("Alternatives", "alternative"))

@@ -1,10 +1,13 @@
 """Means, verdicts and orderings, against figures worked out by hand."""
 
+import numpy as np
 import pytest
+from scipy.stats import ttest_ind
 
 from papers.errors import UnknownTableError
-from papers.protocol import Axis, Measure, Method, Protocol, Row, parse, pick
-from papers.summary import results, verdict
+from papers.judging import RULES, lenient, strict, welch
+from papers.protocol import Axis, Measure, Method, Protocol, Row, cases, parse, pick
+from papers.summary import results
 
 RATE = Measure("rate", "rate", digits=1)
 ERROR = Measure("error", "error", better="lower", digits=1)
@@ -15,9 +18,49 @@ ERROR = Measure("error", "error", better="lower", digits=1)
     [(90.0, "match"), (91.04, "match"), (88.96, "match"), (91.1, "better"), (88.9, "worse")],
 )
 def test_within_the_deviation_and_the_last_digit_is_a_match(ours, said):
-    assert verdict(ours, 90.0, 1.0, RATE) == said
+    assert lenient(ours, 90.0, 1.0, RATE) == said
     other = {"better": "worse", "worse": "better"}.get(said, said)
-    assert verdict(ours, 90.0, 1.0, ERROR) == other, "a low error is good"
+    assert lenient(ours, 90.0, 1.0, ERROR) == other, "a low error is good"
+
+
+def test_the_strict_rule_has_the_papers_deviation_or_its_last_digit_and_one_side():
+    assert strict(88.96, 90.0, 1.0, RATE)
+    assert not strict(88.94, 90.0, 1.0, RATE)
+    assert strict(99.0, 90.0, None, RATE)
+    assert strict(89.96, 90.0, None, RATE)
+    assert not strict(89.94, 90.0, None, RATE)
+    assert not strict(90.06, 90.0, None, ERROR)
+
+
+def test_welch_is_the_test_of_that_name():
+    paper, ours = np.random.default_rng(0).normal([[90.0], [89.0]], 1.0, (2, 12))
+    for shift in np.linspace(-1.0, 1.0, 21):
+        moved = list(ours + shift)
+        exact = Measure("rate", "rate", digits=12)
+        expected = ttest_ind(moved, paper, equal_var=False, alternative="less").pvalue >= 0.05
+        said = welch(moved, paper.mean(), paper.std(ddof=1), 12, exact)
+        assert said == expected
+    assert welch([1.0], 2.0, None, 10, RATE) is None
+    assert welch([88.2], 90.0, 1.0, 10, RATE), "one run, and 1.833 is the limit of t"
+    assert not welch([88.0], 90.0, 1.0, 10, RATE)
+    assert welch([90.0, 90.0], 90.0, 0.0, 10, RATE)
+    assert not welch([89.0, 89.0], 90.0, None, 10, RATE)
+
+
+def test_a_literal_column_is_held_against_the_figures_that_it_reads():
+    methods = (Method("new", "proposed"), Method("as printed", "literal", reads="new"))
+    row = Row("a", repetitions=9, paper={"new": {"rate": [90.0, 1.0]}}, literal={"C": 2})
+    toy = Protocol("0-table-9", 0, "Table 9", "toy", "toy", 4, (RATE,), methods, (row,))
+    count = {m.name: [c for c in cases(toy) if c.method == m.name] for m in methods}
+    assert [len(of) for of in count.values()] == [9, 4], "a literal column has the paper's number"
+    assert {c.settings.get("C") for c in count["new"]} == {None}
+    assert {c.settings.get("C") for c in count["as printed"]} == {2}
+    lines = [line(toy.name, "a", "new", rate, i) for i, rate in enumerate([80.0] * 4 + [99.0] * 5)]
+    lines += [line(toy.name, "a", "as printed", 91.0, i) for i in range(4)]
+    whole = found(toy, lines)["counts"]["0"]
+    assert whole["printed"] == {key: [1, 1] for key in RULES}
+    assert whole["read"]["lenient"] == [1, 1], "the runs beyond the paper's number count here"
+    assert whole["read"]["strict"] == [0, 1], "and not here"
 
 
 def line(table, row, method, rate, repetition=0, x=None, seconds=2.0):
@@ -73,7 +116,10 @@ def test_cells():
     assert b["cells"]["new"]["rate"]["mean"] is None
     assert "ours" not in b["cells"]
     assert c["absent"] == "licensed"
-    assert whole["totals"] == {"0": {"match": 0, "better": 1, "worse": 0, "missing": 1}}
+    # As printed there is no column; as read one of two figures has runs.
+    none = {"strict": [0, 2], "welch": [0, 0], "lenient": [0, 0]}
+    one = {"strict": [1, 2], "welch": [1, 1], "lenient": [1, 1]}
+    assert whole["counts"] == {"0": {"printed": none, "read": one}}
     assert whole["made"]["seconds"] == 15.0
 
 
@@ -91,14 +137,14 @@ def test_seconds_are_shown_and_not_judged():
     whole = found(table(rows, (seconds,)), [line("0-table-9", "a", "new", 1.0)])
     cell = whole["tables"][0]["rows"][0]["cells"]["new"]["seconds"]
     assert (cell["mean"], cell["paper"], cell["verdict"]) == (2.0, [9.0, None], None)
-    assert sum(whole["totals"]["0"].values()) == 0
+    assert whole["counts"]["0"]["read"] == {key: [0, 0] for key in RULES}
 
 
 def test_one_run_says_nothing_of_a_figure_without_a_deviation():
     rows = (Row("a", paper={"new": {"rate": 90.0}}),)
     whole = found(table(rows), [line("0-table-9", "a", "new", 80.0)])
     assert whole["tables"][0]["rows"][0]["cells"]["new"]["rate"]["verdict"] is None
-    assert sum(whole["totals"]["0"].values()) == 0
+    assert whole["counts"]["0"]["read"] == {"strict": [0, 1], "welch": [0, 0], "lenient": [0, 0]}
 
 
 def test_what_the_short_form_leaves_out_says_so():
@@ -158,6 +204,7 @@ def test_what_a_file_says():
     "wrong",
     [
         {"methods": [{"name": "new", "role": "best"}]},
+        {"methods": [*STATED["methods"], {"name": "mew", "role": "literal", "reads": "nwe"}]},
         {"rows": [{"name": "a", "paper": {"mew": {"rate": 1.0}}}]},
         {"rows": [{"name": "a", "skip": ["mew"]}]},
         {"rows": [{"name": "a", "paper": {"new": {"rat": 1.0}}}]},

@@ -1,0 +1,65 @@
+"""SS-ELM to the letter: equation 16, C₀/N of a row's class, C₀ and λ by the validation rows alone.
+
+`ulmus.SemiSupervisedELMClassifier` counts left-out labelled rows along with the validation rows and
+takes the smoothest of equals. Here the first of equals in the printed order of the grid is taken.
+"""
+
+import numpy as np
+
+from ulmus.features import RandomFeatures
+from ulmus.graphs import KNNGraph
+
+__all__ = ["PrintedSSELM", "printed_grid"]
+
+
+def printed_grid(H, L, codes, C, lam):
+    """β of (I + HᵀCH + λHᵀLH) β = HᵀCT for every C₀ and λ, the last λ fastest.
+
+    Parameters
+    ----------
+    H : ndarray of shape (n_samples, n_hidden)
+        Hidden rows, labelled ones first.
+    L : Laplacian
+        Of all rows.
+    codes : ndarray of shape (n_labelled,)
+        Classes of the first rows, from 0 on.
+    C, lam : list of float
+        C₀ and λ to try.
+
+    Yields
+    ------
+    beta : ndarray of shape (n_hidden, n_classes)
+        The output weights; classes are 1 for a row's own and −1 for the others.
+    """
+    few, count = H[: len(codes)], np.bincount(codes)
+    T = np.where(codes[:, None] == np.arange(len(count)), 1.0, -1.0)
+    # I + λHᵀLH = V(1 + λw)Vᵀ for every λ; what labels add has no more rows than labels.
+    w, V = np.linalg.eigh(H.T @ (L @ H))
+    P = few @ V
+    for constant in C:
+        own = constant / count[codes]
+        for weight in lam:
+            scaled = P / (1.0 + weight * np.maximum(w, 0.0))
+            alpha = np.linalg.solve(scaled @ P.T + np.diag(1.0 / own), T)
+            yield V @ (scaled.T @ alpha)
+
+
+class PrintedSSELM:
+    """Hidden layer, weights and choice as sections IV and VII of the SS-ELM paper state them."""
+
+    def __init__(self, n_hidden, graph, C, lam, random_state):
+        self.units = RandomFeatures(n_hidden, scaling=None, random_state=random_state)
+        self.graph, self.C, self.lam = KNNGraph(**graph), C, lam
+
+    def fit(self, X, codes, validation):
+        """Fit to rows X, of which the first have classes ``codes``; choose by (rows, classes)."""
+        H = self.units.fit(X).transform(X)
+        rows, truth = self.units.transform(validation[0]), validation[1]
+        grid = printed_grid(H, self.graph.laplacian(X), codes, self.C, self.lam)
+        errors = lambda beta: np.mean(np.argmax(rows @ beta, axis=1) != truth)  # noqa: E731
+        self.beta_ = min(grid, key=errors)  # the first of equals
+        return self
+
+    def predict(self, X):
+        """The class with the largest output."""
+        return np.argmax(self.units.transform(X) @ self.beta_, axis=1)
