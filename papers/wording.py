@@ -8,8 +8,8 @@ from papers.counts import cells
 
 __all__ = [
     "NOTHING", "QUICK", "READINGS", "ROLES", "RULES", "STAR", "SYMBOLS", "VERDICTS", "cited",
-    "count", "counts", "exact", "groups", "has", "hours", "letters", "missed", "number", "ours", "paragraphs", "power",
-    "run_facts", "runs", "seconds", "share", "spread", "way", "what", "why",
+    "count", "counts", "exact", "groups", "has", "hours", "letters", "missed", "number", "ours",
+    "paragraphs", "power", "run_facts", "runs", "seconds", "share", "spread", "way", "what", "why",
 ]  # fmt: skip
 
 NOTHING = "–"

@@ -31,6 +31,9 @@ def test_the_model_file_predicts_rows_of_a_table(opened, answer, tmp_path):
     assert model.predict(Table(tuple(new), new)).tolist() == ["low"] * 5 + ["high"] * 5
     assert model.target == "class"
     assert model.summary["rows_with_target"] == 4
+    # `ulmus evaluate` must be able to say that these rows were fitted.
+    assert model.known_share(model.matrix(opened.table)) == 1.0
+    assert model.known_share(model.matrix(Table(tuple(new), new))) == 0.0
 
 
 def test_onnx_says_the_same(opened, answer):

@@ -16,6 +16,7 @@ from ulmus.cli.printing import harmless
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.persistence import save
 from ulmus.tables import TableModel
+from ulmus.tables.fingerprint import copies, fingerprint, row_hashes
 from ulmus.tables.fitting import model_summary
 
 __all__ = ["labels_csv", "model_file", "onnx_file", "table_model"]
@@ -43,14 +44,15 @@ def table_model(opened: OpenedTable, answer: Answer) -> TableModel:
     """A model for new tables with the same columns, as `ulmus predict` takes it."""
     estimator = with_names(answer.model, answer.labels)
     seed: Any = estimator.random_state
+    hashes = row_hashes(opened.X)
     summary = model_summary(answer.labels.known, estimator, True, seed) | {
+        "copies": copies(hashes),
         "importances": {},
         "seconds": 0.0,
         "notes": list(opened.notes),
     }
-    return TableModel(
-        opened.encoder, opened.view, estimator, opened.target, "classification", summary
-    )
+    parts = opened.encoder, opened.view, estimator, opened.target, "classification"
+    return TableModel(*parts, summary, fingerprint(hashes))
 
 
 def model_file(opened: OpenedTable, answer: Answer) -> bytes:
