@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus.graphs import KNNGraph, laplacian
-from ulmus.hidden import Hidden, KeptRows
+from ulmus.hidden import GivenRows, Hidden
 from ulmus.methods import candidates, pool, weighing
 from ulmus.methods import own_classes as own
 from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
@@ -89,7 +89,7 @@ def clouds(n=120, seed=0):
 
 
 def hidden(H):
-    return Hidden(KeptRows(H.shape[1], H.dtype, 0.0), H)
+    return Hidden(GivenRows(H.shape[1], H.dtype, 0.0), H)
 
 
 def fitted(H, known, labels, C):
