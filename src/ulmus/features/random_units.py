@@ -1,4 +1,4 @@
-"""Additive hidden units g(aᵀx + b) with weights that are drawn, never trained.
+"""Additive hidden units g(aᵀx + b) with random weights.
 
 Draws are float64 and one row per unit, made by NumPy on the host, so that the same seed gives the
 same weights in every precision and on every device, and the first k units of a wide draw are the k
@@ -35,18 +35,18 @@ from ulmus.fitted import OnDevice
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
-# Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache
-# from the product to the last of the activation's passes.
+# Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache from the product to
+# the last pass of the activation.
 _STRIP = 128
 
 
 @dataclass(frozen=True)
 class Activation:
-    """g(z) = offset + apply(gain · z); the gain is folded into the weights.
+    """g(z) = offset + apply(gain · z); the weights are multiplied by the gain.
 
-    The offset is left to the reader of the rows. Units that hover around ½ make
-    a Gram matrix of large entries that differ little, and float32 would round
-    the differences away; without the ½, C may be ten times larger before it shows.
+    The reader of the rows adds the offset. Units with values around ½ have a Gram matrix of large
+    and similar entries, whose differences float32 would lose; without the ½, C can be ten times
+    larger before rounding shows.
     """
 
     apply: Callable[[Array], Array]
@@ -127,7 +127,7 @@ ACTIVATIONS: dict[str, Activation] = {
         onnx=lambda z: (-(z * z)).op("Exp"),
     ),
 }
-# Functions that a caller may give in place of a name, and that graphs have too.
+# Functions that a user may give in place of a name, as ONNX nodes.
 _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
     np.tanh: lambda z: z.op("Tanh"),
     np.sin: lambda z: z.op("Sin"),
@@ -142,7 +142,7 @@ _FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
 
 
 def activation(name: str | Callable[[Array], Array]) -> Activation:
-    """The activation of that name, or a caller's own function of an array."""
+    """The activation of that name, or of a user's function of an array."""
     if callable(name):
         formulas = (formula for function, formula in _FUNCTIONS.items() if function is name)
         return Activation(_checked(name), onnx=next(formulas, None))
@@ -157,7 +157,7 @@ def activation(name: str | Callable[[Array], Array]) -> Activation:
 
 @dataclass(frozen=True)
 class _checked:
-    """A caller's function, held to acting elementwise."""
+    """A user's function, checked to act elementwise."""
 
     function: Callable[[Array], Array]
 
@@ -200,7 +200,7 @@ def orthogonal_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
 
 
 def seen_columns(seed: Seed, n_rows: int, count: int, factor: np.ndarray) -> np.ndarray:
-    """√(d / count) where a unit sees a column, else 0; d columns have a factor above zero."""
+    """√(d / count) for the columns of a unit, else 0; d columns have a factor above zero."""
     d, varying = len(factor), np.flatnonzero(factor)
     if count >= len(varying):
         return np.ones((n_rows, d))
@@ -217,8 +217,8 @@ _DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogon
 class RandomLayer:
     """H = g(s(x) A + b) for one precision and device, s the inputs' scaling.
 
-    ``W`` is A above the row b, ``center`` s(0): sparse rows are scaled but not
-    centred, so their product is short of it.
+    ``W`` is A above the row b. ``center`` is subtracted from the product of sparse rows, which are
+    scaled but not centred.
     """
 
     scaling: Scaling
@@ -238,7 +238,7 @@ class RandomLayer:
 
     @property
     def offset(self) -> float:
-        """What the rows are short of."""
+        """The constant that is left out of the rows."""
         return self.activation.offset
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
@@ -246,19 +246,19 @@ class RandomLayer:
         return self.activation(self._inner(X, out))
 
     def _inner(self, X: Rows, out: Array | None = None) -> Array:
-        """What the activation is applied to."""
+        """The inputs of the activation."""
         n, d = X.shape
         if is_sparse(X):
             Z = matmul(self.scaling.sparse(X, self.dtype), self.W[:d], out)
             Z += self.W[d] - self.center
             return Z
-        # A column of ones carries the bias through the product: no extra pass over Z.
+        # A column of ones includes the bias in the product, without another pass over Z.
         S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
         self.scaling.dense(X, S[:, :d])
         return tall_product(S, self.W, out)
 
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
-        """The gradients of H coef at these rows, of NumPy; None for an activation of a caller's."""
+        """The gradients of H coef at these NumPy rows; None for a user's activation."""
         if self.activation.slope is None:
             return None
         p = self.activation.slope(self._inner(X))
@@ -285,11 +285,11 @@ class RandomFeatures(FeatureMap):
     bias : bool, default=True
         Whether the units have a bias b.
     gain : float, default=1.0
-        What a is multiplied by; a larger one makes units that bend more.
+        Factor of a; larger values make the units more nonlinear.
     columns_per_unit : int or None, default=None
-        How many columns a unit sees: its other weights are zero, and these are larger by
-        √(n_features / columns_per_unit). None is all columns. Columns that do not vary are not
-        counted. Two or three suit tables whose columns act mostly by themselves.
+        The number of columns of a unit: its other weights are zero, and these are multiplied by
+        √(n_features / columns_per_unit). None is all columns. Constant columns do not count. Two or
+        three suit tables whose columns have mostly additive effects.
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
@@ -348,13 +348,13 @@ class RandomFeatures(FeatureMap):
         self.random_state = random_state
 
     def layer(self, like: Rows, dtype: DType = None) -> RandomLayer:
-        """The fitted units as a function of rows that live where ``like`` lives."""
+        """The fitted units as a function of rows on the device of ``like``."""
         g = activation(self.activation)
         precision = self._precision(like, dtype)
         same_place(X=like, weights_=self.weights_)
         A, b = placed(self.weights_, like), placed(self.biases_, like)
         W = g.gain * namespace(A).concat([A.T, b[None, :]])
-        # Every product with sparse rows would else turn it round.
+        # Otherwise every product with sparse rows would transpose it.
         W = contiguous(W) if is_sparse(like) else W
         center = placed(self.scaling_.shift, like) @ W[:-1, :]
         scaling = self.scaling_.placed(like)
@@ -372,7 +372,7 @@ class RandomFeatures(FeatureMap):
         if self.columns_per_unit is not None:
             self.weights_ *= seen_columns(seed + 2, h, self.columns_per_unit, self.scaling_.factor)
         bias = uniform_rows if self.weights == "uniform" else normal_rows
-        # A seed of its own, so that the bias neither shifts nor is shifted by the width.
+        # With its own seed, so that weights and biases do not depend on each other's number.
         self.biases_ = bias(seed + 1, h, 1).ravel() if self.bias else np.zeros(h)
 
     def check_parameters(self) -> None:

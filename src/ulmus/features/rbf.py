@@ -26,10 +26,10 @@ from ulmus.kernels.pairs import landmarks_like, some_rows, squared_distances
 from ulmus.slopes import Slopes
 from ulmus.typing import Array, DType, Rows, Seed
 
-# The mean distance is taken over at most this many rows: its error is then far
-# below what any width is sensitive to.
+# Most rows that the mean distance is taken over: its error is then far smaller than any change of
+# the width that matters.
 _WIDTH_ROWS = 2000
-# Units this narrow answer to a neighbourhood: few other centres are as near.
+# Width of "local", relative to the mean distance: few other centres are within it.
 _LOCAL = 0.35
 
 
@@ -97,13 +97,13 @@ class RBFLayer:
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H for these rows."""
-        # A row so far away that its square overflows is near no centre.
+        # A row whose squared distance overflows is far from all centres.
         with np.errstate(over="ignore", invalid="ignore"):
             rows = self.scaling.rows(X, self.dtype)
             return self.activation(squared_distances(rows, self.centers, self.rates, out))
 
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes:
-        """The gradients of H coef at these rows, of NumPy."""
+        """The gradients of H coef at these NumPy rows."""
         assert self.activation.slope is not None
         rows = self.scaling.rows(X, self.dtype)
         slope = self.activation.slope(squared_distances(rows, self.centers, self.rates))
@@ -126,9 +126,9 @@ class RBFFeatures(FeatureMap):
         "gaussian" is exp(−‖x − a‖² / 2σ²) with one ``width`` σ for all units;
         "random_gaussian" exp(−b‖x − a‖²) and "exponential" exp(−b‖x − a‖), each
         with b ~ U(0, 1) of its own; "robust" is 1 / √(1 + b‖x − a‖²).
-        The robust node is our reading of the robust activation function
-        (RAF): its source names the property, outputs that stay away from
-        zero and a bounded pull of outliers, but not the formula.
+        The robust node is an interpretation of the robust activation function (RAF): its source
+        states the properties, outputs away from zero and a bounded influence of outliers, but not
+        the formula.
     centers : {"rows", "uniform", "normal"}, default="rows"
         Where a comes from: rows of the training data, U(−1, 1) or N(0, 1).
     width : "mean", "local" or float, default="mean"
@@ -143,7 +143,7 @@ class RBFFeatures(FeatureMap):
     centers_ : ndarray of shape (n_hidden, n_features)
         a of each unit, in scaled coordinates.
     rates_ : ndarray of shape (n_hidden,)
-        What multiplies each unit's squared distance.
+        Factor of each unit's squared distance.
     width_ : float
         σ, for the "gaussian" node.
 
@@ -186,7 +186,7 @@ class RBFFeatures(FeatureMap):
         self.random_state = random_state
 
     def layer(self, like: Rows, dtype: DType = None) -> RBFLayer:
-        """The fitted units as a function of rows that live where ``like`` lives."""
+        """The fitted units as a function of rows on the device of ``like``."""
         same_place(X=like, centers_=self.centers_)
         precision = self._precision(like, dtype)
         centers = landmarks_like(self.centers_, like, precision, self.scaling_.shift)

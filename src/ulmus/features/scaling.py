@@ -1,10 +1,9 @@
-"""Centre and scale of the inputs, learned in one pass and carried by the map.
+"""Centre and scale of the inputs, estimated in one pass and stored in the map.
 
-Columns are centred and divided by their standard deviation, or by a third of
-their farthest reach where that is more: a pixel that is almost always blank has
-a tiny deviation, and divided by it its few strokes would outweigh every other
-column. Then all rows are divided by their root mean square length, which is √d
-for ordinary standardised data. Together they cost n·d beside the map's n·d·h.
+Columns are centred and divided by their standard deviation, or by a third of their largest distance
+from the mean where that is more: a pixel that is nearly always blank has a tiny deviation, and its
+few other values would dominate all columns. Then all rows are divided by their root mean square
+length, which is √d for standardised data. That costs n·d operations; the map itself costs n·d·h.
 """
 
 import warnings
@@ -36,16 +35,16 @@ from ulmus.targets import numeric
 from ulmus.typing import Array, DType, Rows
 
 _REACH = 3.0
-# A value is far where it is so many times the range of the middle 98 % of its column away from it
-# (of few rows: of all but one at each end), as they are on this many rows. One such value in one
-# column cost up to 2.8 points of accuracy.
+# A value is an outlier at this many times the range of the middle 98 % of its column (of few rows:
+# of all but one at each end) away from that range, which is taken over a sample of this many rows.
+# One outlier in one column cost up to 2.8 points of accuracy.
 _FAR, _SAMPLE = 10.0, 2000
-# Scales are another when a column is wider or narrower by this part, or shifted by this part of it.
+# Scales differ where a column's width differs by this part, or its centre by this part of that.
 _CLOSE = 0.05
-# A column that varies by less counts as constant: the reciprocal of much less is no float64.
+# A column that varies by less is treated as constant: the reciprocal would overflow.
 _CONSTANT = 1e-304
-# How large inputs that are used as they are may be, by the bytes of a number: squares are far
-# from overflow, and in float64 their squares too.
+# Largest unscaled inputs, by the bytes of a number: their squares do not overflow, nor in float64
+# the squares of these.
 _FARTHEST = {4: 1e18, 8: 1e75}
 
 
@@ -61,10 +60,10 @@ class ColumnStatistics:
 
     @classmethod
     def of(cls, X: Rows, weight: np.ndarray | None = None) -> "ColumnStatistics":
-        """The statistics of X, block by block; a weight counts a row that many times."""
+        """The statistics of X, block by block, with sample weights."""
         total, on_host = None, is_numpy(X)
         size = block_rows(X.shape[1], 8, device=not on_host)
-        # Few rows at a time on the host: the passes over them then stay in the cache.
+        # Few rows at a time on the host, so that they stay in the cache.
         for rows, block in blocks_of(X, max(1, size // 16) if on_host else size):
             c = np.ones(rows.stop - rows.start) if weight is None else weight[rows]
             part = cls._of_sparse(block, c) if is_sparse(X) else cls._of_dense(block, c)
@@ -92,7 +91,7 @@ class ColumnStatistics:
         ends = [end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0))]
         middle, unit = _frame(*ends)
         counts, share = np.diff(X.indptr), c / c.sum()
-        # Only stored entries are visited; all others are zero, so one value stands for them.
+        # Only stored entries are read; all others are zero.
         U = X.copy()
         U.data = (X.data - np.repeat(middle, counts)) / np.repeat(unit, counts)
         stored = sp.csc_array((np.ones_like(U.data), U.indices, U.indptr), shape=U.shape)
@@ -131,7 +130,7 @@ class ColumnStatistics:
 class Scaling:
     """x ↦ (x − center) · factor, column by column.
 
-    Values beyond ``least`` and ``greatest``, where there are such, are taken for these.
+    Values are clipped to ``least`` and ``greatest``, if these are given.
     """
 
     center: Array
@@ -150,7 +149,7 @@ class Scaling:
 
     @classmethod
     def none(cls, columns: ColumnStatistics, dtype: DType) -> "Scaling":
-        """Leave the inputs as they are, if sums of their squares are far from overflow."""
+        """No scaling; refuses inputs whose squares would overflow or underflow."""
         size = np.maximum(np.abs(columns.least), np.abs(columns.greatest))
         most = _FARTHEST[itemsize(dtype)]
         _refuse(
@@ -177,8 +176,7 @@ class Scaling:
             "divide it by 10, or leave it out",
         )
         scale = np.maximum(columns.deviation, reach / _REACH)
-        # A constant column is of no use: a factor of zero takes it out exactly.
-        # Rounding of a constant's mean must not pass for variation.
+        # A constant column gets a factor of zero. Rounding of its mean is not variation.
         varies = (columns.greatest > columns.least) & (scale > _CONSTANT)
         lost = ~varies & (columns.greatest > columns.least)
         if lost.any():
@@ -193,13 +191,13 @@ class Scaling:
         return cls(columns.mean, factor / length if length > 0 else factor)
 
     def weighed(self, weights: np.ndarray | float) -> "Scaling":
-        """The same with each column times its weight."""
+        """The same with each column multiplied by its weight."""
         return replace(self, factor=self.factor * weights)
 
     def without_far_values(self, X: Array, weight: np.ndarray | None, seed: int) -> "Scaling":
-        """The scale of dense rows whose far values are drawn in; this one where there are none.
+        """The scale of dense rows with outliers clipped; this one where there are none.
 
-        One far value would else set the scale of its column, and make the others all but equal.
+        One outlier would determine the scale of its column, and make the others nearly equal.
         """
         X = cast(X, floating(X))
         ends = _ordinary_ends(X, seed)
@@ -209,7 +207,7 @@ class Scaling:
         return replace(Scaling.auto(columns), least=ends[0], greatest=ends[1])
 
     def close_to(self, other: "Scaling") -> bool:
-        """Whether both make nearly the same of the inputs, column by column."""
+        """Whether both scale every column nearly alike."""
         largest = np.maximum(self.factor, other.factor)
         wide = np.abs(self.factor - other.factor) > _CLOSE * largest
         # Scaled, a column deviates by about 1/√d from its centre.
@@ -218,14 +216,14 @@ class Scaling:
 
     @property
     def shift(self) -> np.ndarray:
-        """What rows that are only multiplied by ``factor`` still have to lose."""
+        """The centre in scaled units: what is left to subtract from rows times ``factor``."""
         return self.center * self.factor
 
     def placed(self, like: Rows) -> "Scaling":
-        """The same where ``like`` lives, so that it need not be copied there for every block."""
+        """The same on the device of ``like``, so that it is not copied for every block."""
         if is_numpy(like) or not is_numpy(self.center):
             return self
-        # Factors that float32 does not hold are used in float64.
+        # Factors beyond float32's range are used in float64.
         dtype = floating(like, None if self._ordinary else np.float64)
         parts = self.center, self.factor, self.least, self.greatest
         return Scaling(*(None if x is None else from_numpy(x, like, dtype) for x in parts))
@@ -235,7 +233,7 @@ class Scaling:
         if self.least is not None:
             X = _within(X, self.least, self.greatest)
         if is_numpy(X):
-            # Centred and scaled before any narrowing, so that a timestamp survives float32.
+            # Centred and scaled before the cast, so that timestamps keep their digits in float32.
             if X.dtype == out.dtype == np.float32 and self._ordinary:
                 np.subtract(X, self.center.astype(np.float32), out=out)
                 out *= self.factor.astype(np.float32)
@@ -248,16 +246,16 @@ class Scaling:
 
     @property
     def _ordinary(self) -> bool:
-        """Whether float32 holds every factor."""
+        """Whether every factor is within float32's range."""
         used = self.factor[self.factor > 0]
         return bool(np.all((used > 1e-30) & (used < 1e30)))
 
     def sparse(self, X: Rows, dtype: DType) -> Rows:
-        """The rows times ``factor``, still sparse; the centre is the caller's to fold in."""
+        """The rows times ``factor``, still sparse; the caller subtracts the centre."""
         return (X @ sp.diags_array(self.factor)).tocsr().astype(dtype)
 
     def rows(self, X: Rows, dtype: DType) -> Any:
-        """The scaled rows as kernels take them: sparse ones keep their zeros (`Shifted`)."""
+        """The scaled rows for kernels; sparse rows stay sparse (`Shifted`)."""
         xp = namespace(self.center)
         plain = self.least is None
         if plain and bool(xp.all((self.center == 0.0) & (self.factor == 1.0))):
@@ -270,7 +268,7 @@ class Scaling:
 
 
 def _ordinary_ends(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the greatest value of each column that are not far; None where none is far."""
+    """The least and the greatest value of each column without outliers; None without any."""
     n, xp = X.shape[0], namespace(X)
     few = X if n <= _SAMPLE else take(X, np.sort(sample_rows(seed, _SAMPLE, n)))
     ordered = np.sort(to_numpy(few).astype(float), axis=0)
@@ -289,7 +287,7 @@ def _ordinary_ends(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _within(X: Array, least: Array, greatest: Array) -> Array:
-    """X with values beyond the ends of their columns taken for these."""
+    """X with every column clipped."""
     xp, dtype = namespace(X), floating(X)
     ends = [placed(end, X) for end in (least, greatest)]
     low, high = (xp.astype(end, dtype, copy=False) for end in ends)
@@ -298,7 +296,7 @@ def _within(X: Array, least: Array, greatest: Array) -> Array:
 
 
 def check_scaling(scaling: Any) -> None:
-    """Refuse an argument that names no scaling."""
+    """Refuse an unknown scaling."""
     if scaling is not None and not (isinstance(scaling, str) and scaling == "auto"):
         raise InvalidParameterError(
             f"scaling={scaling!r} is unknown; use 'auto', or None for the inputs as they are."
@@ -306,7 +304,7 @@ def check_scaling(scaling: Any) -> None:
 
 
 def given_weights(column_weights: Any, d: int | None = None) -> np.ndarray | None:
-    """Weights that a user gave, checked against d columns; None where none are given."""
+    """The user's weights, checked to be d numbers; None where none are given."""
     if column_weights is None or isinstance(column_weights, str):
         return None
     given = np.asarray(on_host(column_weights))
@@ -324,7 +322,7 @@ def given_weights(column_weights: Any, d: int | None = None) -> np.ndarray | Non
 
 
 def _refuse(columns: np.ndarray, what: str, remedy: str) -> None:
-    """Raise where one of the columns is marked."""
+    """Raise an error about the first marked column, if there is one."""
     if columns.any():
         raise InvalidInputError(
             f"Column {int(np.argmax(columns))} of X (counted from 0) {what}; {remedy}."
@@ -332,6 +330,6 @@ def _refuse(columns: np.ndarray, what: str, remedy: str) -> None:
 
 
 def _frame(least: np.ndarray, greatest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Middle and half range: measured so, squares of 1e300 and 1e-300 are both ordinary."""
+    """Middle and half range; in these units squares of 1e300 and 1e-300 do not overflow."""
     half = greatest / 2 - least / 2
     return least / 2 + greatest / 2, np.where(half > 0, half, 1.0)
