@@ -55,7 +55,6 @@ def test_a_limit_that_comes_later_keeps_the_same_rows():
     late = Reservoir(0).add(X, Y)
     assert late.complete
     assert_same(late.limited(30), Reservoir(0, 30).add(X, Y))
-    assert_same(late.limited(30).unlimited(), Reservoir(0, 30).add(X, Y).unlimited())
     assert late.limited(200).complete
 
 

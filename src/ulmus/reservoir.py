@@ -188,10 +188,6 @@ class Reservoir:
         limit = kept._limit(self._keys)
         return kept._taken(np.flatnonzero(self._keys < limit), limit)
 
-    def unlimited(self) -> "Reservoir":
-        """The same rows, without a capacity."""
-        return replace(self, capacity=None)
-
     @property
     def _keys(self) -> np.ndarray:
         return self.draw / self.weight

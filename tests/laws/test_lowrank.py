@@ -33,14 +33,14 @@ def factor(method, rank=N, tol=0.0, X=None, gamma=0.2, **more):
 def test_new_rows_map_as_the_old_ones_do(method):
     K, found = factor(method, rank=40)
     columns = K if found.rows is None else K[:, found.rows]
-    np.testing.assert_allclose(columns @ found.W, found.F, atol=1e-10)
-    assert found.rank == found.F.shape[1] == 40
+    np.testing.assert_allclose(columns @ found.W, found.H.all(), atol=1e-10)
+    assert found.rank == found.H.all().shape[1] == 40
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_is_added_that_is_not_there_and_the_error_is_the_traces(method):
     K, found = factor(method, rank=40)
-    rest = K - found.F @ found.F.T
+    rest = K - found.H.all() @ found.H.all().T
     assert np.linalg.eigvalsh(rest)[0] > -1e-10
     assert np.isclose(found.error, np.trace(rest) / np.trace(K), rtol=1e-8)
 
@@ -48,7 +48,7 @@ def test_nothing_is_added_that_is_not_there_and_the_error_is_the_traces(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_all_the_columns_give_all_of_the_kernel(method):
     K, found = factor(method, X=rows_of(n=80), rank=80, gamma=2.0)
-    np.testing.assert_allclose(found.F @ found.F.T, K, atol=1e-5)
+    np.testing.assert_allclose(found.H.all() @ found.H.all().T, K, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -58,7 +58,7 @@ def test_tol_finds_the_rank(method, tol):
     assert found.error <= tol
     # One column fewer would not have done, but for the blocks in which a sketch grows.
     if method != "randomized":
-        short = np.trace(K) - np.sum(found.F[:, :-1] ** 2)
+        short = np.trace(K) - np.sum(found.H.all()[:, :-1] ** 2)
         assert short / np.trace(K) > tol
 
 
@@ -150,7 +150,7 @@ def test_repeated_rows_give_fewer_columns():
     for method in METHODS:
         K, found = factor(method, X=X, rank=100, gamma=1.0)
         assert found.rank == 20
-        np.testing.assert_allclose(found.F @ found.F.T, K, atol=1e-6)
+        np.testing.assert_allclose(found.H.all() @ found.H.all().T, K, atol=1e-6)
 
 
 def test_a_linear_kernel_has_no_more_columns_than_the_data():
@@ -158,7 +158,7 @@ def test_a_linear_kernel_has_no_more_columns_than_the_data():
     for method in METHODS:
         found = low_rank(KernelMatrix(Linear(), X), method, 50, 0.0, np.random.RandomState(0))
         assert found.rank == X.shape[1]
-        np.testing.assert_allclose(found.F @ found.F.T, X @ X.T, atol=1e-9)
+        np.testing.assert_allclose(found.H.all() @ found.H.all().T, X @ X.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -170,8 +170,8 @@ def test_float32_stays_sound(method, d):
     assert found.dtype == (np.float64 if d == 2 else np.float32)
     K = RBF(0.25)(X.astype(float), X.astype(float))
     columns = K if found.rows is None else K[:, found.rows]
-    assert np.abs(columns @ found.W - found.F).max() < 2e-3
-    assert np.abs(found.F @ found.F.T - K).max() < max(3 * found.error * len(X), 2e-3)
+    assert np.abs(columns @ found.W - found.H.all()).max() < 2e-3
+    assert np.abs(found.H.all() @ found.H.all().T - K).max() < max(3 * found.error * len(X), 2e-3)
 
 
 def test_the_sketch_is_algorithm_three():
@@ -179,7 +179,7 @@ def test_the_sketch_is_algorithm_three():
     omega = np.random.RandomState(0).standard_normal((N, 40))
     _, G = oracles.randomized_inverse(K, np.ones((N, 1)), 1.0, omega)
     assert found.rank == 40
-    np.testing.assert_allclose(found.F @ found.F.T, G @ G.T, atol=1e-8)
+    np.testing.assert_allclose(found.H.all() @ found.H.all().T, G @ G.T, atol=1e-8)
 
 
 def test_the_sketch_is_sharpened_by_power_steps_and_its_own_columns():
@@ -211,7 +211,7 @@ def test_a_block_of_rows_that_add_nothing_leaves_no_trace():
         K = KernelMatrix(RBF(0.2), X)
         found = low_rank(K, "nystrom", 150, 1e-9, np.random.RandomState(seed))
         assert found.rank == len(found.path) == len(found.rows) == 2
-        np.testing.assert_allclose(found.F @ found.F.T, K.all(), atol=1e-10)
+        np.testing.assert_allclose(found.H.all() @ found.H.all().T, K.all(), atol=1e-10)
 
 
 @pytest.mark.parametrize("tol", [0.3, 0.03])

@@ -383,11 +383,8 @@ class RandomFeatures(FeatureMap):
         check_number("gain", self.gain)
         if self.columns_per_unit is not None:
             check_whole("columns_per_unit", self.columns_per_unit, least=1)
-            self._check_draw()
-
-    def _check_draw(self) -> None:
-        if self.weights == "orthogonal":
-            raise InvalidParameterError(
-                "weights='orthogonal' needs units that see all columns; leave columns_per_unit "
-                "out, or use 'uniform' or 'normal'."
-            )
+            if self.weights == "orthogonal":
+                raise InvalidParameterError(
+                    "weights='orthogonal' needs units of all columns; leave columns_per_unit out, "
+                    "or use 'uniform' or 'normal'."
+                )

@@ -7,15 +7,7 @@ matrix product and one elementwise function in place. A kernel is one class, der
 """
 
 from ulmus.kernels.definition import KERNELS, Kernel, Pairwise, Precomputed, parameter
-from ulmus.kernels.functions import (
-    RBF,
-    Arcsine,
-    Cosine,
-    InfiniteRBF,
-    Linear,
-    Polynomial,
-    Sigmoid,
-)
+from ulmus.kernels.functions import RBF, Arcsine, Cosine, InfiniteRBF, Linear, Polynomial, Sigmoid
 from ulmus.kernels.laplacian import Exponential, LaplacianKernel
 
 __all__ = [

@@ -49,11 +49,6 @@ class Factor:
     dtype: DType
 
     @property
-    def F(self) -> Array:
-        """F (n × k) in one piece."""
-        return self.H.all()
-
-    @property
     def error(self) -> float:
         """The part of the trace that is missing."""
         return float(self.path[-1]) if len(self.path) else 0.0
@@ -65,12 +60,7 @@ class Factor:
 
 
 def factor_of(
-    K: KernelMatrix,
-    how: LowRank | Randomized,
-    n: int,
-    default: int,
-    rng: Rng,
-    watch: Watch = None,
+    K: KernelMatrix, how: LowRank | Randomized, n: int, default: int, rng: Rng, watch: Watch = None
 ) -> Factor:
     """K ≈ FFᵀ, with the number of columns asked for n rows; K may be of some of them.
 

@@ -50,7 +50,6 @@ class RowCache:
         self.capacity = int(max(2, min(n, budget // (8 * n))))
         self._store = np.empty((self.capacity, n))
         self._slots: OrderedDict[int, int] = OrderedDict()
-        self.made = 0
 
     def slots(self, indices: Array) -> tuple[Array, Array]:
         """The store, and where in it these rows are; no more than ``capacity`` of them."""
@@ -68,7 +67,6 @@ class RowCache:
                 places.append(self._slots.popitem(last=False)[1])
         if missing:
             self._store[places] = self._checked(np.array(missing))
-            self.made += len(missing)
             self._slots.update(zip(missing, places, strict=True))
         return self._store, np.array([self._slots[i] for i in wanted], dtype=np.intp)
 

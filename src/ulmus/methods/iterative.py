@@ -114,11 +114,7 @@ def ratio(a: Array, b: Array) -> Array:
 
 
 def conjugate_gradients(
-    apply: Operator,
-    R: Array,
-    precondition: Operator,
-    tol: float,
-    max_iter: int,
+    apply: Operator, R: Array, precondition: Operator, tol: float, max_iter: int
 ) -> Iterated:
     """Solve (I + A) β = R, with a step size for every column, until residuals are below ``tol``.
 

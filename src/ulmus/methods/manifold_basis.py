@@ -146,11 +146,6 @@ class Labelled:
     targets: Targets
     weight: Array
 
-    @property
-    def few(self) -> bool:
-        """Whether there are fewer of them than coordinates."""
-        return bool(self.rows.shape[0] < self.basis.values.shape[0])
-
     def problem(self, lam: float) -> Problem:
         """The plain ridge problem that λ leads to."""
         scales = self.basis.scales(lam)
@@ -166,7 +161,7 @@ def surface(
     A validation set is rarely larger than the labelled one. Left-out rows are as
     unbiased, so their errors are averaged in as well.
     """
-    at = _few if labelled.few else _many
+    at = _few if labelled.rows.shape[0] < labelled.basis.values.shape[0] else _many
     paths = [at(labelled, lam, Cs, validation) for lam in lams.tolist()]
     squared, rough = (
         np.concatenate([getattr(path, name) for path in paths])

@@ -312,7 +312,8 @@ class RowsSoFar:
     def with_rows(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
         """With more checked rows; sums are None where all rows are to be fitted again."""
         met, complete = self.met(y), self.kept.complete
-        kept = (self.kept.unlimited() if complete else self.kept).add(X, y, weight)
+        kept = replace(self.kept, capacity=None) if complete else self.kept
+        kept = kept.add(X, y, weight)
         again = self.sums is None or kept.grown or kept.stale
         if complete and (again or scale_moves(self.features, X, weight)):
             return replace(met, kept=kept, sums=None)
