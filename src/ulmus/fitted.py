@@ -22,6 +22,7 @@ from inspect import get_annotations
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ulmus.arguments import check_arguments
 from ulmus.backends.linalg import held_threads
@@ -110,14 +111,11 @@ def without_rows(model: Any) -> Any:
     return light
 
 
-class LightCopies:
-    """For an estimator whose copies leave out what can be computed again."""
-
-    def __getstate__(self) -> Any:
-        """The state of a copy."""
-        state: Any = super().__getstate__()
-        again = marked(type(self), Mark.AGAIN)
-        return {name: part for name, part in state.items() if name not in again}
+def light_state(estimator: Any) -> dict[str, Any]:
+    """``__getstate__`` of an estimator whose copies leave out what can be computed again."""
+    again = marked(type(estimator), Mark.AGAIN)
+    state = BaseEstimator.__getstate__(estimator)
+    return {name: part for name, part in state.items() if name not in again}
 
 
 def atomic(method: Method) -> Method:

@@ -12,7 +12,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import cast, floating, is_numpy, namespace, on_host, placed, take
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
-from ulmus.fitted import LightCopies
+from ulmus.fitted import light_state
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels import KERNELS, Kernel
 from ulmus.kernels.definition import (
@@ -40,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 CHOSEN = ("laplacian", "exponential", "rbf")
 
 
-class KernelInputs(LightCopies, BaseEstimator):
+class KernelInputs(BaseEstimator):
     """For an estimator with these parameters.
 
     Parameters
@@ -75,7 +75,7 @@ class KernelInputs(LightCopies, BaseEstimator):
 
     kernel_: Kernel
     scaling_: Scaling
-    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
+    _repr_html_inner, _repr_mimebundle_, __getstate__ = html_of, mimebundle_of, light_state
 
     @property
     def _precomputed(self: Any) -> bool:

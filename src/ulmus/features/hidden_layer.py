@@ -32,7 +32,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import RandomFeatures
 from ulmus.features.scaling import ColumnStatistics
-from ulmus.fitted import LightCopies, OnDevice, finite_outputs
+from ulmus.fitted import OnDevice, finite_outputs, light_state
 from ulmus.hidden import Hidden, UnderLayer
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Array, DType, Layer, Rows, Seed
@@ -272,7 +272,7 @@ def dense(H: Any) -> Array:
     return namespace(H).astype(H, floating(H), copy=False)
 
 
-class HiddenModel(LightCopies, BaseEstimator):
+class HiddenModel(BaseEstimator):
     """An estimator with a hidden layer, whose outputs are Hβ + b.
 
     Parameters
@@ -300,7 +300,7 @@ class HiddenModel(LightCopies, BaseEstimator):
     beta_: OnDevice[Array]
     intercept_: OnDevice[Array]
     n_hidden_: int
-    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
+    _repr_html_inner, _repr_mimebundle_, __getstate__ = html_of, mimebundle_of, light_state
 
     def _outputs(self, X: Rows) -> Array:
         """Hβ + b for new rows (n × m)."""
