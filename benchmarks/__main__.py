@@ -349,9 +349,12 @@ def run_tables(folder, rounds):
     return _cases(tables.measure(), "Shapes of numbers in tables")
 
 
-def run_tabular(folder, rounds):
+def run_tabular(folder, rounds, models=None):
     """Untuned models on tables: five splits, or one with ``--quick``."""
-    found = tabular.measure(5 if rounds > 1 else 1)
+    found = tabular.measure(5 if rounds > 1 else 1, models=models)
+    if models:
+        kept = json.loads((HERE / "results" / "tabular.json").read_text())["results"]
+        found = tabular.joined(kept, found)
     return found, tabular.ratios(found), tabular.page(found, table)
 
 
@@ -798,12 +801,14 @@ def main():
     parser.add_argument("names", nargs="*", choices=[*RUNS, []], help="which (default: all)")
     parser.add_argument("--rounds", type=int, default=3, help="best of this many (default: 3)")
     parser.add_argument("--quick", action="store_true", help="one round, or one split of the data")
+    parser.add_argument("--models", nargs="+", help="of tabular: these, beside others as kept")
     parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
     arguments = parser.parse_args()
     for name in arguments.names or RUNS:
         with tempfile.TemporaryDirectory() as folder:
             rounds = 1 if arguments.quick else arguments.rounds
-            best, ratios, page = RUNS[name](Path(folder), rounds)
+            some = {"models": arguments.models} if arguments.models and name == "tabular" else {}
+            best, ratios, page = RUNS[name](Path(folder), rounds, **some)
         if ratios:
             lines = [(what, f"{ratio:.3g}") for what, ratio in ratios.items()]
             page += "\n\n" + table("Ratios", ["what", "ratio"], lines)

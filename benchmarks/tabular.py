@@ -1,7 +1,9 @@
 """Untuned models on visible tables: what Ulmus' defaults reach beside boosting.
 
-Run by ``python -m benchmarks tabular`` (``--quick``: one split); nothing is downloaded. The data
-files come from ULMUS_DATA, the other sets from scikit-learn. A cell is a fit and a prediction in a
+Run by ``python -m benchmarks tabular`` (``--quick``: one split; ``--models``: these alone, beside
+what was kept of the others); nothing is downloaded. Models whose library is not installed are left
+out: LightGBM, XGBoost, CatBoost, RealMLP and xRFM (both in pytabkit). The data files come
+from ULMUS_DATA, the other sets from scikit-learn. A cell is a fit and a prediction in a
 process of its own, with one thread.
 
 The rules by which a kernel ELM chooses its kernel were fixed on the sets of half A and confirmed on
@@ -84,6 +86,8 @@ MODELS = {
     "LightGBM": ("lightgbm", "LGBMClassifier", "LGBMRegressor", {"verbose": -1}, False),
     "XGBoost": ("xgboost", "XGBClassifier", "XGBRegressor", {}, False),
     "CatBoost": ("catboost", "CatBoostClassifier", "CatBoostRegressor", {"verbose": 0}, False),
+    "RealMLP": ("pytabkit", "RealMLP_TD_Classifier", "RealMLP_TD_Regressor", {}, False),
+    "xRFM": ("pytabkit", "XRFM_D_Classifier", "XRFM_D_Regressor", {}, False),
     "random forest": (
         "sklearn.ensemble",
         "RandomForestClassifier",
@@ -136,12 +140,13 @@ def split(name, number):
 def installed():
     """The models whose libraries are here."""
     found = []
-    for name, (module, *_) in MODELS.items():
+    for name, (module, classifier, *_) in MODELS.items():
         try:
-            import_module(module)
+            library = import_module(module)
         except ModuleNotFoundError:
             continue
-        found.append(name)
+        if hasattr(library, classifier):  # earlier releases may lack a model
+            found.append(name)
     return found
 
 
@@ -194,6 +199,11 @@ def measure(splits, jobs=None, names=CLASSES + VALUES, models=None):
             found.setdefault(name, {}).setdefault(model, []).append(result)
             print(name, model, result, flush=True)
     return found
+
+
+def joined(kept, found):
+    """Figures that were kept, with those of some models measured again."""
+    return {name: {**cells, **found.get(name, {})} for name, cells in kept.items()}
 
 
 def means(found, figure):

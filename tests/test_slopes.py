@@ -115,6 +115,19 @@ def test_slopes_of_kernels_are_finite_differences(kernel):
         np.testing.assert_allclose(found, (G[i] ** 2).sum(axis=0), rtol=1e-6, atol=1e-12)
 
 
+def test_columns_of_two_values_have_the_slopes_of_any_others():
+    rng = np.random.default_rng(2)
+    columns = [rng.random((80, 3)) < 0.4, rng.standard_normal((80, 2)), np.ones((80, 1))]
+    A, points = (np.column_stack(columns)[part] for part in (slice(0, 70), slice(10, 80)))
+    beta, gamma = rng.standard_normal((70, 2)), 0.3
+    slopes = kernel_gradients(LaplacianKernel(gamma), A, points, beta, np.ones(6))
+    signs = np.sign(points[None] - A[:, None])  # rows × points × columns
+    K = np.exp(-gamma * np.abs(points[None] - A[:, None]).sum(axis=2))
+    G = gamma * np.einsum("rp,rpj,pm->rjm", K, signs, beta)
+    found = slopes.squares(np.ones(70))
+    np.testing.assert_allclose(found, (G**2).sum(axis=(0, 2)), rtol=1e-9)
+
+
 def test_a_row_of_zeros_has_no_direction_and_no_slope():
     A, points = np.zeros((1, 2)), np.array([[1.0, 2.0], [0.0, 0.0]])
     slopes = kernel_gradients(Cosine(), A, points, np.ones((2, 1)), np.ones(2))

@@ -14,7 +14,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import is_sparse
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.kernels import Kernel
-from ulmus.kernels.pairs import Shifted
+from ulmus.kernels.pairs import Shifted, two_valued, zeros_and_ones
 from ulmus.typing import Rows
 
 
@@ -41,7 +41,20 @@ class Slopes:
         return total * (unit * self.factor) ** 2
 
     def _of_signs(self, weight: np.ndarray) -> np.ndarray:
-        """The sums where the gradient is p · sign(z − s), one column after the other."""
+        """The sums where the gradient is p · sign(z − s)."""
+        two = two_valued(self.rows, self.points)
+        if not two.any():
+            return self._by_columns(weight)
+        total = np.empty(len(two))
+        # Written as 0 and 1, two values have sign(z − s) = z − s.
+        rows, points, _ = zeros_and_ones(self.rows[:, two], self.points[:, two])
+        total[two] = replace(self, rows=rows, points=points, q=-self.p)._of_rows(weight)
+        rest = replace(self, rows=self.rows[:, ~two], points=self.points[:, ~two])
+        total[~two] = rest._by_columns(weight)
+        return total
+
+    def _by_columns(self, weight: np.ndarray) -> np.ndarray:
+        """The same, one column after the other."""
         total = np.zeros(self.rows.shape[1])
         for columns in row_blocks(len(total), max(1, most_rows(sum(self.p.shape), 8))):
             rows, points = (_dense(part, columns).T for part in (self.rows, self.points))

@@ -27,6 +27,7 @@ def test_a_matrix_cut_into_blocks_has_the_same_factor(monkeypatch, n):
     diagonal = np.linalg.inv(kept).diagonal()
     assert_allclose(factor.inverse_diagonal(), diagonal)
     assert_allclose(np.triu(factor.factor), expected, atol=1e-10, err_msg="it can serve again")
+    assert_allclose(factor.inverse_diagonal(last=min(3, n)), diagonal[-3:])
     last = Cholesky(A, overwrite=True)
     assert_allclose(last.inverse_diagonal(overwrite=True), diagonal)
 

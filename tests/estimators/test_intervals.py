@@ -214,7 +214,7 @@ def test_several_outputs_have_an_interval_each():
 
 def test_of_many_rows_a_kernel_has_intervals_around_its_outputs(monkeypatch):
     plus = told(fitted("kernel ELM"))
-    monkeypatch.setattr(kernel_elm, "_MODELS_WITHOUT", 200)
+    monkeypatch.setattr(kernel_elm, "ALL_LEFT_OUT", 200)
     model = fitted("kernel ELM")
     ends = told(model)
     assert_allclose(ends.mean(axis=1), model.predict(X[NEW]))

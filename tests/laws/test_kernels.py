@@ -30,7 +30,13 @@ from ulmus.kernels import (
     Sigmoid,
 )
 from ulmus.kernels.kernel_matrix import GivenKernel, HiddenKernel, KernelMatrix
-from ulmus.kernels.pairs import Shifted, mean_distance, mean_square
+from ulmus.kernels.pairs import (
+    Shifted,
+    city_blocks,
+    mean_distance,
+    mean_square,
+    two_valued,
+)
 
 KERNELS = {
     "linear": Linear(),
@@ -188,6 +194,22 @@ def test_means_count_a_row_as_often_as_its_weight_says():
     assert np.isclose(mean_square(X, count), np.mean(np.sum(repeated**2, axis=1)))
     assert mean_distance(np.ones((5, 2))) == 1.0
     assert mean_square(np.zeros((5, 2))) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_city_blocks_of_columns_with_two_values_are_those_of_any_others(dtype):
+    rng = np.random.default_rng(0)
+    A = np.column_stack([rng.random((90, 10)) < 0.3, rng.standard_normal((90, 2)), np.ones(90)])
+    A = (A * rng.uniform(0.1, 3.0, 13) - 1.0).astype(dtype)
+    Z = A[:70].copy()
+    assert two_valued(A, Z).tolist() == [True] * 10 + [False] * 2 + [True]
+    naive = np.abs(A[:, None].astype(float) - Z[None]).sum(axis=2)
+    np.testing.assert_allclose(city_blocks(A, Z), naive, rtol=1e-6, atol=1e-6)
+    Z[5, 3] += 0.25  # a third value
+    assert two_valued(A, Z).sum() == 10
+    naive = np.abs(A[:, None].astype(float) - Z[None]).sum(axis=2)
+    np.testing.assert_allclose(city_blocks(A, Z), naive, rtol=1e-6, atol=1e-6)
+    assert not two_valued(A[:1], Z).any()  # of one row it would take longer to see
 
 
 def parts(matrix, K, chosen):

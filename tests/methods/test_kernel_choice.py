@@ -1,5 +1,7 @@
 """Kernels, widths and column weights by leave-one-out, without an estimator around them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,8 +10,8 @@ from numpy.testing import assert_allclose
 import oracles
 from ulmus.kernels import LaplacianKernel
 from ulmus.kernels.pairs import Shifted, weighed_columns
-from ulmus.methods import kernel_ridge
-from ulmus.methods.kernel_ridge import KernelChoice, Trial, table_of
+from ulmus.methods import kernel_choice
+from ulmus.methods.kernel_choice import KernelChoice, Trial, best_of, table_of
 from ulmus.problem import Problem
 from ulmus.targets import ValueTargets
 
@@ -72,11 +74,31 @@ def test_a_row_that_counts_twice_is_two_rows():
 
 
 def test_what_is_far_behind_on_few_rows_is_not_tried_on_all(monkeypatch):
-    monkeypatch.setattr(kernel_ridge, "_FEW_ROWS", 30)
+    monkeypatch.setattr(kernel_choice, "_FEW_ROWS", 30)
     whole = trial(T=np.sign(X[:, :1]))
     tried = KernelChoice(NAMES, True).fit(whole)
     assert {each.name for each in tried} < set(NAMES)
     assert all(len(each.rows) == 60 for each in tried)
+
+
+def test_what_is_best_on_some_rows_is_fitted_to_all(monkeypatch):
+    monkeypatch.setattr(kernel_choice, "_FEW_ROWS", 20)
+    monkeypatch.setattr(kernel_choice, "_SOME_ROWS", 40)
+    whole = trial()
+    tried = KernelChoice(NAMES, True).fit(whole)
+    few, last = [each for each in tried if len(each.rows) == 40], best_of(tried)
+    assert tried == [*few, last]
+    assert len(last.rows) == 60
+    best = best_of(few)
+    assert (last.name, last.round) == (best.name, best.round)
+    assert best.round > 0
+    # Its weights are from all rows: the gradients of those before, fitted to these.
+    weights = None
+    for each in few:
+        if each.name == best.name and each.round < best.round:
+            one = replace(whole, C=np.array([each.solution.C]))
+            weights = one.candidate(each.name, each.factor, weights).next_weights(None, 0)
+    assert_allclose(last.weights, weights, rtol=1e-6)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1.0])
@@ -101,7 +123,7 @@ def test_more_columns_than_rows_are_not_weighed():
 def test_the_table_has_a_line_for_each():
     tried = KernelChoice(NAMES, False).fit(trial())
     table = table_of(tried)
-    assert set(table) == {"kernel", "gamma", "round", "C", "squared_error"}
+    assert set(table) == {"kernel", "gamma", "round", "C", "rows", "squared_error"}
     assert len(set(map(len, table.values()))) == 1
 
 

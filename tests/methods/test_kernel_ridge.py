@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 import oracles
 from ulmus.kernels import RBF
 from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank
+from ulmus.methods import kernel_ridge
+from ulmus.methods.dual import dual_path
 from ulmus.methods.kernel_ridge import KernelRidge
 from ulmus.problem import Problem
 from ulmus.targets import ValueTargets
@@ -44,6 +46,19 @@ def test_of_several_c_the_best_left_out_error_is_taken():
     grid = np.array([0.01, 1.0, 100.0])
     solution, _ = fitted(KernelRidge(grid))
     assert grid[np.argmin(solution.path.squared_error)] == solution.C
+
+
+def test_of_many_rows_some_are_left_out(monkeypatch):
+    path = dual_path(PROBLEM, np.array([7.0])).path
+    whole, _ = fitted(KernelRidge(7.0, path=path))
+    monkeypatch.setattr(kernel_ridge, "ALL_LEFT_OUT", 39)
+    monkeypatch.setattr(kernel_ridge, "_SOME_LEFT_OUT", 12)
+    some, _ = fitted(KernelRidge(7.0, path=path))
+    assert len(whole.loo_rows) == 40
+    assert len(np.unique(some.loo_rows)) == 12
+    assert_allclose(some.loo, whole.loo[some.loo_rows], atol=1e-10)
+    assert_allclose(some.coef, whole.coef, atol=1e-10)
+    assert_allclose(some.intercept, whole.intercept, atol=1e-10)
 
 
 def test_it_is_a_value():

@@ -19,6 +19,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cache, lru_cache
 from typing import Any
 
@@ -184,14 +185,27 @@ class Cholesky:
         upper = np.triu(potri(self.factor, lower=0)[0])
         return upper + np.triu(upper, 1).T
 
-    def inverse_diagonal(self, overwrite: bool = False) -> Array:
-        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ; ``overwrite`` lets it destroy the factor."""
+    def inverse_diagonal(self, overwrite: bool = False, last: int | None = None) -> Array:
+        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ, or so many of its last entries.
+
+        Those need the last rows and columns of U alone. ``overwrite`` lets it destroy
+        the factor.
+        """
+        if last is not None and last < self.factor.shape[0]:
+            return self._last(last).inverse_diagonal(overwrite=True)
         if not self._numpy:
             return namespace(self.factor).sum(self.whiten(_eye(self.factor)) ** 2, axis=0)
         (trtri,) = get_lapack_funcs(("trtri",), (self.factor,))
         U = trtri(self.factor, lower=0, overwrite_c=overwrite)[0]
         parts = (np.triu(U[:, j : j + _BLOCK], -j) for j in range(0, len(U), _BLOCK))
         return np.sum([np.einsum("ij,ij->i", part, part) for part in parts], axis=0)
+
+    def _last(self, count: int) -> "Cholesky":
+        """The factor of what the other rows leave of the last ones."""
+        first, other = self.factor.shape[0] - count, copy(self)
+        part = self.factor[first:, first:]
+        other.factor = np.asfortranarray(part) if self._numpy else part
+        return other
 
     def least_eigenvalue(self) -> float:
         """An upper estimate of A's least eigenvalue, by a few steps of inverse iteration."""

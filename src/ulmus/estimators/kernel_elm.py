@@ -61,7 +61,7 @@ from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual
 from ulmus.methods.jackknife import effect_targets, left_out_rows
-from ulmus.methods.kernel_ridge import EXACT, KernelRidge
+from ulmus.methods.kernel_ridge import ALL_LEFT_OUT, EXACT, KernelRidge
 from ulmus.methods.ridge import ridge_grid
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns
@@ -73,14 +73,11 @@ from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
 # Up to this many rows a kernel that was chosen is used whole: with its C known it takes a Cholesky
-# factor and its inverse, 25 s of one core and 1 GB for so many rows.
+# factor, 10 s of one core and 1 GB for so many rows.
 _CHOSEN_EXACT = 10_000
 # Past that its factor has up to so many columns, as long as it has no more entries than these:
 # 800 MB in double precision.
 _MOST_COLUMNS, _MOST_ENTRIES = 3000, 1e8
-# Up to this many rows intervals are by the models without a row: their coefficients take another
-# factor of the kernel, 4 s of one core for so many rows.
-_MODELS_WITHOUT = 5000
 
 
 class KernelELM(KernelInputs, metaclass=ABCMeta):
@@ -135,7 +132,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         ``scaling_.factor`` has them in it.
     kernel_path_ : dict of ndarrays
         What was tried where the kernel was chosen: "kernel", "gamma", "round" (how often columns
-        had been weighed), "C" and the errors over left-out rows, of which there are at most 2000.
+        had been weighed), "C", "rows" and the errors over these rows, each left out. What is best
+        on some rows is tried on all, of which there are at most 2000.
     gamma_path_ : dict of ndarrays
         "gamma" and the errors at each, where gamma alone was chosen.
     loo_path_ : dict of ndarrays
@@ -293,8 +291,9 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             )
         left, n = self._left_out, len(self._left_out.weight)
         left = left.widened(weighing_factor(self, float(left.weight.sum())))
-        whole = self.method_ == "exact" and not self._precomputed and n <= _MODELS_WITHOUT
-        if not whole or is_classifier(self):
+        # Models without a row take another factor of the kernel, 4 s of one core for 5000 rows.
+        whole = self.method_ == "exact" and not self._precomputed and n == self.rank_
+        if not whole or n > ALL_LEFT_OUT or is_classifier(self):
             return Jackknife.of(self, left)
         rows = calibration_rows(n, 0, MOST_LEFT_OUT)
         weight = placed(left.weight, self.dual_coef_)

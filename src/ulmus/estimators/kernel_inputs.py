@@ -26,7 +26,7 @@ from ulmus.kernels.definition import (
 )
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.column_weights import CHOICE_ROWS
-from ulmus.methods.kernel_ridge import WIDTHS, KernelChoice, Trial, table_of
+from ulmus.methods.kernel_choice import WIDTHS, KernelChoice, Trial, best_of, table_of
 from ulmus.problem import ErrorPath, Problem
 from ulmus.slopes import Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of
@@ -172,7 +172,7 @@ def choose_kernel(model: Any, trial: Trial, seed: int) -> ErrorPath | None:
     """Give a model the best kernel and weights; the errors of every C, if that is chosen too."""
     weighs = isinstance(model.column_weights, str)
     tried = KernelChoice(model._chosen_names, weighs, seed).fit(trial)
-    best = min(tried, key=lambda each: each.score)
+    best = best_of(tried)
     model.kernel_, model.kernel_path_ = best.kernel, table_of(tried)
     model.scaling_ = model.scaling_.weighed(best.weights)
     model.column_weights_ = getattr(model, "column_weights_", 1.0) * best.weights
@@ -184,7 +184,9 @@ def choose_gamma(model: Any, trial: Trial) -> None:
     tried = [trial.candidate(model.kernel, factor) for factor in WIDTHS]
     model.kernel_ = min(tried, key=lambda each: each.score).kernel
     table = table_of(tried)
-    model.gamma_path_ = {key: table[key] for key in table if key not in ("kernel", "round", "C")}
+    model.gamma_path_ = {
+        key: table[key] for key in table if key not in ("kernel", "round", "C", "rows")
+    }
 
 
 def weighing_factor(model: Any, total: float) -> float:

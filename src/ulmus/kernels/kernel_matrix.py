@@ -31,6 +31,8 @@ from ulmus.typing import Array, DType, Layer, Rows
 # Entries this small relative to the diagonal are set to zero: they change no digit of a solution.
 # In a factorisation their products become subnormal numbers, which makes it twenty times as slow.
 _LOST = 1e-20
+# Rows of the panels that a whole K is made of on the host: of few, little is made twice.
+_PANEL = 512
 # Default tolerance without a rank, as a fraction of the trace.
 DEFAULT_TOL = 1e-7
 NAMES = ("rpcholesky", "nystrom", "randomized", "eig")
@@ -65,7 +67,7 @@ class KernelMatrix:
         """k(xᵢ, xᵢ) in float64."""
         return doubles(self.kernel.diagonal(self.X))
 
-    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
+    def block(self, part: slice | np.ndarray, chosen: slice | np.ndarray) -> Array:
         """K[part, chosen], as a new array."""
         return self.kernel(some_rows(self.X, part), some_rows(self.X, chosen))
 
@@ -97,10 +99,14 @@ class KernelMatrix:
         K = np.empty((n, n), order="F") if host else zeros((n, n), self.array)
         # Relative to both diagonal entries, because rows may differ much in length.
         lost = np.sqrt(_LOST * np.abs(self.diagonal())) if host else None
-        for part, block in self.rows():
+        for part in row_blocks(n, min(self._size, _PANEL) if host else self._size):
+            # K is symmetric: each pair is taken once.
+            rest = slice(part.start, n)
+            block = doubles(self.block(part, rest))
             if lost is not None:
-                block = np.where(np.abs(block) < lost[part, None] * lost, 0.0, block)
-            K[:, part] = doubles(block).T  # K is symmetric
+                block = np.where(np.abs(block) < lost[part, None] * lost[rest], 0.0, block)
+            K[rest, part] = block.T
+            K[part, rest] = block
         return K
 
     def times(self, V: Array) -> Array:
@@ -121,7 +127,7 @@ class GivenKernel(KernelMatrix):
     def __init__(self, K: Array) -> None:
         super().__init__(Precomputed(), K)
 
-    def block(self, part: slice | np.ndarray, chosen: np.ndarray) -> Array:
+    def block(self, part: slice | np.ndarray, chosen: slice | np.ndarray) -> Array:
         return contiguous(take(take(self.X, part), chosen, axis=1))
 
     def rows(self) -> Iterator[tuple[slice, Array]]:

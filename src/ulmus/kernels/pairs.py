@@ -25,6 +25,8 @@ from ulmus.backends.namespace import (
 from ulmus.hidden import row_blocks
 from ulmus.typing import Array, DType, Rows
 
+# From so many columns of two values on they are taken apart: dummies of categories, mostly.
+_FEW_COLUMNS = 8
 # Rows at a time where a pair needs more memory than one number.
 FEW_ROWS = 64
 # Rounding of an expanded square, relative to the squares that it is the difference of.
@@ -171,6 +173,9 @@ def city_blocks(X: Rows, Z: Rows) -> Array:
     """‖x − z‖₁ for every pair."""
     X, Z = _unshifted(X), _unshifted(Z)
     if is_numpy(X):
+        two = two_valued(X, Z)
+        if np.count_nonzero(two) >= _FEW_COLUMNS:
+            return _two_valued_blocks(X, Z, two).astype(X.dtype, copy=False)
         X, Z = _short_indices(X), _short_indices(Z)
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
     xp = namespace(X)
@@ -179,6 +184,46 @@ def city_blocks(X: Rows, Z: Rows) -> Array:
         for rows in row_blocks(X.shape[0], FEW_ROWS)
     ]
     return xp.concat(parts)
+
+
+def two_valued(X: Rows, Z: Rows) -> np.ndarray:
+    """Which columns have at most two values, the same ones in both; none where that is no gain."""
+    few = np.zeros(X.shape[1], bool)
+    dense = not any(isinstance(rows, Shifted) or is_sparse(rows) for rows in (X, Z))
+    if not dense or min(X.shape[0], Z.shape[0]) < FEW_ROWS:
+        return few
+    low, high = _ends(X, Z)
+    some = np.arange(len(few))
+    for rows in (X[:FEW_ROWS], X, Z):  # few rows first: most columns of numbers end there
+        part = rows[:, some]
+        some = some[((part == low[some]) | (part == high[some])).all(axis=0)]
+    few[some] = True
+    return few
+
+
+def zeros_and_ones(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns of two values written as 0 and 1, and how far these are apart."""
+    low, high = _ends(X, Z)
+    return (low < X).astype(float), (low < Z).astype(float), high.astype(float) - low
+
+
+def _two_valued_blocks(X: np.ndarray, Z: np.ndarray, two: np.ndarray) -> np.ndarray:
+    """‖x − z‖₁ where many columns have two values: for those products are enough.
+
+    With a column's values written as 0 and 1, |x − z| is their distance times x + z − 2xz.
+    """
+    ones, others, gap = zeros_and_ones(X[:, two], Z[:, two])
+    D = (ones @ gap)[:, None] + (others @ gap) - 2.0 * matmul(ones * gap, others.T)
+    # Equal rows are at no distance but for rounding.
+    np.maximum(D, 0.0, out=D)
+    if not two.all():
+        D += manhattan_distances(X[:, ~two], Z[:, ~two])
+    return D
+
+
+def _ends(X: np.ndarray, Z: np.ndarray) -> list[np.ndarray]:
+    """The least and the greatest value of each column."""
+    return [end([end(X, axis=0), end(Z, axis=0)], axis=0) for end in (np.min, np.max)]
 
 
 def _about_mean(X: Rows, Z: Rows) -> tuple[Rows, Rows]:

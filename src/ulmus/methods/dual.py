@@ -185,8 +185,8 @@ def row_space(problem: Problem) -> RowSpace:
     return HiddenRows(*rows)
 
 
-def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
-    """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once.
+def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None) -> Solution:
+    """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once, or so many of the last ones.
 
     ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
     """
@@ -203,7 +203,10 @@ def dual(problem: Problem, C: float, asked: bool = True) -> Solution:
     if problem.reweighs:
         residual = _all_reweighted(rows, problem, _factored(K, rows.S), C)
     else:
-        residual = rows.left_out(alpha, factor.inverse_diagonal(overwrite=True), 1.0 / C, lift)
+        n = alpha.shape[0]
+        own = slice(0 if last is None else max(0, n - last), n)
+        diagonal = factor.inverse_diagonal(overwrite=True, last=last)
+        residual = rows.left_out(alpha[own, :], diagonal, 1.0 / C, lift, own)
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
 
@@ -365,6 +368,8 @@ def _solution(
     residual: Array,
     path: ErrorPath | None = None,
 ) -> Solution:
-    every = np.arange(residual.shape[0])
+    n = rows.T.shape[0]
+    first = n - residual.shape[0]
     intercept = rows.level - rows.mean @ coef
-    return Solution(coef, intercept, C, method, every, rows.T - residual, path)
+    left_out = rows.T[first:, :] - residual
+    return Solution(coef, intercept, C, method, np.arange(first, n), left_out, path)

@@ -20,7 +20,9 @@ from ulmus.estimators.regressor import ELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
+from ulmus.hidden import sample_rows
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
+from ulmus.methods.column_weights import CHOICE_ROWS
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
 from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
@@ -34,7 +36,7 @@ _GRAPH_ROWS = 50_000
 _FEWEST_ROWS = 4
 # With so many labelled rows the others are left out.
 _ENOUGH = 10_000
-# Up to so many rows a kernel is tried: it takes half a minute of one core to choose and to fit.
+# Up to so many rows a kernel is tried: it takes up to a minute of one core to choose and to fit.
 _KERNEL_ROWS = 50_000
 _KERNELS = {LaplacianKernel: "Laplacian", Exponential: "exponential", RBF: "Gaussian"}
 # Of the columns that matter so many are told.
@@ -331,28 +333,28 @@ def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None)
     without a target, which the columns' ranges are taken from.
     """
     view = ClippedColumns().fit(X if seen is None else seen)
-    Z = view.transform(X)
-    settings.watch("random units")
-    units = _fitted(settings, Z, y)
-    if X.shape[0] > _KERNEL_ROWS:
-        return view, units
+    Z, n = view.transform(X), X.shape[0]
+    if n > _KERNEL_ROWS:
+        settings.watch("random units")
+        return view, _fitted(settings, Z, y)
     settings.watch("a kernel")
     kernel = _fitted(settings, Z, y, kernel=True)
-    return view, kernel if _better(kernel, units) else units
+    settings.watch("random units")
+    # Where a kernel was judged by a sample of the rows, units are compared with it on as many.
+    sampled = n > CHOICE_ROWS and kernel.method_ == "exact"
+    some = np.sort(sample_rows(settings.seed, CHOICE_ROWS, n)) if sampled else np.arange(n)
+    if settings.classify and len(np.unique(y[some])) < len(np.unique(y)):
+        return view, kernel  # errors over fewer classes are others
+    units = _fitted(settings, Z[some], y[some])
+    if _error(kernel) < _BETTER * _error(units):
+        return view, kernel
+    return view, _fitted(settings, Z, y) if sampled else units
 
 
-def _better(other: Any, first: Any) -> bool:
-    """Whether the other has less error over left-out rows than the first, by a hundredth of it.
-
-    It is the squared error, which varies less from sample to sample than how many are right. Where
-    C was chosen on some of the rows, `loo_score_` alone is over all.
-    """
-    if first.selection_ == other.selection_ == "loo":
-        paths = (each.loo_path_ | {"best": each.C_} for each in (other, first))
-        ours, its = (path["squared_error"][path["C"] == path["best"]][0] for path in paths)
-    else:
-        ours, its = (1.0 - each.loo_score_ for each in (other, first))
-    return bool(ours < _BETTER * its)
+def _error(model: Any) -> float:
+    """The squared error over left-out rows, which varies less than how many of them are right."""
+    path = model.loo_path_
+    return float(path["squared_error"][path["C"] == model.C_][0])
 
 
 def _fitted(settings: Settings, Z: Rows, y: np.ndarray, kernel: bool = False) -> Any:
