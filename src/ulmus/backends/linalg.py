@@ -10,8 +10,7 @@ accumulation in place.
 BLAS starts a thread for every CPU of the machine. Where a container's quota or the process's
 affinity allows fewer, its threads wait for each other: a table of 1316 rows took 356 s in place of
 13 s. So for the length of a fit or a prediction no library has more threads than there are such
-CPUs. A limit that is lower already, by an environment variable, ``threadpool_limits`` or joblib, is
-left as it is.
+CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib, stays.
 """
 
 import os
@@ -19,7 +18,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from functools import cache, lru_cache
 from typing import Any
 
@@ -85,9 +83,7 @@ def tall_product(A: Rows, B: Array, out: Array | None = None) -> Array:
     On a device it is the transposed view of (A B)ᵀ: sums over rows then run along its memory, as
     a GPU's matrix units need it.
     """
-    if is_numpy(A):
-        return matmul(A, B, out)
-    return (B.T @ A.T).T
+    return matmul(A, B, out) if is_numpy(A) else (B.T @ A.T).T
 
 
 def subtract_product(C: Array, A: Array, B: Array) -> None:
@@ -186,26 +182,15 @@ class Cholesky:
         return upper + np.triu(upper, 1).T
 
     def inverse_diagonal(self, overwrite: bool = False, last: int | None = None) -> Array:
-        """The diagonal of A⁻¹ = U⁻¹U⁻ᵀ, or so many of its last entries.
-
-        Those need the last rows and columns of U alone. ``overwrite`` lets it destroy
-        the factor.
-        """
-        if last is not None and last < self.factor.shape[0]:
-            return self._last(last).inverse_diagonal(overwrite=True)
+        """The diagonal of A⁻¹, or its ``last`` entries; ``overwrite`` destroys U."""
+        # A⁻¹ = U⁻¹U⁻ᵀ, so the last rows of U are enough for its last entries.
+        part = self.factor if last is None else self.factor[-last:, -last:]
         if not self._numpy:
-            return namespace(self.factor).sum(self.whiten(_eye(self.factor)) ** 2, axis=0)
-        (trtri,) = get_lapack_funcs(("trtri",), (self.factor,))
-        U = trtri(self.factor, lower=0, overwrite_c=overwrite)[0]
+            return namespace(part).sum(lower_inverse(part) ** 2, axis=0)
+        (trtri,) = get_lapack_funcs(("trtri",), (part,))
+        U = trtri(part, lower=0, overwrite_c=overwrite)[0]
         parts = (np.triu(U[:, j : j + _BLOCK], -j) for j in range(0, len(U), _BLOCK))
         return np.sum([np.einsum("ij,ij->i", part, part) for part in parts], axis=0)
-
-    def _last(self, count: int) -> "Cholesky":
-        """The factor of what the other rows leave of the last ones."""
-        first, other = self.factor.shape[0] - count, copy(self)
-        part = self.factor[first:, first:]
-        other.factor = np.asfortranarray(part) if self._numpy else part
-        return other
 
     def least_eigenvalue(self) -> float:
         """An upper estimate of A's least eigenvalue, by a few steps of inverse iteration."""
