@@ -27,7 +27,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from benchmarks import rank_plot
 from ulmus.machine import peak_megabytes
 
 CLASSES = (
@@ -279,6 +278,8 @@ def page(found, table):
 
 def picture(found, path):
     """The mean ranks over all sets as a critical-difference plot."""
+    from benchmarks import rank_plot  # the only part that needs matplotlib
+
     rank_plot.draw(ranks(means(found, "score")), len(found), path)
 
 

@@ -190,8 +190,7 @@ def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None
 
     ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
     """
-    rows = row_space(problem)
-    K, lift = rows.kernel()
+    K, lift = (rows := row_space(problem)).kernel()
     factor = sound_factor(K, C, overwrite=not problem.reweighs)
     if factor is None:
         # 1/C is below K's rounding; the eigenbasis raises it to that.
@@ -203,9 +202,8 @@ def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None
     if problem.reweighs:
         residual = _all_reweighted(rows, problem, _factored(K, rows.S), C)
     else:
-        n = alpha.shape[0]
-        own = slice(0 if last is None else max(0, n - last), n)
         diagonal = factor.inverse_diagonal(overwrite=True, last=last)
+        own = slice(alpha.shape[0] - diagonal.shape[0], alpha.shape[0])
         residual = rows.left_out(alpha[own, :], diagonal, 1.0 / C, lift, own)
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
@@ -368,8 +366,6 @@ def _solution(
     residual: Array,
     path: ErrorPath | None = None,
 ) -> Solution:
-    n = rows.T.shape[0]
-    first = n - residual.shape[0]
-    intercept = rows.level - rows.mean @ coef
-    left_out = rows.T[first:, :] - residual
-    return Solution(coef, intercept, C, method, np.arange(first, n), left_out, path)
+    n, intercept = rows.T.shape[0], rows.level - rows.mean @ coef
+    own = np.arange(n - residual.shape[0], n)
+    return Solution(coef, intercept, C, method, own, take(rows.T, own) - residual, path)
