@@ -160,3 +160,19 @@ def test_rows_in_single_precision_are_fitted_as_those_in_double_precision():
     np.testing.assert_allclose(narrow.predict(X), wide.predict(X.astype(float)), atol=1e-3)
     asked = ELMRegressor(C=1.0, dtype="float32", random_state=0).fit(X, y)
     assert asked.predict(X).dtype == np.float32
+
+
+def test_one_far_value_costs_the_default_layer_little(tmp_path):
+    A, b = make_friedman1(600, noise=0.3, random_state=0)
+    far = A.copy()
+    far[4, 0], far[9, 3] = 100.0, -1e6
+    plain, model = (ELMRegressor(random_state=0).fit(rows[:300], b[:300]) for rows in (A, far))
+    assert model.score(A[300:], b[300:]) > plain.score(A[300:], b[300:]) - 0.01
+    assert model.feature_importances_[:5].sum() > 0.9
+    ulmus.save(model, tmp_path / "model")
+    assert_array_equal(ulmus.load(tmp_path / "model").predict(50.0 * A), model.predict(50.0 * A))
+    # Far values beyond the rows that units are drawn from count as well.
+    many = np.repeat(A, 5, axis=0)
+    many[17, 0] = 1e5
+    stream = ELMRegressor(random_state=0, n_hidden=100).fit(many, np.repeat(b, 5))
+    assert stream.score(A, b) > 0.9

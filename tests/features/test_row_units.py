@@ -114,3 +114,32 @@ def test_rows_of_every_kind_give_finite_units(rows):
     H = RowFeatures(10, random_state=0).fit_transform(rows)
     assert np.isfinite(H).all()
     assert_array_equal(H.shape, (len(rows), 10))
+
+
+def with_far_values():
+    far = X.copy()
+    far[4, 0], far[7, 1] = 1e4, -1e5
+    return far
+
+
+def test_one_far_value_does_not_set_the_scale_of_its_column():
+    phi, plain = (RowFeatures(20, random_state=0).fit(rows) for rows in (with_far_values(), X))
+    assert_allclose(phi.scaling_.factor, plain.scaling_.factor, rtol=0.2)
+    assert plain.scaling_.least is None
+    row = X[:1].copy()
+    row[0, 0] = phi.scaling_.greatest[0]
+    expected = phi.transform(row)
+    row[0, 0] = 1e9
+    assert_allclose(phi.transform(row), expected)
+    row[0, 2] = 5.0 * X[:, 2].max()  # a column without far values goes on
+    assert np.abs(phi.transform(row) - expected).max() > 1e-3
+
+
+def test_far_values_are_forgotten_by_another_fit_and_kept_by_more_rows():
+    phi = RowFeatures(20, random_state=0).fit(with_far_values())
+    before = phi.scaling_
+    phi.partial_fit(with_far_values())
+    assert_array_equal(phi.scaling_.greatest, before.greatest)
+    assert_allclose(phi.scaling_.factor, before.factor, rtol=1e-9)
+    assert not phi.moves(with_far_values())
+    assert phi.fit(X).scaling_.least is None

@@ -68,6 +68,8 @@ def _squares(model: Any, X: Rows, weight: np.ndarray) -> np.ndarray:
             "with an activation given by name, RBFFeatures, and all kernels given by name but "
             "'precomputed' do."
         )
+    scaling = vars(model).get("scaling_", getattr(vars(model).get("features_"), "scaling_", None))
+    X = X if scaling is None else scaling.within(X)
     unit, total = ColumnStatistics.of(X, weight).deviation, np.zeros(X.shape[1])
     # Only the shares count, so β may be brought to a size whose square is a number.
     coef = one.coef / (np.abs(one.coef).max() or 1.0)

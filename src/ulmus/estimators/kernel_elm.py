@@ -37,7 +37,7 @@ from ulmus.estimators.kernel_inputs import (
 )
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import InvalidParameterError, RowsGoneError
-from ulmus.features.scaling import ColumnStatistics, given_weights
+from ulmus.features.scaling import ColumnStatistics, Scaling, given_weights
 from ulmus.fitted import (
     ForUpdate,
     MadeAgain,
@@ -231,8 +231,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         rng = check_random_state(self.random_state)
         seed = rng.randint(2**31 - 2)
         if self._chosen_names and self.scaling == "auto" and not is_sparse(X):
-            scaling = self.scaling_.without_far_values(X, count, seed)
-            if scaling is not self.scaling_:
+            scaling, _ = Scaling.robust(X, ColumnStatistics.of(X, count), count, seed)
+            if scaling.least is not None:
                 self.scaling_ = scaling.weighed(getattr(self, "column_weights_", 1.0))
         rows, path = self._scaled(X, floating(X, self.dtype)), None
         self._kept = None if self._precomputed else some_kept(X, count)

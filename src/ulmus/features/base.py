@@ -121,7 +121,7 @@ class FeatureMap(
 
         Centres are drawn from all rows alike, whatever they weigh.
         """
-        columns = ColumnStatistics.of(X, weight)
+        columns = self._statistics(X, weight) if more else ColumnStatistics.of(X, weight)
         if more and self._columns is not None:
             columns = self._columns.merge(columns)
         return self.settle(X, columns, weight, draw=not more)
@@ -158,8 +158,12 @@ class FeatureMap(
         """Whether the inputs' scale would be another if these rows had been learned too."""
         if self._columns is None:
             return False
-        columns = self._columns.merge(ColumnStatistics.of(X, weight))
+        columns = self._columns.merge(self._statistics(X, weight))
         return not self._scale(X, columns).close_to(self.scaling_)
+
+    def _statistics(self, X: Rows, weight: np.ndarray | None) -> ColumnStatistics:
+        """Of rows as they are taken: far values count as the ends of their columns."""
+        return ColumnStatistics.of(self.scaling_.within(X), weight)
 
     @by_blocks
     def transform(self, X: Rows) -> Any:

@@ -5,7 +5,7 @@ weight two is drawn as two rows are, their order does not matter, and rounding m
 """
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
+from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import ACTIVATIONS, Activation, RandomLayer, normal_rows
@@ -34,6 +35,8 @@ from ulmus.typing import Array, DType, Rows, Seed
 
 # Units are drawn from at most this many rows, or as many as there are units.
 MOST_ROWS = 2000
+# Which rows show what is far, where there are more than enough.
+_SEED = 0
 # How far units reach: z of a unit between rows has this deviation, and one around a row falls to
 # exp(−½) at the mean distance.
 _GAIN, _RATE = 0.5, 0.5
@@ -220,6 +223,27 @@ class RowFeatures(FeatureMap):
         other._drawn(X, weight)
         return other
 
+    def settle(
+        self,
+        X: Rows,
+        columns: ColumnStatistics,
+        weight: np.ndarray | None = None,
+        draw: bool = True,
+    ) -> Self:
+        """As every map does, with far values drawn in, where units are drawn from dense rows."""
+        if not draw:
+            ends = {"least": self.scaling_.least, "greatest": self.scaling_.greatest}
+            super().settle(X, columns, weight, draw)
+            self.scaling_ = replace(self.scaling_, **ends)
+            return self
+        if not self._rescales or is_sparse(X) or isinstance(X, BlockRows):
+            return super().settle(X, columns, weight)
+        scaling, columns = Scaling.robust(X, columns, weight, _SEED)
+        super().settle(X, columns, weight, draw=False)
+        self.scaling_ = scaling.weighed(self._weights(X.shape[1]))
+        self._drawn(X, weight)
+        return self
+
     def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
         return super()._scale(X, columns).weighed(self._weights(X.shape[1]))
 
@@ -234,7 +258,7 @@ class RowFeatures(FeatureMap):
         some = map_rows(seed, n, h)
         if some is not None:
             X, weight = take(X, some), None if weight is None else weight[some]
-        rows = on_host(X)
+        rows = self.scaling_.within(on_host(X))
         rows = rows.astype(float) if is_sparse(rows) else np.asarray(rows, dtype=float)
         scaled, weights = self.scaling_.rows(rows, np.dtype(float)), self._weights(d)
         # Rows are drawn by their place before columns are weighed, so that weights change no draw.

@@ -43,6 +43,7 @@ _FAR, _SAMPLE = 10.0, 2000
 _CLOSE = 0.05
 # A column that varies by less is treated as constant: the reciprocal would overflow.
 _CONSTANT = 1e-304
+_SINGLE = float(np.finfo(np.float32).max)
 # Largest unscaled inputs, by the bytes of a number: their squares do not overflow, nor in float64
 # the squares of these.
 _FARTHEST = {4: 1e18, 8: 1e75}
@@ -194,17 +195,23 @@ class Scaling:
         """The same with each column multiplied by its weight."""
         return replace(self, factor=self.factor * weights)
 
-    def without_far_values(self, X: Array, weight: np.ndarray | None, seed: int) -> "Scaling":
-        """The scale of dense rows with outliers clipped; this one where there are none.
+    @classmethod
+    def robust(
+        cls, X: Array, columns: ColumnStatistics, weight: np.ndarray | None, seed: int
+    ) -> tuple["Scaling", ColumnStatistics]:
+        """The scale of dense rows with outliers clipped, and the statistics it is from.
 
-        One outlier would determine the scale of its column, and make the others nearly equal.
+        ``columns`` are the statistics of all rows, of which X may be some.
         """
-        X = cast(X, floating(X))
-        ends = _ordinary_ends(X, seed)
+        ends = _ordinary_ends(X, columns, seed)
         if ends is None:
-            return self
-        columns = ColumnStatistics.of(_within(X, *ends), weight)
-        return replace(Scaling.auto(columns), least=ends[0], greatest=ends[1])
+            return cls.auto(columns), columns
+        columns = _statistics_within(columns, X, weight, ends)
+        return replace(cls.auto(columns), least=ends[0], greatest=ends[1]), columns
+
+    def within(self, X: Rows) -> Rows:
+        """Dense rows with values beyond the ends taken for these; sparse rows as they are."""
+        return X if self.least is None or is_sparse(X) else _within(X, self.least, self.greatest)
 
     def close_to(self, other: "Scaling") -> bool:
         """Whether both scale every column nearly alike."""
@@ -230,8 +237,7 @@ class Scaling:
 
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
-        if self.least is not None:
-            X = _within(X, self.least, self.greatest)
+        X = self.within(X)
         if is_numpy(X):
             # Centred and scaled before the cast, so that timestamps keep their digits in float32.
             if X.dtype == out.dtype == np.float32 and self._ordinary:
@@ -267,23 +273,50 @@ class Scaling:
         return rows
 
 
-def _ordinary_ends(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The least and the greatest value of each column without outliers; None without any."""
-    n, xp = X.shape[0], namespace(X)
+def _ordinary_ends(
+    X: Array, columns: ColumnStatistics, seed: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The least and the greatest value of each column without outliers; None without any.
+
+    ``columns`` are the statistics of all rows, of which X may be some.
+    """
+    n = X.shape[0]
     few = X if n <= _SAMPLE else take(X, np.sort(sample_rows(seed, _SAMPLE, n)))
     ordered = np.sort(to_numpy(few).astype(float), axis=0)
     beyond = min(-(-len(ordered) // 100), (len(ordered) - 1) // 2)
     low, high = ordered[beyond], ordered[-1 - beyond]
     room = np.where(high > low, _FAR * (high - low), np.inf)
-    inner = from_numpy(low - room, X, X.dtype) <= X, from_numpy(high + room, X, X.dtype) >= X
-    if bool(xp.all(inner[0])) and bool(xp.all(inner[1])):
+    far = (columns.least < low - room) | (columns.greatest > high + room)
+    if not far.any():
         return None
-    ends = (
-        xp.min(xp.where(inner[0], X, xp.max(X, axis=0)), axis=0),
-        xp.max(xp.where(inner[1], X, xp.min(X, axis=0)), axis=0),
+    inner = (ordered >= low - room) & (ordered <= high + room)
+    least = np.min(np.where(inner, ordered, np.inf), axis=0)
+    greatest = np.max(np.where(inner, ordered, -np.inf), axis=0)
+    # Other columns end so far out that ordinary new rows stay as they are.
+    most = np.maximum(_SINGLE, np.maximum(-columns.least, columns.greatest))
+    with np.errstate(over="ignore"):
+        margin = _FAR * (columns.greatest - columns.least)
+        ends = (
+            np.maximum(columns.least - margin, -most),
+            np.minimum(columns.greatest + margin, most),
+        )
+    return np.where(far, least, ends[0]), np.where(far, greatest, ends[1])
+
+
+def _statistics_within(
+    columns: ColumnStatistics, X: Array, weight: np.ndarray | None, ends: tuple[Any, Any]
+) -> ColumnStatistics:
+    """The statistics of all rows, in columns with ends those of the rows X within them.
+
+    One far value would else set the scale of its column, and make the others all but equal.
+    """
+    own = ColumnStatistics.of(_within(X, *ends), weight)
+    far = (columns.least < ends[0]) | (columns.greatest > ends[1])
+    names = "mean", "deviation", "least", "greatest"
+    return replace(
+        columns,
+        **{name: np.where(far, getattr(own, name), getattr(columns, name)) for name in names},
     )
-    least, greatest = (to_numpy(end).astype(float) for end in ends)
-    return least, greatest
 
 
 def _within(X: Array, least: Array, greatest: Array) -> Array:
