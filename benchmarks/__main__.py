@@ -42,6 +42,7 @@ from benchmarks import (
     tables,
     tabular,
     units,
+    unlabelled,
 )
 from benchmarks.measure import machine, race
 
@@ -368,6 +369,12 @@ def run_messy(folder, rounds):
     """`fit_table` beside boosting: three splits, or one with ``--quick``."""
     found = messy.measure(3 if rounds > 1 else 1)
     return found, messy.ratios(found), messy.page(found, table)
+
+
+def run_unlabelled(folder, rounds):
+    """Clusterers beside each other: ten seeds, or two with ``--quick``."""
+    found = unlabelled.measure(10 if rounds > 1 else 2)
+    return found, unlabelled.ratios(found), unlabelled.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -789,6 +796,7 @@ RUNS = {
     "tabular": run_tabular,
     "messy": run_messy,
     "coverage": run_coverage,
+    "unlabelled": run_unlabelled,
 }
 
 

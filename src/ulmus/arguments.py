@@ -146,7 +146,8 @@ def listed(cells: Iterable[str]) -> str:
     return ", ".join(found[:_FEW]) + more
 
 
-def _flag(name: str, value: Any) -> None:
+def check_flag(name: str, value: Any) -> None:
+    """Refuse an argument that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidParameterError(f"{name}={value!r} must be True or False.")
 
@@ -178,7 +179,7 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     # Random starts of k-means.
     "n_init": partial(check_whole, least=1, most=10_000),
     **dict.fromkeys(
-        ("bias", "fit_intercept", "normalized", "project", "row_normalize", "warm_start"), _flag
+        ("bias", "fit_intercept", "normalized", "mutual", "project", "warm_start"), check_flag
     ),
 }
 

@@ -14,29 +14,28 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import VALID_METRICS
 
-from ulmus.arguments import check_arguments, check_known, check_number, check_whole
+from ulmus.arguments import check_arguments, check_known, check_whole
 from ulmus.backends.linalg import held_threads, sparse_operator
 from ulmus.backends.namespace import is_away, is_numpy, is_sparse, on_host
 from ulmus.backends.neighbors import (
     approximate_neighbors,
     exact_neighbors,
     joined_copies,
+    leading_components,
     paired_neighbors,
     searched_neighbors,
 )
+from ulmus.edges import affinity_of, check_edges, nearest_edges
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed
 from ulmus.validation import check_square, plain_rows, sound
 
-__all__ = ["KNNGraph", "Laplacian", "affinity_of", "as_laplacian", "laplacian"]
+__all__ = ["KNNGraph", "Laplacian", "affinity_of", "all_laplacians", "as_laplacian", "laplacian"]
 
 _LOG = logging.getLogger(__name__)
 # Most rows for which an exact search is faster than building an index: by scikit-learn, and by
 # products of blocks.
 _EXACT_ROWS, _PRODUCT_ROWS = 20_000, 100_000
-# Width of "local" as a part of the distance to the last neighbour. Of 1/√2, ½, 0.35, ¼ and 0.17 it
-# had the least error with spread labels (`python -m benchmarks hundred`).
-_LOCAL = 0.25
 # Largest power of a Laplacian: each power is a product.
 _HIGHEST = 100
 # Most rows of a group for which all pairwise distances are computed.
@@ -122,7 +121,7 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
 class KNNGraph(BaseEstimator):
     """The graph that joins each row to its nearest neighbours.
 
-    Two rows are joined if either is among the other's neighbours.
+    Two rows are joined if either is among the other's neighbours, or both where it is ``mutual``.
 
     Parameters
     ----------
@@ -136,6 +135,12 @@ class KNNGraph(BaseEstimator):
         the density of the rows; where tᵢ is zero, tⱼ.
     metric : str or callable, default="euclidean"
         Any of scikit-learn's distances; pynndescent has most of them too.
+    mutual : bool, default=False
+        Whether two rows are joined only if each is among the other's neighbours. Rows apart from
+        all others, such as noise between clusters, then have few edges or none.
+    n_components : int or None, default=None
+        Neighbours are those among so many leading principal components of the rows, which leaves
+        out noise of single columns; None: among the rows themselves.
     normalized : bool, default=True
         Whether the Laplacian is I − D^(−½) W D^(−½) or D − W.
     power : int, default=1
@@ -167,6 +172,8 @@ class KNNGraph(BaseEstimator):
         weights: str = "heat",
         width: str | float = "mean",
         metric: Any = "euclidean",
+        mutual: bool = False,
+        n_components: int | None = None,
         normalized: bool = True,
         power: int = 1,
         method: str = "auto",
@@ -176,6 +183,8 @@ class KNNGraph(BaseEstimator):
         self.weights = weights
         self.width = width
         self.metric = metric
+        self.mutual = mutual
+        self.n_components = n_components
         self.normalized = normalized
         self.power = power
         self.method = method
@@ -189,7 +198,7 @@ class KNNGraph(BaseEstimator):
         if X.shape[0] < 2:
             return sp.csr_array((X.shape[0], X.shape[0]))
         distances = self._distances(X) if groups is None else self._within(on_host(X), groups)
-        return affinity_of(distances, self.weights, self.width)
+        return affinity_of(distances, self.weights, self.width, self.mutual)
 
     def laplacian(self, X: Rows) -> Laplacian:
         """Λ of these rows."""
@@ -220,6 +229,7 @@ class KNNGraph(BaseEstimator):
     def _distances(self, X: Rows) -> Any:
         """Distances to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
+        X = leading_components(X, self.n_components)
         X = X if self._by_products(X) else on_host(X)
         if self.search(X) != "exact":
             found = approximate_neighbors(on_host(X), k, self.metric, self.random_state)
@@ -255,73 +265,53 @@ class KNNGraph(BaseEstimator):
         if not callable(self.metric):
             check_known("metric", self.metric, sorted(VALID_METRICS["brute"]))
         check_whole("power", self.power, least=1, most=_HIGHEST)
+        if self.n_components is not None:
+            check_whole("n_components", self.n_components, least=1)
         check_known("method", self.method, ("auto", "exact", "pynndescent"))
-        _check_edges(self.weights, self.width)
+        check_edges(self.weights, self.width)
 
 
-def _check_edges(weights: Any, width: Any) -> None:
-    """Refuse arguments that do not define the weight of an edge."""
-    check_known("weights", weights, ("heat", "binary"))
-    if not (isinstance(width, str) and width in ("mean", "local")):
-        check_number("width", width, "'mean', 'local' or a positive number")
-
-
-def affinity_of(distances: Any, weights: str = "heat", width: str | float = "mean") -> Any:
-    """W from a graph of neighbours' distances, whose zeros are stored, not left out.
+def all_laplacians(graphs: list[Any], X: Rows) -> list[Laplacian]:
+    """The Laplacian of each graph; those of nearest neighbours that differ in nothing but number,
+    weights and whether they are mutual come from one search.
 
     Parameters
     ----------
-    distances : sparse matrix of shape (n, n)
-        Row i holds the distances to the neighbours of row i.
-    weights : {"heat", "binary"}, default="heat"
-        exp(−dist² / 2t²), or 1 for every neighbour.
-    width : "mean" or float, default="mean"
-        t; "mean" is the mean of the distances.
+    graphs : list
+        What estimators take as ``graph=``.
+    X : array-like or sparse matrix of shape (n, n_features)
+        The rows.
 
     Returns
     -------
-    W : sparse array of shape (n, n)
-        Symmetric: two rows are joined if either is a neighbour of the other.
+    laplacians : list of Laplacian
+        One for each graph.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.neighbors import kneighbors_graph
-    >>> from ulmus.graphs import affinity_of
-    >>> D = kneighbors_graph(np.array([[0.0], [1.0], [3.0]]), 1, mode="distance")
-    >>> affinity_of(D, width=1.0).toarray().round(3)
-    array([[0.   , 0.607, 0.   ],
-           [0.607, 0.   , 0.135],
-           [0.   , 0.135, 0.   ]])
+    >>> from ulmus.graphs import KNNGraph, all_laplacians
+    >>> X = np.array([[0.0], [1.0], [3.0], [4.0]])
+    >>> [len(each) for each in all_laplacians([KNNGraph(1), KNNGraph(2)], X)]
+    [4, 4]
     """
-    _check_edges(weights, width)
-    check_square(distances, "The graph")
-    D = sp.coo_array(distances)
-    away = D.row != D.col
-    row, column, distance = D.row[away], D.col[away], D.data[away].astype(float)
-    if weights == "binary":
-        data = np.ones_like(distance)
-    else:
-        t = _widths(row, column, distance, D.shape[0], width)
-        # All rows equal: every distance is zero, and every weight is one.
-        ratio = np.divide(distance, t, out=np.zeros_like(distance), where=t > 0)
-        data = np.exp(-0.5 * ratio**2)
-    W = sp.csr_array((data, (row, column)), shape=D.shape)
-    return W.maximum(W.T).tocsr()
-
-
-def _widths(
-    row: np.ndarray, column: np.ndarray, distance: np.ndarray, n: int, width: str | float
-) -> np.ndarray | float:
-    """t of every edge, or of all of them."""
-    if width == "mean":
-        return np.full_like(distance, distance.mean() if len(distance) else 1.0)
-    if width != "local":
-        return np.full_like(distance, width)
-    own = np.zeros(n)
-    np.maximum.at(own, row, _LOCAL * distance)
-    ends = np.stack([own[row], own[column]])  # zero where all neighbours are copies of the row
-    return np.sqrt(np.where(ends > 0, ends, ends[::-1]).prod(axis=0))
+    rows, searched, found = plain_rows(X), dict[str, Any](), list[Laplacian]()
+    alike = [g for g in graphs if isinstance(g, KNNGraph)]
+    most = max((g.n_neighbors for g in alike), default=1)
+    for graph in graphs:
+        if not isinstance(graph, KNNGraph) or rows.shape[0] < 2:
+            found.append(as_laplacian(graph, X))
+            continue
+        graph._check_parameters()
+        widest = clone(graph).set_params(
+            n_neighbors=most, weights="heat", width="mean", mutual=False, normalized=True, power=1
+        )
+        if repr(widest) not in searched:
+            searched[repr(widest)] = widest._distances(rows)
+        near = nearest_edges(searched[repr(widest)], graph.n_neighbors)
+        W = affinity_of(near, graph.weights, graph.width, graph.mutual)
+        found.append(laplacian(W, graph.normalized, graph.power))
+    return found
 
 
 def as_laplacian(graph: Any, X: Rows) -> Laplacian:

@@ -23,6 +23,7 @@ LAYERS = [
     ],
     ["archives", "balance", "fitted"],
     ["moving", "validation"],
+    ["edges"],
     [
         "batches",
         "targets",

@@ -181,8 +181,10 @@ def test_an_embedding_is_the_one_found_in_memory():
 
 
 def test_clusters_are_those_found_in_memory():
-    a = ELMSpectralClustering(3, n_hidden=60, random_state=0).fit(X)
+    form = {"coupling": "tight", "graph": KNNGraph(5), "n_components": 3, "row_normalize": True}
+    a = ELMSpectralClustering(3, n_hidden=60, random_state=0, **form).fit(X)
     b = ELMSpectralClustering(3, n_hidden=60, random_state=0).fit(blocks(X))
+    assert b.coupling_reason_ == "the rows lie in blocks"
     assert_array_equal(b.labels_, a.labels_)
     assert_array_equal(b.predict(blocks(X)).compute(), a.labels_)
 

@@ -40,7 +40,7 @@ def model():
 
 @pytest.fixture(scope="module")
 def clusters():
-    return ELMSpectralClustering(10, **free).fit(OLD)
+    return one_form().fit(OLD)
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ def test_clusters_beat_those_of_the_hidden_layer(clusters):
 
 
 def test_the_shape_chooses(few_rows_are_many):
-    model = ELMSpectralClustering(10, n_hidden=50, n_components=12, random_state=0)
+    model = ELMEmbedding(12, n_hidden=50, random_state=0)
     many, few = clone(model).fit(X[:600]), clone(model).fit(X[:499])
-    assert many.embedding_.n_components == few.embedding_.n_components == 12
+    assert many.beta_.shape[1] == few.beta_.shape[1] == 12
     assert (many.coupling_, few.coupling_) == ("free", "tight")
     assert many.coupling_reason_ == "600 rows are more than 50 units can follow"
     assert few.coupling_reason_ == "50 units suffice for 499 rows"
@@ -148,13 +148,19 @@ def test_sparse_rows_float32_and_fewer_rows_than_units(model):
     assert_allclose(wide.transform(X[:150]), wide.embedding_, atol=0.2)
 
 
+def one_form():
+    """Nothing is left to choose."""
+    graph = KNNGraph(10, width="local")
+    return ELMSpectralClustering(10, n_components=20, graph=graph, row_normalize=True, **free)
+
+
 def model_graph():
     """One graph for all precisions, whose ties are then broken alike."""
     return KNNGraph(10, width="local").affinity(OLD)
 
 
 def test_the_same_seed_gives_the_same_model(clusters):
-    again = ELMSpectralClustering(10, **free).fit(OLD)
+    again = one_form().fit(OLD)
     assert_array_equal(again.labels_, clusters.labels_)
     assert_array_equal(again.beta_, clusters.beta_)
 

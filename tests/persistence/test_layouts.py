@@ -116,7 +116,7 @@ MODELS = {
     "hinge": lambda: fitted(ulmus.SparseELMClassifier(**few)),
     "hinge, kernel": lambda: fitted(ulmus.SparseELMClassifier(kernel="rbf")),
     "embedding": lambda: fitted(ulmus.ELMEmbedding(**few)),
-    "spectral": lambda: fitted(ulmus.ELMSpectralClustering(3, **few)),
+    "spectral": lambda: fitted(ulmus.ELMSpectralClustering(3, coupling="tight", **few)),
     "ELM k-means": lambda: fitted(ulmus.ELMKMeans(3, **few)),
     "ELM NMF": lambda: fitted(ulmus.ELMNMF(3, **few)),
     "SS-ELM": lambda: fitted(

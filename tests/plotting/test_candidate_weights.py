@@ -1,4 +1,4 @@
-"""The picture of a semi-supervised model's candidates."""
+"""The picture of a model's candidates."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ulmus import ELMClassifier, SemiSupervisedELMClassifier
+from ulmus import ELMClassifier, ELMSpectralClustering, SemiSupervisedELMClassifier
 from ulmus.exceptions import InvalidInputError
 from ulmus.plotting import CandidatesDisplay
 
@@ -27,6 +27,17 @@ def test_the_points_are_the_models_candidates():
     shares = {k: table["weight"][table["kind"] == k].sum() for k in set(table["kind"])}
     heaviest = max(shares, key=shares.get)
     assert first == f"{heaviest}, {shares[heaviest]:.0%}"
+
+
+def test_forms_of_a_clusterer_are_drawn_by_their_agreement():
+    model = ELMSpectralClustering(2, n_hidden=30, random_state=0).fit(X)
+    display, table = CandidatesDisplay.from_estimator(model), model.candidates_
+    for kind, points in display.points_.items():
+        own = table["kind"] == kind
+        assert_allclose(points.get_offsets()[:, 0], np.flatnonzero(own) + 1)
+        assert_allclose(points.get_offsets()[:, 1], table["agreement"][own])
+    best = f"{table['kind'][0]}, {table['agreement'][0]:.2f}"
+    assert display.legend_.get_texts()[0].get_text() == best
 
 
 def test_the_last_step_of_a_pipeline_is_meant():

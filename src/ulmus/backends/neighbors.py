@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.decomposition import PCA
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
@@ -32,10 +33,20 @@ _ENTRIES, _DEVICE_ENTRIES = 2**25, 2**28
 _GROUP = 32
 # Candidates beyond twice the number of neighbours, because distances shrink in a projection.
 _SPARE = 6
+# Rows that are compared at once.
+_AT_ONCE = 4096
 # Columns past which projecting pays, and past which finding the directions does not.
 _NARROW, _WIDE = 100, 4000
 # With this part of the variance a few candidates settle nearly every row.
 _VARIANCE = 0.98
+
+
+def leading_components(X: Rows, n_components: int | None) -> Rows:
+    """X on its leading principal components, on the host, or as it is where it has no more."""
+    if n_components is None or min(X.shape) <= n_components:
+        return X
+    # Components of many columns are drawn, always the same ones.
+    return PCA(n_components, random_state=0).fit_transform(on_host(X))
 
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
@@ -86,6 +97,15 @@ def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
     sums = np.zeros((len(first), F.shape[1]))
     np.add.at(sums, group, F)
     return (sums / np.bincount(group)[:, None])[group]
+
+
+def different_rows(X: Rows, most: int) -> int:
+    """How many rows differ from all before them, counted up to ``most``."""
+    seen: set[bytes] = set()
+    for start in range(0, X.shape[0], _AT_ONCE):
+        if len(seen) < most:
+            seen.update(_names(on_host(take(X, slice(start, start + _AT_ONCE)))))
+    return min(len(seen), most)
 
 
 def _names(X: Rows) -> list[bytes]:

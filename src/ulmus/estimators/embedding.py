@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ulmus.arguments import check_known, check_number, check_whole
+from ulmus.arguments import check_flag, check_known, check_number, check_whole
 from ulmus.backends.namespace import (
     gathered,
     is_collection,
@@ -33,6 +33,9 @@ from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_u
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
+
+# Units of the default map.
+DEFAULT_WIDTH = 2000
 
 
 @documented
@@ -198,10 +201,11 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
     def _fit(self, X: Rows, columns: dict[str, int], fewer: bool) -> None:
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-        self.features_ = fitted_map(self, X, default_width=2000)
+        self.features_ = fitted_map(self, X, default_width=DEFAULT_WIDTH)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
         asked = self.coupling, "asked for"
-        self.coupling_, self.coupling_reason_ = coupling_for(H) if asked[0] == "auto" else asked
+        by_size = coupling_for(len(H), H.width)
+        self.coupling_, self.coupling_reason_ = by_size if asked[0] == "auto" else asked
         self._check_components(columns["tight"], len(H), H.width)
         graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
         compared = scaled_rows if self.coupling_ == "tight" else comparable_rows
@@ -228,7 +232,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
         rows = BlockRows(self, X, client=client)
         columns = merged(rows.survey(column_statistics))
-        self.features_ = map_over_blocks(self, rows, columns, default_width=2000)
+        self.features_ = map_over_blocks(self, rows, columns, default_width=DEFAULT_WIDTH)
         source = HiddenBlocks(rows, self.features_, self.dtype)
         self._check_components(n_components, len(rows), source.width)
         compare = partial(scaled_rows, self.features_)
@@ -254,6 +258,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         check_whole("n_components", self.n_components, least=1)
         check_number("lam", self.lam, "a number that is zero or more", zero=True)
         check_known("coupling", self.coupling, COUPLINGS)
+        check_flag("row_normalize", self.row_normalize)
 
     @property
     def _n_features_out(self) -> int:

@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
+from ulmus.backends.neighbors import different_rows
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.exceptions import InvalidParameterError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
@@ -140,6 +141,7 @@ class HiddenClustering(
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
+        check_different(self.n_clusters, X)
         self.features_ = fitted_map(self, X, default=self._default(X))
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
@@ -198,6 +200,17 @@ class HiddenClustering(
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
+
+
+def check_different(n_clusters: int, X: Rows) -> None:
+    """Refuse more clusters than there are different rows."""
+    found = different_rows(X, n_clusters)
+    if found < n_clusters:
+        rows = "The rows of X are all the same" if found == 1 else f"X has {found} different rows"
+        raise InvalidInputError(
+            f"{rows}, and n_clusters={n_clusters} asks for more; use fewer clusters, or give rows "
+            "that differ."
+        )
 
 
 def check_clusters(n_clusters: Any, n_rows: int) -> None:

@@ -24,7 +24,6 @@ from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.features.random_units import RandomFeatures
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplacian
-from ulmus.hidden import Hidden
 from ulmus.machine import available_memory, in_words
 from ulmus.methods.candidates import NEIGHBORS, laplacians_of, nested_laplacians
 from ulmus.typing import Rows
@@ -43,11 +42,11 @@ _WORDS, _FILLED = 200, 0.05
 _ENTRY, _BUILDING = 16, 3
 
 
-def coupling_for(H: Hidden) -> tuple[str, str]:
+def coupling_for(n_rows: int, width: int) -> tuple[str, str]:
     """The coupling for as many rows and units, and why."""
-    if len(H) < max(_ROWS, _TIMES * H.width):
-        return "tight", f"{H.width} units suffice for {len(H)} rows"
-    return "free", f"{len(H)} rows are more than {H.width} units can follow"
+    if n_rows < max(_ROWS, _TIMES * width):
+        return "tight", f"{width} units suffice for {n_rows} rows"
+    return "free", f"{n_rows} rows are more than {width} units can follow"
 
 
 def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
@@ -161,8 +160,13 @@ def _laplacian(graph: Any, rows: BlockRows, compare: Compare) -> Laplacian:
             "method='pynndescent' needs all rows at once; neighbours in blocks are found exactly: "
             "use method='exact'."
         )
+    if graph.n_components is not None:
+        raise InvalidParameterError(
+            "n_components needs all rows at once; use KNNGraph(n_components=None) on a Dask "
+            "collection."
+        )
     graph._check_parameters()
-    W = affinity_of(_distances(graph, rows, compare), graph.weights, graph.width)
+    W = affinity_of(_distances(graph, rows, compare), graph.weights, graph.width, graph.mutual)
     return _first_power(laplacian(W, graph.normalized, graph.power))
 
 

@@ -1,5 +1,6 @@
 """US-ELM's clusters: k-means on its embedding."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -8,17 +9,21 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_whole
+from ulmus.arguments import check_flag, check_known, check_number, check_whole
 from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.kmeans import check_clusters
+from ulmus.estimators.cluster_forms import Choice, bent, choice_of_form, local_units
+from ulmus.estimators.embedding import DEFAULT_WIDTH, ELMEmbedding
+from ulmus.estimators.kmeans import check_clusters, check_different
+from ulmus.estimators.row_graphs import COUPLINGS
+from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.methods.partitions import Form
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, chosen
@@ -28,11 +33,17 @@ from ulmus.validation import valid_rows
 # Columns for each cluster where the coupling is free: the first functions on a graph also separate
 # small groups from the rest, so that clusters need more columns than there are of them.
 _TIMES = 2
+_LAM = 10.0
 
 
 @documented
 class ELMSpectralClustering(ClusterMixin, HiddenModel):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
+
+    What is not given is chosen without labels: of several graphs, both couplings, few or more
+    columns, with unit rows or not, the form is taken whose clusters agree most with those of all
+    others (`candidates_`). They are compared on at most 1500 rows. On a Dask collection, and with
+    one cluster, nothing is compared, and the form is the published one.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
     host.
@@ -41,23 +52,28 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     ----------
     n_clusters : int, default=8
         Number of clusters.
+    features : feature map, transformer or None, default=None
+        Feature map or transformer; None is ``RandomFeatures``, or up to three columns
+        ``RBFFeatures(width="local")``, which follows bent shapes. It is cloned and fitted.
     n_components : int or None, default=None
-        Columns of the embedding (None: ``n_clusters``, or twice as many where the coupling is
-        free; no more than the rows differ in).
+        Columns of the embedding; None chooses among ``n_clusters - 1``, ``n_clusters`` and twice
+        as many. There are no more than the rows differ in.
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        The graph of neighbours; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
-        the coupling is free.
+        The graph of neighbours; None chooses. Where none is compared it is ``KNNGraph(5)``, or
+        ``KNNGraph(10, width="local")`` where the coupling is free.
     coupling : {"auto", "tight", "free"}, default="auto"
-        Whether the embedding is that of the hidden layer, as published, or the graph's own, which
-        serves where rows are many more than units; see `ELMEmbedding`.
-    lam : float, default=10.0
-        Strength of the graph's regularisation, where the coupling is tight.
-    row_normalize : bool, default=True
-        Whether every row of the embedding is divided by its length first.
+        Whether the embedding is that of the hidden layer, as published, or the graph's own; see
+        `ELMEmbedding`. "auto" chooses, and is free from 10 000 rows and five rows a unit on.
+    lam : float or None, default=None
+        Strength of the graph's regularisation, where the coupling is tight; None is 10.
+    row_normalize : bool or None, default=None
+        Whether every row of the embedding is divided by its length first; None chooses, and is
+        True where nothing is compared.
     n_init : int, default=10
-        How often k-means starts; the tightest clustering is kept.
+        How often k-means starts where nothing is compared; the tightest clustering is kept.
+        Otherwise it starts from the clusters that were compared.
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and k-means.
 
@@ -68,6 +84,9 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         free, so that ``predict``, which asks the hidden layer, may differ for some.
     coupling_, coupling_reason_ : str
         The coupling in use, and why.
+    candidates_ : dict of ndarrays
+        Where forms were compared: a row for each, the one in use first, with its kind (coupling),
+        graph, λ, columns, unit rows or not, and the mean adjusted Rand index with all others.
     embedding_ : ELMEmbedding
         The fitted embedding.
     kmeans_ : KMeans
@@ -97,6 +116,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     C_: float
     coupling_: str
     coupling_reason_: str
+    candidates_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float
     labels_: OfRows[OnDevice[Array]]
@@ -107,11 +127,11 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         *,
         features: Any = None,
         n_components: int | None = None,
-        n_hidden: int | str | None = None,
+        n_hidden: int | None = None,
         graph: Any = None,
         coupling: str = "auto",
-        lam: Any = 10.0,
-        row_normalize: bool = True,
+        lam: float | None = None,
+        row_normalize: bool | None = None,
         n_init: int = 10,
         dtype: Any = None,
         random_state: Seed = None,
@@ -149,20 +169,31 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         forget_fit(self)
         X, n_rows = self._checked(X, client)
         check_clusters(self.n_clusters, n_rows)
-        self.embedding_ = self._fitted_embedding(X, n_rows, client)
-        self.coupling_ = self.embedding_.coupling_
-        self.coupling_reason_ = self.embedding_.coupling_reason_
+        self._check_parameters()
+        if not is_collection(X):
+            check_different(self.n_clusters, X)
+        choice = None if is_collection(X) else choice_of_form(self, X)
+        form = None if choice is None else self._fit_chosen(choice, X)
+        if form is None:
+            self._fit_given(X, n_rows, client)
         free = self.coupling_ == "free"
         E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
         E = dense(*computed(E))
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+        places = to_numpy(E)
+        start = None if choice is None or form is None else choice.centers(form, places)
         # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
         with config_context(array_api_dispatch=False):
-            self.kmeans_ = means.fit(to_numpy(E))
+            self.kmeans_ = self._means(start).fit(places)
         self.labels_ = placed(self.kmeans_.labels_, E)
         if free and self.n_clusters > 1:
             self._learn_clusters(X)
         return self
+
+    def _means(self, start: np.ndarray | None) -> KMeans:
+        """k-means from the clusters that were compared, or from clusters of its own."""
+        if start is None or len(start) < self.n_clusters:
+            return KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+        return KMeans(self.n_clusters, init=start, n_init=1, random_state=self.random_state)
 
     def _checked(self, X: Rows, client: Any) -> tuple[Rows, int]:
         """The rows, and how many there are."""
@@ -173,19 +204,62 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         return X, X.shape[0]
 
-    def _fitted_embedding(self, X: Rows, n_rows: int, client: Any) -> ELMEmbedding:
-        """The embedding, with as many columns as serve the coupling."""
+    def _fit_chosen(self, choice: Choice, X: Rows) -> Form | None:
+        """Fit the embedding of the best form that all rows can have, if there is one."""
+        for form in choice.forms:
+            model = self._embedding(X.shape, **choice.parameters(form))
+            columns = form.n_components
+            try:
+                with warnings.catch_warnings():
+                    # Another graph would join parts of this one, and has worse clusters.
+                    warnings.simplefilter("ignore", UnreachedRowsWarning)
+                    model._fit_columns(X, None, columns, columns, fewer=True)
+            except GraphError:
+                continue
+            # There may be fewer columns than were asked for.
+            self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
+            self.coupling_, self.coupling_reason_ = form.coupling, choice.why(form)
+            self.candidates_ = choice.table()
+            return form
+        return None
+
+    def _fit_given(self, X: Rows, n_rows: int, client: Any) -> None:
+        """Fit the embedding as given, in the published form where it is not."""
         columns = self.n_clusters, _TIMES * self.n_clusters
         if self.n_components is not None:
-            check_whole("n_components", self.n_components, least=1)
             columns = self.n_components, self.n_components
         # As many clusters as rows: no more columns than there are directions.
         tight, free = (min(wanted, n_rows - 1) for wanted in columns)
-        names = ("features", "n_hidden", "graph", "coupling", "lam", "row_normalize", "dtype")
-        shared = {name: getattr(self, name) for name in names}
-        model = ELMEmbedding(n_components=tight, random_state=self.random_state, **shared)
+        model = self._embedding(
+            (n_rows, X.shape[1]),
+            n_components=tight,
+            graph=self.graph,
+            coupling=self.coupling,
+            lam=_LAM if self.lam is None else self.lam,
+            row_normalize=True if self.row_normalize is None else self.row_normalize,
+        )
         model._fit_columns(X, client, tight, free, fewer=self.n_components is None)
-        return model.set_params(n_components=int(model.beta_.shape[1]))
+        self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
+        self.coupling_, self.coupling_reason_ = model.coupling_, model.coupling_reason_
+
+    def _embedding(self, shape: tuple[int, int], **parameters: Any) -> ELMEmbedding:
+        """One that is not fitted, with the hidden layer of this model."""
+        shared = {"dtype": self.dtype, "random_state": self.random_state}
+        layer = {"features": self.features, "n_hidden": self.n_hidden}
+        if self.features is None and bent(shape[1]):
+            width = min(self.n_hidden or DEFAULT_WIDTH, shape[0])
+            layer = {"features": local_units(width, **shared), "n_hidden": None}
+        return ELMEmbedding(**layer, **shared, **parameters)
+
+    def _check_parameters(self) -> None:
+        check_known("coupling", self.coupling, COUPLINGS)
+        for name in ("n_components", "n_hidden"):
+            if getattr(self, name) is not None:
+                check_whole(name, getattr(self, name), least=1)
+        if self.lam is not None:
+            check_number("lam", self.lam, "a number that is zero or more, or None", zero=True)
+        if self.row_normalize is not None:
+            check_flag("row_normalize", self.row_normalize)
 
     def _learn_clusters(self, X: Rows) -> None:
         """β for the clusters as classes, which finds them again more often than Hβ's centres do."""

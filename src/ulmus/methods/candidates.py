@@ -28,7 +28,8 @@ from ulmus.backends.namespace import (
     namespace,
     to_numpy,
 )
-from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
+from ulmus.edges import affinity_of, nearest_edges
+from ulmus.graphs import KNNGraph, Laplacian, laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.own_classes import SampledRows, own_classes
@@ -284,24 +285,8 @@ def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[La
 
     Numbers of at least as many neighbours as there are rows are one.
     """
-    D = _nearest_first(sp.csr_array(distances))
-    counts = np.diff(D.indptr)
-    place = np.arange(D.nnz) - np.repeat(D.indptr[:-1], counts)
-    found = []
-    for k in sorted({min(k, D.shape[0] - 1) for k in sizes}):
-        near, ends = place < k, np.append(0, np.minimum(counts, k).cumsum())
-        part = sp.csr_array((D.data[near], D.indices[near], ends), shape=D.shape)
-        found.append(laplacian(affinity_of(part, width="local")))
-    return found
-
-
-def _nearest_first(D: Any) -> Any:
-    """The same with the entries of every row in rising order, as most searches give them."""
-    row = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
-    if ((D.data[1:] >= D.data[:-1]) | (row[1:] > row[:-1])).all():
-        return D
-    order = np.lexsort((D.data, row))
-    return sp.csr_array((D.data[order], D.indices[order], D.indptr), shape=D.shape)
+    wanted = sorted({min(k, distances.shape[0] - 1) for k in sizes})
+    return [laplacian(affinity_of(nearest_edges(distances, k), width="local")) for k in wanted]
 
 
 def all_candidates(setting: Setting) -> Iterator[Candidate]:

@@ -151,7 +151,7 @@ def _warn_of_parts(found: Any, n_components: int) -> None:
             f"{unreached} of {len(found.reached)} rows lie in small parts of the graph that no "
             "edge joins to the rest; the model alone places them. More neighbours would help."
         )
-    if found.parts > n_components:
+    if found.parts > n_components + 1:
         words.append(
             f"The graph falls into {found.parts} large parts, and {n_components} columns tell no "
             "more than some of them apart. More neighbours would join them; more n_components "

@@ -97,6 +97,7 @@ _PARAMETERS: dict[str, Spec] = {
 _OTHERWISE: dict[str, dict[str, Spec]] = {
     "KernelFeatures": {"weights_": "floats l r"},
     "RowFeatures": {"centers_": "floats r d", "rates_": "floats r"},
+    "ELMSpectralClustering": {"row_normalize": "flag | none"},
     "SparseELMClassifier": {
         "dual_coef_": "floats m l",
         "kernel": "text | function | a Kernel | none",

@@ -1,4 +1,4 @@
-"""The candidates of a semi-supervised model and their weights."""
+"""The candidates of a model and what each weighs, or how it agrees with the others."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,17 +15,18 @@ from ulmus.plotting.canvas import COLOURS, MARKERS, Display, fitted_step, legend
 class CandidatesDisplay(Display):
     """The weight of every candidate of a semi-supervised model against its left-out error.
 
-    Kinds differ in colour and shape, and the legend has the total weight of each kind.
-    It is drawn by ``ax.scatter``.
+    Of a clusterer: how far each candidate agrees with the others, the best first. Kinds differ in
+    colour and shape, and the legend has the weight of all candidates of a kind, or the best
+    agreement of any. It is drawn by ``ax.scatter``.
 
     Parameters
     ----------
     kind : array-like of str
         The kind of every candidate.
-    error : array-like of float
-        Its error on labelled rows left out.
+    error : array-like of float or None
+        Its error on labelled rows left out; None where candidates are clusterings.
     weight : array-like of float
-        Its weight; they sum to one.
+        Its weight, which sum to one, or its agreement.
 
     Attributes
     ----------
@@ -58,8 +59,8 @@ class CandidatesDisplay(Display):
 
         Parameters
         ----------
-        estimator : SemiSupervisedELMClassifier, SemiSupervisedELMRegressor or Pipeline
-            A fitted model with ``coupling="auto"``.
+        estimator : SemiSupervisedELMClassifier, SemiSupervisedELMRegressor, a clusterer or Pipeline
+            A fitted model that has weighed candidates.
         ax, **kwargs : matplotlib Axes or None, dict
             As for `plot`, which draws it.
         """
@@ -67,9 +68,11 @@ class CandidatesDisplay(Display):
         table = getattr(model, "candidates_", None)
         if table is None:
             raise InvalidInputError(
-                f"{type(model).__name__} has no candidates to draw; use a semi-supervised model "
-                "with coupling='auto'."
+                f"{type(model).__name__} has no candidates to draw; use a semi-supervised model or "
+                "a clusterer with coupling='auto'."
             )
+        if "agreement" in table:
+            return cls(table["kind"], None, table["agreement"]).plot(ax, **kwargs)
         if "error" not in table:
             raise InvalidInputError(
                 "No candidate has a left-out error: every class has one label. Label one row more "
@@ -78,21 +81,29 @@ class CandidatesDisplay(Display):
         return cls(table["kind"], table["error"], table["weight"]).plot(ax, **kwargs)
 
     def _draw(self, **kwargs: Any) -> None:
-        kind, error, weight = (np.asarray(each) for each in (self.kind, self.error, self.weight))
-        shares = {name: float(weight[kind == name].sum()) for name in np.unique(kind).tolist()}
+        kind, height = np.asarray(self.kind), np.asarray(self.weight)
+        agreed = self.error is None
+        along = np.arange(1, len(kind) + 1) if agreed else np.asarray(self.error)
+        of_kind = np.max if agreed else np.sum
+        shares = {name: float(of_kind(height[kind == name])) for name in np.unique(kind).tolist()}
         names = sorted(shares, key=shares.__getitem__, reverse=True)
         self.points_ = {
             name: self.ax_.scatter(
-                error[kind == name],
-                weight[kind == name],
+                along[kind == name],
+                height[kind == name],
                 **({"color": COLOURS[k], "marker": MARKERS[k], "alpha": 0.7} | kwargs),
             )
             for k, name in enumerate(names)
         }
-        words = [f"{name}, {shares[name]:.0%}" for name in names]
-        self.legend_ = legend_beside(
-            self.ax_, list(self.points_.values()), words, title="weight of"
-        )
+        digits = ".2f" if agreed else ".0%"
+        words = [f"{name}, {shares[name]:{digits}}" for name in names]
+        title = "best agreement of" if agreed else "weight of"
+        self.legend_ = legend_beside(self.ax_, list(self.points_.values()), words, title=title)
+        if agreed:
+            self.ax_.set(
+                xlabel="candidate, the one in use first", ylabel="agreement with the others"
+            )
+            return
         self.ax_.set(xlabel="error on left-out labels", ylabel="weight", yscale="log")
         # Candidates with smaller weights do not matter for the average.
         self.ax_.set_ylim(bottom=1e-6)

@@ -1,0 +1,130 @@
+"""Which form of US-ELM clusters these rows, chosen on a sample without a label."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ulmus.backends.namespace import on_host, take
+from ulmus.estimators.embedding import DEFAULT_WIDTH
+from ulmus.estimators.row_graphs import COUPLINGS, coupling_for
+from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, scaled_rows
+from ulmus.graphs import KNNGraph, all_laplacians
+from ulmus.hidden import Hidden
+from ulmus.methods.partitions import Form, Forms, judged, means_of, table
+from ulmus.typing import Rows
+
+__all__ = ["CANDIDATES", "Choice", "bent", "choice_of_form", "local_units"]
+
+# Forms are compared on at most so many rows, in so many hidden units: more cost time and change few
+# choices.
+SAMPLE, _UNITS = 1500, 500
+# Graphs that are tried, by name: sparse ones follow thin shapes, those with more neighbours are
+# steadier, mutual ones leave stray rows out, and leading components leave out noise of columns.
+CANDIDATES = {
+    "5 neighbours, binary": KNNGraph(5, weights="binary"),
+    "10 neighbours": KNNGraph(10, width="local"),
+    "20 neighbours": KNNGraph(20, width="local"),
+    "20 mutual neighbours": KNNGraph(20, width="local", mutual=True),
+    "10 neighbours in 20 components": KNNGraph(10, width="local", n_components=20),
+}
+_LAMS = (10.0,)
+# Columns up to which the default units are local.
+_FEW_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Forms, the best first, with their clusters of some rows and how these agree with others.
+
+    ``graphs`` are those that forms count, by name.
+    """
+
+    forms: list[Form]
+    labels: list[np.ndarray]
+    scores: np.ndarray
+    graphs: dict[str, Any]
+    rows: np.ndarray
+
+    def parameters(self, form: Form) -> dict[str, Any]:
+        """Those of the embedding."""
+        graph = list(self.graphs.values())[form.graph]
+        names = ("n_components", "coupling", "row_normalize")
+        chosen = {name: getattr(form, name) for name in names}
+        # λ is of no account where the coupling is free.
+        return chosen | {"graph": graph, "lam": form.lam or _LAMS[0]}
+
+    def centers(self, form: Form, E: np.ndarray) -> np.ndarray:
+        """Means of the clusters that were compared, where all rows have these places."""
+        return means_of(E[self.rows], self.labels[self.forms.index(form)])
+
+    def table(self) -> dict[str, np.ndarray]:
+        """A row for each form."""
+        return table(self.forms, self.scores, list(self.graphs))
+
+    def why(self, form: Form) -> str:
+        """What was chosen, and why, in words."""
+        score = self.scores[self.forms.index(form)]
+        columns = f"{form.n_components} column" + ("s" if form.n_components > 1 else "")
+        unit = ", unit rows" if form.row_normalize else ""
+        return (
+            f"{list(self.graphs)[form.graph]}, {columns}{unit}: of {len(self.forms)} forms the one "
+            f"that agrees most with the others, {score:.2f}"
+        )
+
+
+def choice_of_form(model: Any, X: Rows) -> Choice | None:
+    """The forms that the parameters of a model leave open; None where that is one, or unclear."""
+    forms, graphs = _open_forms(model, X.shape), _open_graphs(model.graph, X.shape[1])
+    if len(graphs) * len(forms.all(1)) < 2 or model.n_clusters == 1:
+        return None
+    some = np.arange(X.shape[0])
+    if len(some) > SAMPLE:
+        if not hasattr(next(iter(graphs.values())), "get_params"):
+            return None  # edges between all rows say little of a sample
+        some = np.sort(np.random.RandomState(0).permutation(len(some))[:SAMPLE])
+    rows = on_host(take(X, some))
+    default = local_units if bent(X.shape[1]) else RandomFeatures
+    units = fitted_map(model, rows, default_width=_UNITS, default=default, random_state=0)
+    H = Hidden(layer_of(units, rows, np.dtype(float)), rows).all()[:, :_UNITS]
+    compared = {"tight": scaled_rows(units, rows), "free": comparable_rows(units, rows)}
+    laplacians = {
+        each: all_laplacians([*graphs.values()], compared[each]) for each in forms.couplings
+    }
+    found = judged(forms, H, laplacians, model.n_clusters)
+    return Choice(*found, graphs, some) if found[0] else None
+
+
+def _open_graphs(graph: Any, n_columns: int) -> dict[str, Any]:
+    """Graphs by name; none twice, as those with and without components of few columns would be."""
+    if graph is not None:
+        return {"the graph that is given": graph}
+    return {name: each for name, each in CANDIDATES.items() if (each.n_components or 0) < n_columns}
+
+
+def _open_forms(model: Any, shape: tuple[int, int]) -> Forms:
+    """All that is not given."""
+    n, k = shape[0], model.n_clusters
+    couplings = COUPLINGS[1:] if model.coupling == "auto" else (model.coupling,)
+    width = model.n_hidden or getattr(model.features, "n_hidden", None) or DEFAULT_WIDTH
+    if model.coupling == "auto" and coupling_for(n, width)[0] == "free":
+        couplings = ("free",)
+    columns = {k - 1, k, 2 * k} if model.n_components is None else {model.n_components}
+    most = min(n, _UNITS) - 1
+    return Forms(
+        couplings,
+        _LAMS if model.lam is None else (float(model.lam),),
+        tuple(sorted({min(max(each, 1), most) for each in columns})),
+        (False, True) if model.row_normalize is None else (bool(model.row_normalize),),
+    )
+
+
+def bent(n_columns: int) -> bool:
+    """Whether columns are so few that sigmoid units are too smooth for bent shapes."""
+    return n_columns <= _FEW_COLUMNS
+
+
+def local_units(n_hidden: int, **parameters: Any) -> RBFFeatures:
+    """Units that follow bent shapes in a few columns."""
+    return RBFFeatures(n_hidden, width="local", **parameters)

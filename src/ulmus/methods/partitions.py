@@ -1,0 +1,151 @@
+"""The clusterings of some rows that several forms of US-ELM give.
+
+A form is what the embedding follows, the hidden layer (tight) or the graph alone (free), one of
+several graphs, λ, how many columns, and whether rows have unit length. Every embedding is computed
+once, with as many columns as any form has, and cut.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+
+import numpy as np
+from sklearn import config_context
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from ulmus.backends.linalg import matmul
+from ulmus.exceptions import GraphError, InvalidInputError
+from ulmus.graphs import Laplacian
+from ulmus.methods.agreement import agreement
+from ulmus.methods.laplacian_eigenmaps import graph_spectrum
+from ulmus.methods.unsupervised import Tight, of_unit_length
+
+__all__ = ["Form", "Forms", "judged", "means_of", "table"]
+
+# Starts of k-means for each form: those that agree with others do so whatever the start.
+_STARTS = 3
+
+
+@dataclass(frozen=True)
+class Form:
+    """How rows are clustered; ``graph`` is its number. λ is zero where the coupling is free."""
+
+    coupling: str
+    graph: int
+    lam: float
+    n_components: int
+    row_normalize: bool
+
+
+@dataclass(frozen=True)
+class Forms:
+    """All forms of these couplings, λ, numbers of columns, and with unit rows or not."""
+
+    couplings: tuple[str, ...]
+    lams: tuple[float, ...]
+    columns: tuple[int, ...]
+    unit_rows: tuple[bool, ...]
+
+    def all(self, n_graphs: int) -> list[Form]:
+        """Every form, with so many graphs."""
+        return [
+            Form(coupling, graph, lam, columns, unit)
+            for coupling in self.couplings
+            for graph in range(n_graphs)
+            for lam in (self.lams if coupling == "tight" else (0.0,))
+            for columns, unit in product(self.columns, self.unit_rows)
+        ]
+
+
+def judged(
+    forms: Forms,
+    H: np.ndarray,
+    laplacians: Mapping[str, Sequence[Laplacian]],
+    n_clusters: int,
+) -> tuple[list[Form], list[np.ndarray], np.ndarray]:
+    """Forms, the clusters that each gives, and how it agrees with the others; the best first.
+
+    H are the hidden rows, and ``laplacians`` the graphs of each coupling. Forms that the rows are
+    too few or too much alike for are left out.
+    """
+    found = [
+        (form, clusters(places, n_clusters)) for form, places in _embeddings(forms, H, laplacians)
+    ]
+    if not found:
+        return [], [], np.empty(0)
+    scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
+    order = np.argsort(-scores, kind="stable")
+    return [found[i][0] for i in order], [found[i][1] for i in order], scores[order]
+
+
+def means_of(E: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The mean of the rows of each cluster but −1."""
+    return np.array([E[labels == each].mean(axis=0) for each in np.unique(labels[labels >= 0])])
+
+
+def clusters(E: np.ndarray, n_clusters: int) -> np.ndarray:
+    """k-means on these rows, always with the same starts; a row of NaN has no cluster, −1."""
+    placed = np.isfinite(E[:, 0])
+    labels = np.full(len(E), -1)
+    means = KMeans(min(n_clusters, int(placed.sum())), n_init=_STARTS, random_state=0)
+    with warnings.catch_warnings(), config_context(array_api_dispatch=False):
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels[placed] = means.fit(E[placed]).labels_
+    return labels
+
+
+def _embeddings(
+    forms: Forms, H: np.ndarray, laplacians: Mapping[str, Sequence[Laplacian]]
+) -> Iterator[tuple[Form, np.ndarray]]:
+    """Each form and its embedding."""
+    for coupling in forms.couplings:
+        lams = forms.lams if coupling == "tight" else (0.0,)
+        gram = matmul(H.T, H) if coupling == "tight" else None
+        for graph, laplacian in enumerate(laplacians[coupling]):
+            smooth = matmul(H.T, laplacian @ H) if gram is not None else None
+            for lam in lams:
+                try:
+                    if gram is None:
+                        E = _on_graph(laplacian, max(forms.columns))
+                    else:
+                        coef = Tight(lam, max(forms.columns), fewer=True).of(smooth, gram).coef
+                        E = matmul(H, coef)
+                except (GraphError, InvalidInputError):
+                    continue
+                yield from _cuts(E, forms, coupling, graph, lam)
+
+
+def _cuts(
+    E: np.ndarray, forms: Forms, coupling: str, graph: int, lam: float
+) -> Iterator[tuple[Form, np.ndarray]]:
+    """The embedding with fewer columns, and with unit rows."""
+    for columns, unit in product(forms.columns, forms.unit_rows):
+        if columns <= E.shape[1]:
+            part = np.ascontiguousarray(E[:, :columns])
+            form = Form(coupling, graph, lam, columns, unit)
+            yield form, of_unit_length(part) if unit else part
+
+
+def _on_graph(laplacian: Laplacian, columns: int) -> np.ndarray:
+    """Places of the rows by the graph alone; NaN where no edge leads."""
+    found = graph_spectrum(laplacian, columns)
+    found.coordinates[~found.reached] = np.nan
+    return found.coordinates
+
+
+def table(
+    forms: Sequence[Form], scores: np.ndarray, graphs: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """A row for each form, with the name of its graph and how it agrees with the others."""
+    columns = {
+        field.name: np.array([getattr(form, field.name) for form in forms])
+        for field in fields(Form)
+        if field.name not in ("coupling", "graph")
+    }
+    named = {
+        "kind": np.array([form.coupling for form in forms]),
+        "graph": np.array([graphs[form.graph] for form in forms]),
+    }
+    return named | columns | {"agreement": scores}
