@@ -17,6 +17,7 @@ from ulmus import (
     ELMClassifier,
     ELMEmbedding,
     ELMKMeans,
+    ELMLayout,
     ELMSpectralClustering,
     GraphELMClassifier,
     KernelELMClassifier,
@@ -253,7 +254,9 @@ def test_whole_numbers(library):
 
 
 @pytest.mark.parametrize(
-    "model", [SparseELMClassifier(), ELMKMeans(3), ELMNMF(3)], ids=lambda m: type(m).__name__
+    "model",
+    [SparseELMClassifier(), ELMKMeans(3), ELMNMF(3), ELMLayout()],
+    ids=lambda m: type(m).__name__,
 )
 def test_what_works_on_the_host_alone_says_so(library, model):
     with pytest.raises(ValueError, match=r"works in host memory alone, and X is .* on "):

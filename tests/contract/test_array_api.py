@@ -79,7 +79,7 @@ MODELS = {
     "kernel map": KernelFeatures(rank=10),
     "kernel map, by eigenvectors": KernelFeatures("poly", 10, method="eig"),
 }
-HOST_ALONE = {"ELMKMeans", "ELMNMF", "SparseELMClassifier"}
+HOST_ALONE = {"ELMKMeans", "ELMLayout", "ELMNMF", "SparseELMClassifier"}
 PUBLIC = [name for name in ulmus.__all__ if hasattr(getattr(ulmus, name), "fit")]
 
 

@@ -90,7 +90,7 @@ CASES = {
     **{f"few {name}": (model, VALUES) for name, model in FEW_VALUES.items()},
 }
 # These refuse rows of a device, and so have nothing to move.
-HOST_ALONE = {"ELMKMeans", "ELMNMF", "SparseELMClassifier"}
+HOST_ALONE = {"ELMKMeans", "ELMLayout", "ELMNMF", "SparseELMClassifier"}
 
 
 @pytest.fixture

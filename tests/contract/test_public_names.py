@@ -40,6 +40,7 @@ def test_public_names():
         "ELMClassifier",
         "ELMEmbedding",
         "ELMKMeans",
+        "ELMLayout",
         "ELMNMF",
         "ELMRegressor",
         "ELMSpectralClustering",

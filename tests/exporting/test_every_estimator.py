@@ -122,8 +122,8 @@ def test_every_public_estimator_is_here():
         if isinstance(cls, type) and (hasattr(cls, "predict") or hasattr(cls, "transform"))
     }
     here = {type(m) for m in MAPS + LABELLED + VALUED + UNLABELLED + SEMI_SUPERVISED}
-    # A graph of neighbours says nothing of new rows.
-    assert public - {ulmus.KNNGraph} == here
+    # A graph of neighbours says nothing of new rows, and a layout is for pictures.
+    assert public - {ulmus.KNNGraph, ulmus.ELMLayout} == here
 
 
 @pytest.mark.parametrize("model", MAPS, ids=titles(MAPS))

@@ -11,7 +11,7 @@ import numpy as np
 import sklearn
 from sklearn.datasets import load_iris
 
-from ulmus import ELMClassifier, KNNGraph, SparseELMClassifier, batches, on_device
+from ulmus import ELMClassifier, ELMLayout, KNNGraph, SparseELMClassifier, batches, on_device
 from ulmus.exceptions import MissingExtraError
 
 X, y = load_iris(return_X_y=True)
@@ -40,6 +40,10 @@ def parquet():
             pyarrow.parquet.write_table(table, path)
         model = ELMClassifier(n_hidden=50).fit(batches.from_parquet(path, "y"))
         assert model.score(X[:, 2:], y) > 0.9
+
+
+def maps():
+    assert ELMLayout(random_state=0).fit_transform(X).shape == (150, 2)
 
 
 def plot():
@@ -85,7 +89,8 @@ def app():
 
 
 USES = {
-    use.__name__: use for use in (app, cli, dask, neighbors, onnx, parquet, plot, sparse, torch)
+    use.__name__: use
+    for use in (app, cli, dask, maps, neighbors, onnx, parquet, plot, sparse, torch)
 }
 
 if __name__ == "__main__":

@@ -187,14 +187,18 @@ def comparable_rows(features: Any, X: Rows, columns: ColumnStatistics | None = N
     A unit whose squares overflow, or are lost, is no unit to compare in. ``columns`` are the
     statistics of all rows where X is a block of them.
     """
-    columns = ColumnStatistics.of(X) if columns is None else columns
+    if share_a_unit(ColumnStatistics.of(X) if columns is None else columns):
+        return X if is_sparse(X) else cast(X, floating(X))
+    return scaled_rows(features, X)
+
+
+def share_a_unit(columns: ColumnStatistics) -> bool:
+    """Whether most columns reach about as far as the farthest."""
     with np.errstate(over="ignore"):
         reach = columns.greatest - columns.least
     alike = np.count_nonzero(reach >= reach.max() / 2.0)
     comparable = 1.0 / _FARTHEST < reach.max() < _FARTHEST
-    if comparable and alike >= _ALIKE * np.count_nonzero(reach):
-        return X if is_sparse(X) else cast(X, floating(X))
-    return scaled_rows(features, X)
+    return bool(comparable and alike >= _ALIKE * np.count_nonzero(reach))
 
 
 def scaled_rows(features: Any, X: Rows) -> Rows:

@@ -95,6 +95,14 @@ _PARAMETERS: dict[str, Spec] = {
 }
 # Classes in which an attribute means something else, or is optional.
 _OTHERWISE: dict[str, dict[str, Spec]] = {
+    "ELMLayout": {
+        "embedding_": "floats n 2 | absent",
+        "landmarks_": "moderate l r",
+        "places_": "floats l 2",
+        "spread_": "floats r",
+        "pca_": "a PCA components_",
+        "elm_": "a ELMEmbedding beta_",
+    },
     "KernelFeatures": {"weights_": "floats l r"},
     "RowFeatures": {"centers_": "floats r d", "rates_": "floats r"},
     "ELMSpectralClustering": {"row_normalize": "flag | none"},
@@ -145,12 +153,21 @@ def _agrees(model: Any, sizes: Sizes) -> bool:
         return False
     if type(model).__name__ == "RowFeatures" and sizes["h"] - sizes["r"] not in (0, 1):
         return False
+    if "elm_" in state and not _embeds(model, sizes):
+        return False
     if "nmf_" in state and len(model.nmf_.components_) != k:
         return False
     if "cluster_centers_" not in state:
         return True
     own, centers = model.cluster_centers_, model.kmeans_.cluster_centers_
     return bool(own.shape == centers.shape and own.dtype == centers.dtype)
+
+
+def _embeds(model: Any, sizes: Sizes) -> bool:
+    """A layout's rows go through its PCA, the ELM, and to the landmarks' columns."""
+    pca, elm = model.pca_, model.elm_
+    between = elm.n_features_in_ == len(pca.components_)
+    return bool(between and pca.n_features_in_ == sizes["d"] and elm.beta_.shape[1] == sizes["r"])
 
 
 def _landmarks(model: Any, sizes: Sizes) -> bool:

@@ -1,0 +1,231 @@
+"""A layout of the rows in two dimensions, for pictures."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.decomposition import PCA
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ulmus.arguments import check_whole
+from ulmus.backends.namespace import extra, is_sparse
+from ulmus.docstrings import documented
+from ulmus.estimators.embedding import ELMEmbedding
+from ulmus.exceptions import InvalidInputError
+from ulmus.features import RBFFeatures
+from ulmus.features.hidden_layer import share_a_unit
+from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.fitted import OfRows, atomic, forget_fit
+from ulmus.hidden import sample_rows
+from ulmus.methods.pacmap_layout import LEAST_ROWS, graph_of, laid_out, near_rows, placed_among
+from ulmus.summary import html_of, mimebundle_of
+from ulmus.typing import Rows, Seed
+from ulmus.validation import on_host_alone, valid_rows
+
+# Directions in which rows are compared, columns of the ELM embedding, and its hidden units.
+_DIRECTIONS, _COLUMNS, _UNITS = 50, 30, 600
+
+
+@documented
+class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Rows in two dimensions, to look at: an ELM embedding that PaCMAP lays out.
+
+    Rows are compared in their fifty leading directions. US-ELM embeds their graph of neighbours in
+    30 dimensions. PaCMAP starts at its first two columns and brings neighbours together. A new row
+    is embedded by the ELM, and goes to the mean place of the five rows that are nearest there.
+
+    `ELMEmbedding` with two components is US-ELM itself, and keeps far less of the neighbourhoods.
+    A layout is for the eye: distances between groups mean little, and areas nothing.
+    It needs the extra ``maps``.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=7
+        Neighbours of each row that are brought together, at most a sixth of the rows. More give
+        a smoother picture.
+    max_rows : int or None, default=10_000
+        Rows that are laid out. Where X has more, a random sample is, and all others are placed as
+        new rows are. None lays out all of them.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the sample, the hidden units and PaCMAP. The same seed gives the same layout.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, 2)
+        The places of the training rows. Fewer than thirty are where US-ELM puts them.
+    elm_ : ELMEmbedding
+        The fitted embedding.
+    spread_ : ndarray of shape (n_columns,)
+        What its columns are multiplied by: those that change least along the graph count most.
+    landmarks_, places_ : ndarray of shape (n_laid_out, n_columns) and (n_laid_out, 2)
+        The rows that were laid out: their embedding, scaled, and their places.
+    scaling_, pca_ : Scaling, PCA
+        How rows are scaled, and the directions in which they are compared.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the columns, where X had any.
+
+    See Also
+    --------
+    ELMEmbedding : US-ELM, for other uses than pictures.
+    ulmus.plotting.EmbeddingDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ulmus import ELMLayout
+    >>> X, y = load_digits(return_X_y=True)
+    >>> layout = ELMLayout(random_state=0)
+    >>> layout.fit_transform(X[:500]).shape, layout.transform(X[500:]).shape
+    ((500, 2), (1297, 2))
+    """
+
+    embedding_: OfRows[np.ndarray]
+    elm_: ELMEmbedding
+    spread_: np.ndarray
+    landmarks_: np.ndarray
+    places_: np.ndarray
+    scaling_: Scaling
+    pca_: PCA
+    _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 7,
+        max_rows: int | None = 10_000,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    @atomic
+    def fit(self, X: Rows, y: Any = None) -> Self:
+        """Lay out the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        forget_fit(self)
+        extra("pacmap", "maps", "ELMLayout")
+        on_host_alone(self, X)
+        X = valid_rows(self, X, reset=True, ensure_min_samples=2)
+        self._check_parameters()
+        n = X.shape[0]
+        # PaCMAP adds up to four seeds a row to this one, and keeps the sum in 32 bits.
+        seed = int(check_random_state(self.random_state).randint(2**30))
+        m = n if self.max_rows is None else min(n, self.max_rows)
+        chosen = np.arange(n) if m == n else np.sort(sample_rows(seed, m, n))
+        self._lay_out(X if m == n else X[chosen], seed)
+        self.embedding_ = self.places_ if m == n else self._placed(X)
+        self.embedding_[chosen] = self.places_
+        return self
+
+    def fit_transform(self, X: Rows, y: Any = None) -> np.ndarray:
+        """Lay out the rows of X and return their places.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        places : ndarray of shape (n_samples, 2)
+            Two coordinates for each row, ``embedding_``.
+        """
+        return self.fit(X).embedding_
+
+    def transform(self, X: Rows) -> np.ndarray:
+        """The places of these rows, among those of the rows that were laid out.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows, seen before or not.
+
+        Returns
+        -------
+        places : ndarray of shape (n_samples, 2)
+            Two coordinates for each row.
+        """
+        check_is_fitted(self)
+        on_host_alone(self, X)
+        return self._placed(valid_rows(self, X, reset=False))
+
+    def _lay_out(self, X: Rows, seed: int) -> None:
+        self.scaling_ = _comparable(X, seed)
+        n, rows = X.shape[0], self._scaled(X)
+        self.pca_ = PCA(min(_DIRECTIONS, n - 1, X.shape[1]), random_state=seed).fit(rows)
+        A = self.pca_.transform(rows)
+        near = near_rows(A, self.n_neighbors)
+        self.elm_ = ELMEmbedding(
+            min(_COLUMNS, n - 1),
+            features=RBFFeatures(min(_UNITS, n), scaling=None, random_state=seed),
+            graph=graph_of(near),
+            coupling="tight",
+        )._fit_columns(A, None, min(_COLUMNS, n - 1), 0, fewer=True)
+        self.spread_ = np.sqrt(self.elm_.eigenvalues_[0] / self.elm_.eigenvalues_)
+        self.landmarks_ = self.elm_.transform(A) * self.spread_
+        first = np.pad(self.landmarks_, ((0, 0), (0, 2)))[:, :2]
+        self.places_ = first if n < LEAST_ROWS else laid_out(self.landmarks_, near, seed)
+
+    def _scaled(self, X: Rows) -> Rows:
+        if is_sparse(X) and not self.scaling_.center.any():
+            return self.scaling_.sparse(X, np.float64)
+        X = X.toarray() if is_sparse(X) else X
+        rows = np.empty(X.shape)
+        self.scaling_.dense(X, rows)
+        return rows
+
+    def _placed(self, X: Rows) -> np.ndarray:
+        F = self.elm_.transform(self.pca_.transform(self._scaled(X))) * self.spread_
+        return placed_among(self.landmarks_, self.places_, F)
+
+    def _check_parameters(self) -> None:
+        check_whole("n_neighbors", self.n_neighbors, least=1)
+        if self.max_rows is not None:
+            check_whole("max_rows", self.max_rows, least=2)
+
+    @property
+    def _n_features_out(self) -> int:
+        return 2
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _comparable(X: Rows, seed: int) -> Scaling:
+    """Columns in their own unit where they share one, as pixels do, else each in its own."""
+    columns = ColumnStatistics.of(X)
+    if not (columns.greatest > columns.least).any():
+        raise InvalidInputError(
+            "The rows of X are all the same, so there is nothing to lay out; give rows that differ."
+        )
+    scaling = Scaling.auto(columns)
+    if share_a_unit(columns):
+        length = np.sqrt(np.sum(columns.deviation**2))
+        scaling = replace(scaling, factor=np.full(X.shape[1], 1.0 / length))
+    elif not is_sparse(X):
+        scaling = scaling.without_far_values(X, None, seed)
+    # PCA subtracts the mean of sparse rows without making their zeros into numbers.
+    wide = is_sparse(X) and X.shape[1] > _DIRECTIONS
+    return replace(scaling, center=np.zeros(X.shape[1])) if wide else scaling
