@@ -39,6 +39,7 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
         among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
+        ``np.inf`` is no ridge; ``C_`` is then 10¹⁰⁰.
 
     Attributes
     ----------

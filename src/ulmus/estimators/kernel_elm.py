@@ -100,7 +100,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         are given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values; a list is chosen from in the same way.
+        by exact leave-one-out from 25 values; a list is chosen from in the same way. ``np.inf`` is
+        no regularisation at all, the pseudo-inverse; ``C_`` is then 10¹⁰⁰.
     dtype : float32, float64 or None, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
         float64 always, and so are kernel values where float32 has too few directions.

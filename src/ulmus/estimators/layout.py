@@ -225,7 +225,7 @@ def _comparable(X: Rows, seed: int) -> Scaling:
         length = np.sqrt(np.sum(columns.deviation**2))
         scaling = replace(scaling, factor=np.full(X.shape[1], 1.0 / length))
     elif not is_sparse(X):
-        scaling = scaling.without_far_values(X, None, seed)
+        scaling, _ = Scaling.robust(X, columns, None, seed)
     # PCA subtracts the mean of sparse rows without making their zeros into numbers.
     wide = is_sparse(X) and X.shape[1] > _DIRECTIONS
     return replace(scaling, center=np.zeros(X.shape[1])) if wide else scaling

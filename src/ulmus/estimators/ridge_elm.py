@@ -63,10 +63,10 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         among the map's width (2000 by default) and its halves.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values; a list is chosen from in the same way.
+        by exact leave-one-out from 25 values, or a list. ``np.inf``: none, C_ is 10¹⁰⁰.
     solver : {"auto", "primal", "dual"} or Randomized, default="auto"
         "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
-        `Randomized` is the randomized ELM, a sketch of HHᵀ; it is here for comparison, for
+        `Randomized` is the randomized ELM, a sketch of HHᵀ or HᵀH; it is here for comparison, for
         the primal is faster and exact wherever HᵀH fits.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input, but the default layer is fitted in

@@ -238,6 +238,8 @@ class Randomized:
         Further passes over the matrix, which do so too.
     tol : float or None, default=None
         Stop as soon as the fraction of the matrix's trace that is missing is this small.
+    of : {"rows", "units"}, default="rows"
+        What is sketched of hidden units: HHᵀ, or HᵀH.
 
     Examples
     --------
@@ -253,6 +255,7 @@ class Randomized:
     oversampling: int = 10
     power_steps: int = 0
     tol: float | None = None
+    of: str = "rows"
 
     method: ClassVar[str] = "randomized"
 

@@ -28,6 +28,8 @@ from ulmus.problem import Centred, Moments, Problem, Tally
 from ulmus.targets import coded
 from ulmus.typing import Array
 
+# C of an unregularised fit: the pseudo-inverse, directions within rounding of zero left out.
+NO_RIDGE = 1e100
 # Columns of a product over outputs and C: more of them make it no faster.
 _COLUMNS = 4096
 
@@ -51,8 +53,10 @@ class Eigenbasis:
         return namespace(self.rounding).clip(self.rounding, min=least)
 
     def inverse(self, C: float) -> Array:
-        """1/(w + 1/C) for every eigenvalue."""
-        return 1.0 / (namespace(self.values).clip(self.values, min=0.0) + self.ridge(C))
+        """1/(w + 1/C) for every eigenvalue; without a ridge none for those that are rounding."""
+        ridge = self.ridge(C)
+        found = 1.0 / (namespace(self.values).clip(self.values, min=0.0) + ridge)
+        return found * sound(self.values - ridge, ridge) if C >= NO_RIDGE else found
 
     def inverses(self, grid: np.ndarray) -> Array:
         """The same for every C, one a column."""
@@ -90,8 +94,30 @@ class SpectralRoot:
         return matmul(self.basis, self.inverse * matmul(self.basis.T, B))
 
 
+@dataclass(frozen=True)
+class WoodburyRoot:
+    """A⁻¹ = CI + U(1/(D + 1/C) − C)Uᵀ, by k columns in place of h, and a root of it."""
+
+    U: Array
+    D: Array
+    C: float
+
+    def whiten(self, B: Array) -> Array:
+        """A^(−½)B."""
+        return self._times(B, 0.5)
+
+    def solve(self, B: Array) -> Array:
+        """A⁻¹B."""
+        return self._times(B, 1.0)
+
+    def _times(self, B: Array, power: float) -> Array:
+        outside = self.C**power
+        inside = (self.D + 1.0 / self.C) ** -power
+        return outside * B + matmul(self.U, (inside - outside) * matmul(self.U.T, B))
+
+
 # Some A^(−½): ‖whiten(b)‖² = bᵀA⁻¹b.
-Root = Cholesky | SpectralRoot
+Root = Cholesky | SpectralRoot | WoodburyRoot
 
 
 def spectrum(moments: Moments, problem: Problem) -> Spectrum:
@@ -118,13 +144,17 @@ def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | N
 
     G is positive semi-definite up to rounding, so no eigenvalue of G + I/C is below 1/C. One below
     half of that is rounding, which a solution would magnify even if the factorisation succeeds.
+    Without a ridge the least must be above the rounding of G itself.
     ``overwrite`` lets the factor take G's memory, also where None is returned.
     """
+    least = 0.5 / C
+    if C >= NO_RIDGE:
+        least = float(np.finfo(float).eps) * float(namespace(gram).linalg.trace(gram))
     try:
         factor = Cholesky(add_to_diagonal(gram, 1.0 / C, overwrite), overwrite=True)
     except NotPositiveDefinite:
         return None
-    return factor if factor.least_eigenvalue() >= 0.5 / C else None
+    return factor if factor.least_eigenvalue() >= least else None
 
 
 def sound(w: Array, least: Any) -> Array:
@@ -138,7 +168,9 @@ def sound(w: Array, least: Any) -> Array:
 
 
 def warn_of_rounding(C: float) -> None:
-    """Warn that the ridge is not 1/C but the rounding of the eigenvalues."""
+    """Warn that the ridge is not 1/C but the rounding of the eigenvalues; no ridge, no warning."""
+    if C >= NO_RIDGE:
+        return
     warnings.warn(
         f"1/C for C={C:g} is below the rounding of the features, so the ridge was raised to that "
         "rounding. A smaller C, or float64 input, avoids this.",

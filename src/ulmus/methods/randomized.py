@@ -1,15 +1,24 @@
-"""The randomized ELM: a sketch of HHᵀ in place of it, and the inverse by Woodbury's formula."""
+"""The randomized ELM: a sketch of HHᵀ or HᵀH for itself, and the inverse by Woodbury's formula."""
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ulmus.backends.linalg import matmul
+from ulmus.arguments import check_known
+from ulmus.backends.linalg import eigh, matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
-from ulmus.kernels.kernel_matrix import HiddenKernel, Randomized
+from ulmus.exceptions import InvalidParameterError
+from ulmus.kernels.kernel_matrix import HiddenKernel, KernelMatrix, Randomized
 from ulmus.kernels.lowrank import low_rank, most_columns
-from ulmus.methods.ridge import Ridge, solve
-from ulmus.problem import Problem, Solution
+from ulmus.methods.quadratic_penalty import (
+    NO_RIDGE,
+    QuadraticPenalty,
+    Spectrum,
+    WoodburyRoot,
+    rounding_of,
+)
+from ulmus.methods.ridge import Ridge, left_out, loo_path, solve
+from ulmus.problem import Moments, Problem, Solution
 from ulmus.sources.source import Source
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -20,17 +29,41 @@ class RandomizedRidge(Ridge):
     """β = Hᵀ(FFᵀ + I/C)⁻¹T with HHᵀ ≈ FFᵀ from the randomized ELM paper's Algorithm 3.
 
     C is chosen, and rows are left out, in the space of F. Where no rank is given, F has as many
-    columns as there are units.
+    columns as there are units. Of units it is β = (FFᵀ + I/C)⁻¹HᵀT with HᵀH ≈ FFᵀ.
     """
 
     sketch: Randomized = field(default_factory=Randomized)
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        check_known("solver.of", self.sketch.of, ("rows", "units"))
+        if np.max(self.C) >= NO_RIDGE:
+            raise InvalidParameterError("C=inf has no Woodbury inverse; a sketch needs a finite C.")
+
     @property
     def needs_rows(self) -> bool:
-        return True
+        """A sketch is of HHᵀ, or of HᵀH, which sums give."""
+        return self.sketch.of == "rows"
 
     def fit(self, source: Source) -> Solution:
+        """β at the one C, or at the best by leave-one-out."""
+        return self._of_rows(source) if self.needs_rows else self._of_units(source)
+
+    def _of_units(self, source: Source) -> Solution:
+        penalty = SketchedGram(np.atleast_1d(self.C), self.sketch, self.seed)
+        sums, sample, path, best = source.moments(), source.sample(), None, 0
+        if self.chooses:
+            sample = sample.with_class_sums()
+            basis = penalty.eigenbasis(sums, sample.problem)
+            path = loo_path(penalty, basis, sums, sample.problem, sample.left, sample.classes)
+            best = path.best
+        one, problem, rows = penalty.only(best), sample.problem, sample.calibration
+        root = one.root(sums, problem, one.strength(0))
+        coef, intercept = one.coef(sums, problem, root)
+        loo = left_out(problem, sums, one.strength(0), rows, one, root, sample.classes)
+        return Solution(coef, intercept, one.strength(0), "randomized", rows, loo, path, None, None)
+
+    def _of_rows(self, source: Source) -> Solution:
         problem = source.rows()
         sketch, rng = self.sketch, np.random.RandomState(self.seed)
         rank = most_columns(sketch.rank, sketch.tol, len(problem.H), problem.H.width)
@@ -45,6 +78,50 @@ class RandomizedRidge(Ridge):
             coef += matmul(doubles(h).T, alpha[rows, :])
         coef += problem.H.offset * namespace(alpha).sum(alpha, axis=0)
         return replace(solution, coef=coef, method="randomized", moments=None)
+
+
+@dataclass(frozen=True)
+class SketchedGram(QuadraticPenalty):
+    """‖β‖²/2C, and a sketch UDUᵀ for HᵀH, about the means where there is an intercept."""
+
+    sketch: Randomized
+    seed: int
+
+    def root(self, moments: Moments, problem: Problem, C: float) -> WoodburyRoot:
+        """(UDUᵀ + I/C)^(−½)."""
+        F = self._factor(problem.frame(moments).gram)
+        size = namespace(F).sum(F**2, axis=0)  # D: the columns of F are orthogonal
+        U = F / namespace(F).sqrt(size)
+        return WoodburyRoot(U, size[:, None], C)
+
+    def eigenbasis(self, moments: Moments, problem: Problem) -> Spectrum:
+        """That of UDUᵀ, for all points."""
+        frame = problem.frame(moments)
+        F = self._factor(frame.gram)
+        w, V = eigh(matmul(F, F.T))
+        return Spectrum(w, V, rounding_of(moments, V), matmul(V.T, frame.cross), frame)
+
+    def _factor(self, gram: Array) -> Array:
+        sketch, h = self.sketch, gram.shape[0]
+        rank = most_columns(sketch.rank, sketch.tol, h, h)
+        more = int(sketch.oversampling), int(sketch.power_steps)
+        rng = np.random.RandomState(self.seed)
+        return low_rank(
+            _Gram(gram), "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True
+        ).F
+
+
+class _Gram(KernelMatrix):
+    """An h × h matrix that is at hand in place of a kernel between rows."""
+
+    def __init__(self, gram: Array) -> None:
+        super().__init__(None, gram)  # type: ignore[arg-type]
+
+    def diagonal(self) -> Array:
+        return namespace(self.X).linalg.diagonal(self.X)
+
+    def times(self, V: Array) -> Array:
+        return matmul(self.X, V)
 
 
 def residual_coef(problem: Problem, solution: Solution) -> Array:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from array_api_compat import device as device_of
 
-from ulmus.arguments import limits, numbers_of
+from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, put_rows, take, zeros
@@ -25,6 +25,7 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import row_blocks
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.quadratic_penalty import (
+    NO_RIDGE,
     QuadraticPenalty,
     Residuals,
     Root,
@@ -87,9 +88,14 @@ class Ridge:
 
 
 def ridge_grid(C: Any, word: str = "loo", default: np.ndarray = DEFAULT_GRID) -> float | np.ndarray:
-    """C as a number, or as the array of values to choose from; the word means the default ones."""
+    """C as a number, or as the array of values to choose from; the word means the default ones.
+
+    Infinity, where C is one over a ridge, is a C whose ridge is nothing beside any rounding.
+    """
     if isinstance(C, str) and word == C:
         return default
+    if word == "loo" and is_number(C, np.inf, np.inf):
+        return NO_RIDGE
     values = numbers_of(C)
     if values is None:
         raise InvalidParameterError(
