@@ -41,6 +41,7 @@ from benchmarks import (
     streams,
     tables,
     tabular,
+    texts,
     units,
     unlabelled,
 )
@@ -375,6 +376,12 @@ def run_unlabelled(folder, rounds):
     """Clusterers beside each other: ten seeds, or two with ``--quick``."""
     found = unlabelled.measure(10 if rounds > 1 else 2)
     return found, unlabelled.ratios(found), unlabelled.page(found, table)
+
+
+def run_texts(folder, rounds):
+    """A column of text, read in several ways: three splits, or one with ``--quick``."""
+    found = texts.run(quick=rounds == 1)
+    return found, {}, texts.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -795,6 +802,7 @@ RUNS = {
     "tables": run_tables,
     "tabular": run_tabular,
     "messy": run_messy,
+    "texts": run_texts,
     "coverage": run_coverage,
     "unlabelled": run_unlabelled,
 }

@@ -268,3 +268,32 @@ def test_an_interrupt_from_outside(tmp_path, place):
 )
 def test_wrong_usage_is_status_2(refused, arguments):
     assert "usage: ulmus fit" in refused(*arguments, status=2)
+
+
+# ---------------------------------------------------------------- columns
+def test_columns_can_be_left_out_and_said_to_be_of_a_kind(prices, capsys):
+    target = ("--target", "price")
+    fitted(capsys, prices, *target, "--without", "area", "--as", "city=text")
+    model = ulmus.load("prices.ulmus")
+    assert model.encoder.kinds == ("text",)
+    assert model.encoder.names == ("city",)
+
+
+def test_verbose_says_what_became_of_each_column(prices, capsys):
+    lines = prices.read_text().splitlines()
+    rows = [f"{line},{k}" for k, line in enumerate(lines)]
+    prices.write_text("\n".join(["area,city,price,row", *rows[1:]]) + "\n")
+    assert main(["fit", "prices.csv", "--target", "price", "-v"]) == 0
+    said = [line.split(maxsplit=1) for line in capsys.readouterr().err.splitlines()]
+    assert ["area", "number, 2 features"] in said
+    assert ["city", "category, 2 features"] in said
+    assert ["row", "left out: is a number of the row, different in each"] in said
+
+
+def test_columns_that_are_not_there(prices, refused):
+    target = ("--target", "price")
+    assert "no column 'town'" in refused("fit", prices, *target, "--without", "town")
+    assert "no column 'town'" in refused("fit", prices, *target, "--as", "town=text")
+    assert "COLUMN=KIND" in refused("fit", prices, *target, "--as", "city=word", status=2)
+    found = refused("fit", prices, *target, "--as", "city=number")
+    assert "--as city=number: not every cell of the column is numbers" in found

@@ -18,7 +18,9 @@ EPOCH = np.datetime64("1970-01-01")
 def people(n=300, seed=0, age="age"):
     """A table with a column of every kind, each with blanks."""
     rng = np.random.default_rng(seed)
-    words = np.array(["Oslo", "Rome", "", "日本", *(f"rare {i}" for i in range(60))], dtype=object)
+    words = np.array(
+        ["Oslo", "Rome", "", "日本", *(f"no. {i:03}" for i in range(60))], dtype=object
+    )
     words[2] = None
     days = rng.integers(0, 20_000, n)
     dates = np.array([str(EPOCH + int(day)) for day in days], dtype=object)
@@ -120,3 +122,12 @@ def test_an_encoder_of_other_columns_is_refused():
     model = ELMRegressor(n_hidden=10).fit(np.eye(5), np.arange(5.0))
     with pytest.raises(ExportError, match=r"gives \d+ columns and the model takes 5"):
         to_onnx(model, encoder=TableEncoder().fit(people()))
+
+
+def test_text_has_no_form(tmp_path):
+    words = np.array([f"Mr. {k:b} Smith" for k in range(60)], dtype=object)
+    table = Table(("name", "x"), {"name": words, "x": np.arange(60) / 3})
+    encoder = TableEncoder().fit(table)
+    model = ELMRegressor(n_hidden=9, random_state=0).fit(encoder.transform(table), table["x"])
+    with pytest.raises(ExportError, match="'name' is read as text.*--as name=category"):
+        to_onnx(model, encoder=encoder)

@@ -6,6 +6,7 @@ import pytest
 from toy_tables import table_of
 from ulmus.exceptions import TableError
 from ulmus.tables import TableEncoder
+from ulmus.tables.columns import column_of
 
 
 def kind_of(cells, name="c"):
@@ -36,7 +37,17 @@ def kind_of(cells, name="c"):
         (list(range(1, 21)), "is a number of the row, different in each"),
         (list(range(1970, 2000)), "number"),
         ([f"name {k}" for k in range(20)], "has different text in each row"),
-        ([f"name {k // 2}" for k in range(200)], "has different text in nearly every row"),
+        ([f"7{k // 2}" + "-A/5" for k in range(200)], "has different text in nearly every row"),
+        ([f"Mr. {k:b} Smith" for k in range(60)], "text"),
+        ([f"rare{chr(97 + k % 26) * (1 + k // 26)}" for k in range(60)] * 3, "text"),
+        ([f"{'abc'[k % 3] * 9}{k}" for k in range(60)], "has different text in each row"),
+        (["$1,234.50", "$ 5", "-$7", None], "number"),
+        (["12 %", "7%", "0.5 %"], "number"),
+        (["1.234,5", "7", "12,25"], "number"),
+        (["1 234", "EUR 5", "7 €", "(3.5)", "1'000.5"], "number"),
+        (["2020-01-31", "31.12.2019", "Jan 5, 2021", "13/2/2020", "1/3/2020 14:30"], "date"),
+        (["5 apples", "6"], "category"),
+        (["1-2", "3-4"], "category"),
     ],
 )
 def test_a_column_is_what_its_cells_are(cells, kind):
@@ -58,6 +69,7 @@ def test_days_are_counted_in_the_first_layout_that_fits():
     made = TableEncoder().fit(table_of(d=[*dates, "13/1/2020"]))
     x = made.transform(table_of(d=dates))[:, 0]
     assert x[1] - x[0] == pytest.approx(x[2] - x[1])
+    assert "'d'" not in " ".join(made.met)
     with pytest.raises(TableError, match="'d' holds dates, and row 2 below the header has 'soon'"):
         made.transform(table_of(d=["2/1/2020", "soon"]))
 
@@ -72,13 +84,13 @@ def test_a_few_words_among_numbers_count_as_blank():
 
 
 def test_frequent_categories_are_kept_and_the_others_lumped():
-    cells = [f"rare {k}" for k in range(80)] + ["often", "also"] * 30
+    cells = [f"no. {k:03}" for k in range(80)] + ["often", "also"] * 30
     made = TableEncoder().fit(table_of(c=cells))
     assert made.feature_names_out == ("c=also", "c=often", "c is other")
     assert "2 of 82 values are categories" in made.notes[0]
-    X = made.transform(table_of(c=["often", "rare 3", "new", None]))
+    X = made.transform(table_of(c=["often", "no. 003", "new", None]))
     assert X.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1], [0, 0, 0]]
-    assert "2 rows are rare or new, taken as other: 'rare 3', 'new'" in " ".join(made.met)
+    assert "2 rows are rare or new, taken as other: 'no. 003', 'new'" in " ".join(made.met)
 
 
 # ---------------------------------------------------------------- numbers
@@ -135,3 +147,84 @@ def test_large_numbers_keep_their_differences():
     x = 1.6e9 + np.arange(50.0) ** 2
     X = TableEncoder().fit_transform(table_of(x=x, y=np.arange(50) % 2))
     assert len(np.unique(X[:, 0])) == 50
+
+
+# ---------------------------------------------------------------- numbers in text
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["$1,234.50", "($3)", "-$0.5"], [1234.5, -3, -0.5]),
+        (["12 %", "-7%"], [12, -7]),
+        (["1.234,5", "1.000", "0,25"], [1234.5, 1000, 0.25]),
+        (["1,234", "5,678", "9"], [1234, 5678, 9]),
+        (["1,5", "2,25"], [1.5, 2.25]),
+        (["1,234", "5,5"], [1.234, 5.5]),
+        (["1,234.5", "2,500"], [1234.5, 2500]),
+        (["1\u00a0234,5 €", "7,1 €"], [1234.5, 7.1]),
+        (["CHF 1'234.5", "CHF 2"], [1234.5, 2]),
+    ],
+)
+def test_amounts_are_read_as_numbers(cells, expected):
+    column = column_of("c", np.array(cells, dtype=object), False, False, [])
+    assert column.numbers("c", np.array(cells, dtype=object), False).tolist() == expected
+
+
+def test_a_later_file_is_read_with_the_comma_of_the_first():
+    made = TableEncoder().fit(table_of(c=["1.234,5", "0,25", "3,5"]))
+    assert "'0,25' is" not in " ".join(made.notes)
+    x = made.column("c").numbers("c", np.array(["1,234"], dtype=object), False)
+    assert x.tolist() == [1.234]
+
+
+def test_amounts_are_told_with_an_example():
+    made = TableEncoder().fit(table_of(price=["$1,234.50", "$5", "$7"]))
+    assert made.notes[0] == "'price' holds numbers in text: '$1,234.50' is 1234.5."
+
+
+# ---------------------------------------------------------------- dates
+def test_mixed_layouts_are_the_same_days():
+    mixed = ["2020-02-13", "13.02.2020", "Feb 13, 2020", "13/2/2020", "13 February 2020"]
+    mixed.append("2020-02-14")
+    column = column_of("d", np.array(mixed, dtype=object), False, False, [])
+    assert set(column.numbers("d", np.array(mixed, dtype=object), False)) == {18305.0, 18306.0}
+    timed = ["2020-02-13T18:00:00", "2/13/2020 6:00 PM", "13.02.2020 18:00"]
+    timed = np.array([*timed, "2020-02-14"], dtype=object)
+    column = column_of("d", timed, False, False, [])
+    assert set(column.numbers("d", timed, False)) == {18305.75, 18306.0}
+
+
+def test_the_calendar_of_dates_is_numbers_too():
+    days = np.datetime64("2020-01-01") + np.arange(0, 800, 3)
+    made = TableEncoder().fit(table_of(d=[str(day) for day in days]))
+    assert made.columns["d"]["parts"] == ("week", "year")
+    X = made.transform(table_of(d=["2021-03-01", "2021-03-07", "2021-12-31"]))
+    names = list(made.feature_names_out)
+    monday, sunday = names.index("d: Monday"), names.index("d: Sunday")
+    assert X[:, [monday, sunday]].tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert X[:, monday : sunday + 1].sum(axis=1).tolist() == [1, 1, 1]
+    wave = X[:, names.index("d: cosine of the year")]
+    assert wave[2] == pytest.approx(1, abs=0.01)
+    week = TableEncoder().fit(table_of(d=["2020-01-01", "2020-01-02", "2020-01-05"]))
+    assert week.feature_names_out == ("d",)
+
+
+# ---------------------------------------------------------------- what a user says
+def test_a_kind_that_is_given_is_taken():
+    codes = table_of(zip=[str(k % 7) for k in range(60)], x=list(range(60, 0, -1)))
+    assert TableEncoder().fit(codes).kinds[0] == "number"
+    made = TableEncoder(given={"zip": "category"}).fit(codes)
+    assert made.kinds[0] == "category"
+    assert made.transform(codes).shape[1] == len(made.feature_names_out)
+    assert TableEncoder(given={"zip": "text"}).fit(codes).kinds[0] == "text"
+    with pytest.raises(TableError, match="--as zip=date: not every cell"):
+        TableEncoder(given={"zip": "date"}).fit(codes)
+    with pytest.raises(TableError, match="no column 'zap'"):
+        TableEncoder(given={"zap": "text"}).fit(codes)
+
+
+def test_decisions_name_every_column():
+    made = TableEncoder().fit(table_of(a=[1.5, 2, 3], b=["x", "x", "x"]))
+    assert made.decisions == [
+        ("a", "number, 1 feature"),
+        ("b", "left out: has the same value in every row"),
+    ]

@@ -203,6 +203,21 @@ def parquet_columns(path: Path, missing: list[str]) -> dict[str, np.ndarray]:
         ) from error
 
 
+def frame_columns(frame: Any, missing: list[str]) -> dict[str, np.ndarray]:
+    """The columns of a frame that Arrow can take over, as those of a Parquet file."""
+    pyarrow = _arrow("cli", "compute")
+    try:
+        table = pyarrow.table(frame)
+        # pandas adds an index that has no name.
+        names = [n for n in table.column_names if not n.startswith("__index_level_")]
+        return {n: _values(Path("frame"), n, table[n], missing) for n in names}
+    except (pyarrow.ArrowException, TypeError, KeyError) as error:
+        raise TableError(
+            f"The frame cannot be taken over ({_brief(error)}); give each column one type and a "
+            "name of its own."
+        ) from error
+
+
 def write_parquet(stream: IO[bytes], columns: dict[str, list[Any]]) -> None:
     """Columns as a Parquet file; None is a missing value."""
     pyarrow = _arrow("cli", "parquet")

@@ -176,6 +176,14 @@ def _several(text: str) -> int:
     return number
 
 
+def _column_kind(text: str) -> tuple[str, str]:
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in _COLUMN_KINDS:
+        kinds = ", ".join(_COLUMN_KINDS)
+        raise argparse.ArgumentTypeError(f"must be COLUMN=KIND, with a KIND of {kinds}")
+    return name, kind
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -206,7 +214,8 @@ _COMMANDS = {
     "fit": (
         "ulmus.cli.supervised.fit",
         "learn a column of a table, and write a model",
-        f"{_DATA}, --target NAME, --model FILE, --task, --unlabelled-blank, --seed, --force",
+        f"{_DATA}, --target NAME, --without NAMES, --as COLUMN=KIND, --model FILE, --task, "
+        "--unlabelled-blank, --seed, --force, -v/--verbose",
     ),
     "predict": (
         "ulmus.cli.predicting.predict",
@@ -271,6 +280,7 @@ _COMMANDS = {
 }
 _KINDS = ("csv", "tsv", "txt", "parquet", "npz", "svmlight", "images")
 _SOURCES = "CSV, TSV, Parquet, npz, svmlight, a folder of images, or - for CSV on standard input"
+_COLUMN_KINDS = ("number", "boolean", "date", "category", "text")
 _TASKS = ("auto", "classification", "regression")
 _GUESS = "auto: classification for words and for few whole numbers, else regression"
 _METHODS = "auto: spectral up to 10,000 rows, else k-means"
@@ -286,6 +296,20 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--target NAME": {"help": "the column to learn; npz, svmlight and images have one"},
     "--model FILE": {"help": "where the model goes (default: DATA's name, .ulmus)"},
     "--task": {"choices": _TASKS, "default": "auto", "help": _GUESS},
+    "--without NAMES": {
+        "type": _names,
+        "action": "extend",
+        "default": [],
+        "help": "columns to leave out, such as a,b; repeatable",
+    },
+    "--as COLUMN=KIND": {
+        "type": _column_kind,
+        "action": "append",
+        "default": [],
+        "dest": "kinds",
+        "help": "what a column holds: number, boolean, date, category or text; repeatable",
+    },
+    "-v/--verbose": {"help": "say what became of each column", **_YES},
     "--unlabelled-blank": {"help": "learn from rows with a blank target, even if few", **_YES},
     "--header": {
         "action": argparse.BooleanOptionalAction,

@@ -1,13 +1,14 @@
 """Models as files: ``ulmus fit``, ``info`` and ``export``."""
 
 import shlex
+import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching
+from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import load_model, read_data
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
@@ -18,7 +19,13 @@ from ulmus.tables import fit_table
 _MOST_CLASSES, _MOST_WORDS = 10, 12
 # Columns that `fit` and `info` name, those that matter most first.
 _MOST_COLUMNS = 5
-_TAKES = {"category": "text", "number": "number", "boolean": "1 or 0", "date": "days since 1970"}
+_TAKES = {
+    "category": "text",
+    "number": "number",
+    "boolean": "1 or 0",
+    "date": "days since 1970",
+    "text": "text",
+}
 
 Pairs = list[tuple[str, Any]]
 
@@ -29,11 +36,14 @@ def fit(options: Namespace) -> int:
     path = options.model or f"{stem_of(options.data)}.ulmus"
     check_free(path, options.force)
     data = read_data(options)
+    for name in dict.fromkeys(options.without):
+        data = data.without(name)
     with watching("Fitting", options.quiet, steps=3) as watch:
         model = fit_table(
             data,
             options.target,
             task=options.task,
+            kinds=dict(options.kinds),
             unlabelled_blank=options.unlabelled_blank,
             seed=options.seed,
             watch=watch,
@@ -41,6 +51,8 @@ def fit(options: Namespace) -> int:
         )
     for sentence in model.summary["notes"]:
         note(sentence, options.quiet)
+    for line in facts(model.encoder.decisions, width(sys.stderr)) if options.verbose else ():
+        note(line, options.quiet)
     check_free(path, options.force)
     save(model, path, for_update=False)
     new = "NEW.csv" if options.data == "-" else options.data

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import Graph, Value
 from ulmus.exporting.onnx_maps import transformed
 from ulmus.exporting.onnx_outputs import OUTPUT_NAMES
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number
+from ulmus.tables.dates import turn_of
 from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.text_columns import Text
 from ulmus.typing import DType
 
 
@@ -33,6 +36,11 @@ def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
     parts = []
     for name, given in input_names(encoder).items():
         column = encoder.column(name)
+        if isinstance(column, Text):
+            raise ExportError(
+                f"The column {name!r} is read as text, which has no form in ONNX; fit without it, "
+                f"--without {name}, or with --as {name}=category."
+            )
         if isinstance(column, Number):
             parts.append(_number(column, graph, given))
         else:
@@ -46,10 +54,22 @@ def _number(column: Number, graph: Graph, name: str) -> Value:
     parts = [_framed(x, column.frame)]
     if column.ranks.size:
         parts.append(_interpolated(x, *column.ranks))
+    parts += [_calendar(x, part) for part in column.parts]
     parts = [part.cast(np.float32).cast(np.float64) for part in parts]
     if column.indicator:
         parts.append(_blank(given).cast(np.float64))
     return graph.op("Concat", *parts, axis=1)
+
+
+def _calendar(x: Value, part: str) -> Value:
+    """`ulmus.tables.dates.part_columns`."""
+    if part == "week":
+        day = x.op("Floor") + 3.0
+        return (day - (day / 7.0).op("Floor") * 7.0).op("Equal", np.arange(7.0)).cast(np.float64)
+    turns = x / turn_of(part)
+    angle = (turns - turns.op("Floor")) * (2 * np.pi)
+    # The cosine as a sine: ONNX Runtime has a cosine of single precision only.
+    return x.graph.op("Concat", angle.op("Sin"), (angle + np.pi / 2).op("Sin"), axis=1)
 
 
 def _category(column: Category, graph: Graph, name: str) -> Value:

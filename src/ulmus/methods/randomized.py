@@ -108,7 +108,7 @@ class SketchedGram(QuadraticPenalty):
         rng = np.random.RandomState(self.seed)
         return low_rank(
             _Gram(gram), "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True
-        ).F
+        ).H.all()
 
 
 class _Gram(KernelMatrix):

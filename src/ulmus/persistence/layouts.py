@@ -19,7 +19,8 @@ from ulmus.fitted import declared
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
-from ulmus.tables.columns import DATE_LAYOUTS
+from ulmus.tables.dates import PARTS as CALENDAR
+from ulmus.tables.dates import is_layout
 
 # Largest power of a Laplacian: each power is a product.
 _MOST_PRODUCTS = 1000
@@ -207,11 +208,19 @@ def _sampled(kept: Any, sizes: Sizes) -> bool:
 
 
 _COLUMN: dict[str, Spec] = {
-    "kind": "word number boolean date category",
+    "kind": "word number boolean date category text",
     "categories": "tuple text",
     "blank": "flag",
     "other": "flag",
-    "layout": lambda value, sizes: type(value) is str and value in ("", *DATE_LAYOUTS),
+    "layout": lambda value, sizes: type(value) is str and (not value or is_layout(value)),
+    "parts": lambda value, sizes: (
+        type(value) is tuple and all(type(part) is str and part in CALENDAR for part in value)
+    ),
+    "comma": "flag",
+    "weights": "floats 4096",
+    "components": "floats c 4096",
+    "center": "floats c",
+    "scale": "positive",
     "spellings": "tuple text",
     "fill": "number",
     "indicator": "flag",
@@ -225,8 +234,9 @@ _COLUMN: dict[str, Spec] = {
 
 def _column(state: Any) -> bool:
     """Whether the description of a column is complete, and each field is valid."""
-    needed = "categories" if state["kind"] == "category" else "frame"
-    return needed in state and all(fits(part, _COLUMN[name], {}) for name, part in state.items())
+    needed = {"category": "categories", "text": "components"}.get(state["kind"], "frame")
+    sizes: Sizes = {}
+    return needed in state and all(fits(part, _COLUMN[name], sizes) for name, part in state.items())
 
 
 def _encoder(encoder: Any, sizes: Sizes) -> bool:
@@ -295,7 +305,7 @@ PARTS: dict[str, Layout] = {
     "ulmus.targets.ValueTargets": _part(values="floats n m"),
     "ulmus.tables.TableEncoder": _part(
         _encoder, names="tuple text", feature_names_out="tuple text", columns="a dict",
-        dropped="a dict", sparse="flag", width=f"whole 0 {2**31}",
+        dropped="a dict", given="a dict", sparse="flag", width=f"whole 0 {2**31}",
         image_shape=f"tuple whole 1 {2**31}",
     ),
     "ulmus.tables.TableModel": _part(

@@ -126,6 +126,7 @@ def _left_out(
         semi = model.summary["semi_supervised"]
         rows = np.sort(np.concatenate([known[old], unknown])) if semi else known[old]
         settings: dict[str, Any] = {"task": model.task, "seed": model.summary["seed"]}
+        settings["kinds"] = {k: v for k, v in model.encoder.given.items() if k in columns.names}
         name = model.target if model.target in columns.names else None
         other = fit_table(columns.rows(rows), name, unlabelled_blank=semi, **settings)
         found, P = _predictions(other, other.matrix(columns.rows(known[new])))

@@ -8,15 +8,16 @@ can then bend where the data are.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed, quoted
 from ulmus.exceptions import TableError
+from ulmus.tables.cells import bare, has_comma, read_cells, reader, words_of
+from ulmus.tables.dates import layout_of, layout_words, part_columns, part_names, useful_parts
+from ulmus.tables.text_columns import Text, text_of
 
 # Larger numbers count as blank: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
@@ -39,89 +40,16 @@ _INDICATED = 0.01
 _MOST_CATEGORIES = 50
 # In a column with more values than that, a category is in at least so many rows.
 _FEWEST_ROWS = 10
+# Where more rows than this share have a rarer value, the column is read as text.
+_TAIL = 0.2
+KINDS = ("number", "boolean", "date", "category", "text")
 _BLANK = "is blank in every row"
 _CONSTANT = "has the same value in every row"
 
+_HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
+
 # Centre, scale, and whether far values are squashed.
 Frame = tuple[float, float, bool]
-
-
-# ---------------------------------------------------------------------- cells of text
-Reader = Callable[[str], float | None]
-
-_HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
-_CODE = re.compile(r"[+-]?0\d")
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
-_GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
-_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
-_YES_OR_NO = {
-    **dict.fromkeys(("true", "yes", "t", "y", "on", "1"), 1.0),
-    **dict.fromkeys(("false", "no", "f", "n", "off", "0"), 0.0),
-}
-# In the order they are tried; the first that reads every date is taken.
-DATE_LAYOUTS = {
-    "iso": "year-month-day",
-    "%Y/%m/%d": "year/month/day",
-    "%d.%m.%Y": "day.month.year",
-    "%m/%d/%Y": "month/day/year",
-    "%d/%m/%Y": "day/month/year",
-}
-_ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def reader(
-    cells: Iterable[str | None], decimal_comma: bool, kind: str = "number", layout: str = ""
-) -> Reader:
-    """A function from one of the cells to its number, or to None where it is none.
-
-    ``kind`` is "number", "boolean" or "date", ``layout`` that of the dates. A point sets thousands
-    apart where ``decimal_comma`` is true and some cell has a comma, else it is a decimal point.
-    """
-    if kind == "boolean":
-        return lambda cell: _YES_OR_NO.get(cell.lower())
-    if kind == "date":
-        return lambda cell: _days(cell, layout)
-    comma = decimal_comma and any("," in cell for cell in cells if cell)
-    return lambda cell: _plain_number(cell, comma)
-
-
-def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of cells of text, NaN where there is none, and which cells could not be read."""
-    found = {cell: read(cell) for cell in set(cells) if cell is not None}
-    x = np.array([found.get(cell) for cell in cells], dtype=float)
-    return x, np.array([cell in found and found[cell] is None for cell in cells], dtype=bool)
-
-
-def _plain_number(cell: str, decimal_comma: bool) -> float | None:
-    """Read 12, -1.5e3 or 1,234.5; with a decimal comma 1,5 and 1.234,5; no code such as 007."""
-    if _CODE.match(cell):
-        return None
-    if decimal_comma and _COMMA.fullmatch(cell):
-        cell = cell.replace(".", "").replace(",", ".")
-    elif not decimal_comma and _GROUPED.fullmatch(cell):
-        cell = cell.replace(",", "")
-    return float(cell) if _PLAIN.fullmatch(cell) else None
-
-
-def _days(cell: str, layout: str) -> float | None:
-    """A date as days since 1970, with the time of day as a fraction."""
-    iso = layout == "iso"
-    if iso and not _ISO.fullmatch(cell):
-        return None
-    try:
-        moment = datetime.fromisoformat(cell) if iso else datetime.strptime(cell, layout)
-    except ValueError:
-        return None
-    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (zoned - _EPOCH).total_seconds() / 86400
-
-
-def words_of(values: np.ndarray) -> np.ndarray:
-    """Cells as text, numbers as they would be written."""
-    if values.dtype == object:
-        return values
-    return np.array([None if np.isnan(v) else f"{v:.15g}" for v in values], dtype=object)
 
 
 # ---------------------------------------------------------------------- numbers
@@ -188,12 +116,15 @@ def ranks_of(x: np.ndarray) -> np.ndarray:
 class Number:
     """How a column becomes numbers.
 
-    ``layout`` is a date's, ``spellings`` are words among numbers that count as blank, ``fill`` is
-    what a blank becomes, ``indicator`` says whether blanks have a column of their own.
+    ``layout`` is a date's, ``parts`` are those of the calendar that are columns too, ``comma`` says
+    whether numbers have a decimal comma, ``spellings`` are words among numbers that count as blank,
+    ``fill`` is what a blank becomes, ``indicator`` says whether blanks have a column of their own.
     """
 
     kind: str
     layout: str = ""
+    parts: tuple[str, ...] = ()
+    comma: bool = False
     spellings: tuple[str, ...] = ()
     fill: float = 0.0
     indicator: bool = False
@@ -203,7 +134,8 @@ class Number:
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         ranked = [f"rank of {name}"] * bool(self.ranks.size)
-        return [name, *ranked, *[f"{name} is blank"] * self.indicator]
+        parts = [column for part in self.parts for column in part_names(name, part)]
+        return [name, *ranked, *parts, *[f"{name} is blank"] * self.indicator]
 
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
@@ -217,6 +149,7 @@ class Number:
         columns = [framed(x, self.frame)]
         if self.ranks.size:
             columns.append(np.interp(x, *self.ranks))
+        columns += [part_columns(x, part) for part in self.parts]
         if self.indicator:
             columns.append(blank)
         return np.column_stack(columns).astype(np.float32)
@@ -226,7 +159,8 @@ class Number:
         if values.dtype != object and self.kind == "number":
             return values
         cells = words_of(values)
-        x, bad = read_cells(cells, reader(cells, decimal_comma, self.kind, self.layout))
+        comma = self.comma or has_comma(set(cells), decimal_comma)
+        x, bad = read_cells(cells, reader(comma, self.kind, self.layout))
         bad &= [cell not in self.spellings for cell in cells]
         if bad.any():
             row = int(np.argmax(bad))
@@ -285,29 +219,66 @@ class Category:
 
 # ---------------------------------------------------------------------- what a column holds
 def column_of(
-    name: str, values: np.ndarray, decimal_comma: bool, ranked: bool, notes: list[str]
-) -> Number | Category | str:
+    name: str,
+    values: np.ndarray,
+    decimal_comma: bool,
+    ranked: bool,
+    notes: list[str],
+    kind: str | None = None,
+) -> Number | Category | Text | str:
     """How a column is encoded, or the reason why it is of no use.
 
-    ``ranked`` says whether numbers get their ranks too; ``notes`` is added to.
+    ``ranked`` says whether numbers get their ranks too; ``notes`` is added to. ``kind`` is what a
+    user says the column holds.
     """
+    if kind in ("category", "text"):
+        cells = words_of(values)
+        return _category(name, cells, notes, whole=True) if kind == "category" else text_of(cells)
     if values.dtype != object:
         return _number(name, values, Number("number"), ranked, notes)
     distinct = {cell for cell in values if cell is not None}
     if not distinct:
         return _BLANK
-    kinds = [("number", ""), ("boolean", ""), *(("date", layout) for layout in DATE_LAYOUTS)]
-    for kind, layout in kinds:
-        read = reader(distinct, decimal_comma, kind, layout)
+    column = _as_numbers(name, values, distinct, decimal_comma, notes)
+    if column is not None and kind in (None, column.kind):
+        x = column.numbers(name, values, decimal_comma)
+        return _number(name, x, column, ranked, notes)
+    if kind is not None:
+        raise TableError(
+            f"--as {name}={kind}: not every cell of the column is {_HOLDS[kind]}, for instance "
+            f"{quoted(sorted(distinct)[0])}; correct the cells, or give --as {name}=category."
+        )
+    return _category(name, values, notes)
+
+
+def _as_numbers(
+    name: str, values: np.ndarray, distinct: set[str], decimal_comma: bool, notes: list[str]
+) -> Number | None:
+    """How the cells are read where all are numbers, yes or no, or dates, or nearly all numbers."""
+    comma = has_comma(distinct, decimal_comma)
+    for kind in ("number", "boolean"):
+        read = reader(comma, kind)
         if all(read(cell) is not None for cell in distinct):
-            return _number(name, read_cells(values, read)[0], Number(kind, layout), ranked, notes)
-    x, bad = read_cells(values, reader(distinct, decimal_comma))
+            _tell_marked(name, distinct, comma, kind, notes)
+            return Number(kind, comma=comma)
+    layout = layout_of(distinct)
+    if layout:
+        return Number("date", layout)
+    _, bad = read_cells(values, reader(comma))
     spellings = tuple(sorted(set(values[bad])))
     few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
     if not few or len(spellings) > _MOST_SPELLINGS:
-        return _category(name, values, len(distinct), notes)
+        return None
     notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as blank.")
-    return _number(name, x, Number("number", spellings=spellings), ranked, notes)
+    return Number("number", comma=comma, spellings=spellings)
+
+
+def _tell_marked(name: str, distinct: set[str], comma: bool, kind: str, notes: list[str]) -> None:
+    """A note on amounts such as $1,234.50, and how the first was read."""
+    marked = sorted(cell for cell in distinct if bare(cell) != cell)
+    if kind == "number" and marked:
+        number = reader(comma)(marked[0])
+        notes.append(f"{name!r} holds numbers in text: {quoted(marked[0])} is {number:.10g}.")
 
 
 def _number(
@@ -327,24 +298,36 @@ def _number(
         ranks = ranks_of(seen) if ranked else column.ranks
         column = replace(column, frame=frame_of(seen), ranks=ranks)
     if column.kind == "date":
-        notes.append(f"{name!r} holds dates ({DATE_LAYOUTS[column.layout]}), which become days.")
+        parts = useful_parts(seen)
+        column = replace(column, parts=parts)
+        also = f", and the time of the {' and of the '.join(parts)}" if parts else ""
+        notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
     if blanks:
         also = "; a column of its own says where" if indicator else ""
         notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
     return column
 
 
-def _category(name: str, values: np.ndarray, distinct: int, notes: list[str]) -> Category | str:
+def _category(
+    name: str, values: np.ndarray, notes: list[str], whole: bool = False
+) -> Category | Text | str:
+    """Categories, or text where many rows have a rare one, unless categories are asked for."""
     counts = Counter(values)
-    blanks = counts.pop(None, 0)
+    blanks, distinct = counts.pop(None, 0), len(counts)
     if distinct == 1 and not blanks:
         return _CONSTANT
-    if distinct == len(values) >= _FEW_ROWS:
-        return "has different text in each row"
     kept = set(counts)
     if distinct > _MOST_CATEGORIES:
         often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CATEGORIES]
         kept = {word for word, count in often if count >= _FEWEST_ROWS}
+    tail = sum(count for word, count in counts.items() if word not in kept)
+    if not whole and tail > _TAIL * len(values) and _is_text(counts):
+        column = text_of(values)
+        width = len(column.components)
+        notes.append(f"{name!r} is read as text: {counted(width, 'column')} of letters' patterns.")
+        return column
+    if distinct == len(values) >= _FEW_ROWS:
+        return "has different text in each row"
     if not kept and not blanks:
         return "has different text in nearly every row"
     other = len(kept) < distinct
@@ -354,6 +337,15 @@ def _category(name: str, values: np.ndarray, distinct: int, notes: list[str]) ->
     if blanks:
         notes.append(f"{name!r}: blanks, in {counted(blanks, 'row')}, are a category of their own.")
     return Category(tuple(sorted(kept)), blanks > 0, other)
+
+
+def _is_text(cells: Counter[str]) -> bool:
+    """Whether cells are words, not codes: mostly letters, and where none repeats several words."""
+    some = list(cells)[:1000]
+    letters = sum(char.isalpha() for cell in some for char in cell)
+    total = sum(not char.isspace() for cell in some for char in cell)
+    words = sum(len(cell.split()) for cell in some) / len(some)
+    return letters > 0.5 * total and (words > 1.5 or cells.total() > 2 * len(cells))
 
 
 def _tells_rows_apart(name: str, x: np.ndarray) -> bool:

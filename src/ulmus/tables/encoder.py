@@ -8,17 +8,10 @@ import scipy.sparse as sp
 
 from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import InvalidInputError, TableError
-from ulmus.tables.columns import (
-    Category,
-    Number,
-    column_of,
-    read_cells,
-    reader,
-    unusable,
-    usable,
-    varied,
-)
-from ulmus.tables.table import Table
+from ulmus.tables.cells import has_comma, read_cells, reader
+from ulmus.tables.columns import KINDS, Category, Number, column_of, unusable, usable, varied
+from ulmus.tables.table import Table, as_table
+from ulmus.tables.text_columns import Text
 from ulmus.typing import Rows
 from ulmus.validation import missing
 
@@ -46,7 +39,9 @@ class TableEncoder:
     names : tuple of str
         Columns that are used, in the order of the first table.
     kinds : tuple of str
-        "number", "boolean", "date" or "category", one for each.
+        "number", "boolean", "date", "category" or "text", one for each.
+    given : dict of str to str
+        Kinds that were said, not found: of these columns by name.
     columns : dict of str to dict
         How each is turned into numbers.
     dropped : dict of str to str
@@ -91,35 +86,49 @@ class TableEncoder:
     fill: np.ndarray = field(default_factory=lambda: np.zeros(0))
     notes: tuple[str, ...] = ()
     met: tuple[str, ...] = ()
+    given: dict[str, str] = field(default_factory=dict)
 
-    def fit(self, table: Table) -> "TableEncoder":
+    def fit(self, table: Any, y: Any = None) -> "TableEncoder":
         """Decide how each column becomes numbers; a table that is refused changes nothing."""
+        table = as_table(table)
         X = table.matrix
-        made = _of_columns(table) if X is None else _of_matrix(X, table)
-        vars(self).update(vars(made))
+        made = _of_columns(table, self.given) if X is None else _of_matrix(X, table)
+        vars(self).update(vars(made), given=self.given)
         return self
 
-    def fit_transform(self, table: Table) -> Rows:
+    def __sklearn_clone__(self) -> "TableEncoder":
+        return TableEncoder(given=dict(self.given))
+
+    def fit_transform(self, table: Any, y: Any = None) -> Rows:
         """The matrix of the table that the encoder is fitted to."""
         return self.fit(table).transform(table)
 
-    def transform(self, table: Table) -> Rows:
-        """The matrix of a table with these columns, in any order."""
+    def transform(self, table: Any) -> Rows:
+        """The matrix of a table, or of a frame, with these columns, in any order."""
         if not self.names:
             raise TableError("The encoder knows no columns yet; fit it to a table first.")
-        if not isinstance(table, Table):
-            raise TableError(
-                f"The encoder takes a Table, not a {type(table).__name__}; read_table gives one."
-            )
+        table = as_table(table)
         met: list[str] = []
         X = self._matrix(table, met) if self.width else self._encoded(table, met)
         self.met = tuple(met)
         return X
 
-    def column(self, name: str) -> Number | Category:
+    def column(self, name: str) -> Number | Category | Text:
         """How one column is encoded."""
         state = self.columns[name]
-        return Category(**state) if state["kind"] == "category" else Number(**state)
+        return _CLASSES.get(state["kind"], Number)(**state)
+
+    @property
+    def decisions(self) -> list[tuple[str, str]]:
+        """What became of each column: its kind and features, or why it was left out."""
+        if self.width:
+            return []
+        used = {name: self.column(name) for name in self.names}
+        kept = [
+            (name, f"{column.kind}, {counted(len(column.outputs(name)), 'feature')}")
+            for name, column in used.items()
+        ]
+        return [*kept, *((name, f"left out: {why}") for name, why in self.dropped.items())]
 
     @property
     def widths(self) -> list[int]:
@@ -180,7 +189,13 @@ class TableEncoder:
         return np.where(blank, self.fill.astype(X.dtype), X)
 
 
-def _of_columns(table: Table) -> TableEncoder:
+_CLASSES: dict[str, Any] = {"category": Category, "text": Text}
+
+
+def _of_columns(table: Table, given: dict[str, str]) -> TableEncoder:
+    for name, kind in given.items():
+        table[name]  # an error where there is none
+        check_known("kind", kind, KINDS)
     if len(table.names) > _MOST_NAMED:
         raise TableError(
             f"The table has {len(table.names):,} columns, and a model's file has room for "
@@ -191,7 +206,7 @@ def _of_columns(table: Table) -> TableEncoder:
     numbers = [table[name] for name in table.names if table[name].dtype != object]
     ranked = sum(varied(x[usable(x)]) for x in numbers) <= _MOST_RANKED
     for name in table.names:
-        column = column_of(name, table[name], table.decimal_comma, ranked, notes)
+        column = column_of(name, table[name], table.decimal_comma, ranked, notes, given.get(name))
         if isinstance(column, str):
             made.dropped[name] = column
         else:
@@ -268,7 +283,7 @@ def read_target(
     check_known("task", task, ("auto", "classification", "regression"))
     numbers, bad = cells, np.zeros(len(cells), dtype=bool)
     if cells.dtype == object:
-        numbers, bad = read_cells(cells, reader(cells, decimal_comma))
+        numbers, bad = read_cells(cells, reader(has_comma(set(cells), decimal_comma)))
     words = bool(bad.any())
     known = ~missing(cells) if words else usable(numbers)
     if not known.any():

@@ -27,7 +27,7 @@ from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
 from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
 from ulmus.tables.suspicions import suspicions
-from ulmus.tables.table import Table
+from ulmus.tables.table import as_table
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
@@ -93,7 +93,7 @@ class TableModel:
         """The labels, or None where numbers are predicted."""
         return getattr(self.estimator, "classes_", None)
 
-    def predict(self, table: Table) -> np.ndarray:
+    def predict(self, table: Any) -> np.ndarray:
         """Labels or numbers for the rows of a table, in their order.
 
         It must have the columns that the model was fitted to, in any order; others are ignored.
@@ -101,7 +101,7 @@ class TableModel:
         found: np.ndarray = self.estimator.predict(self.matrix(table))
         return found
 
-    def predict_proba(self, table: Table) -> np.ndarray:
+    def predict_proba(self, table: Any) -> np.ndarray:
         """Probabilities of the classes, a column for each of ``classes``."""
         if self.classes is None:
             raise InvalidInputError(
@@ -114,8 +114,9 @@ class TableModel:
         """The share of the rows of a `matrix` that the model was fitted to; None if unknown."""
         return known_share(row_hashes(X), self.fingerprint)
 
-    def matrix(self, table: Table) -> Rows:
+    def matrix(self, table: Any) -> Rows:
         """The rows as the estimator takes them: encoded columns, clipped."""
+        table = as_table(table)
         if self.target in table.names and self.target not in self.encoder.names:
             table = table.without(self.target)
         if not len(table):
@@ -124,10 +125,11 @@ class TableModel:
 
 
 def fit_table(
-    table: Table,
+    table: Any,
     target: str | None = None,
     *,
     task: str = "auto",
+    kinds: dict[str, str] | None = None,
     unlabelled_blank: bool = False,
     seed: int = 0,
     watch: Callable[[str], None] | None = None,
@@ -141,13 +143,16 @@ def fit_table(
 
     Parameters
     ----------
-    table : Table
-        As `ulmus.tables.read_table` gives it.
+    table : Table or frame
+        As `ulmus.tables.read_table` gives it, or a frame of pandas or Polars.
     target : str or None, default=None
         The column to learn; None where the file says itself what its target is.
     task : {"auto", "classification", "regression"}, default="auto"
         "auto" is classification for words, and for whole numbers with at most 20 different values
         and 5 rows of each on average; else regression.
+    kinds : dict of str to str, default=None
+        What columns hold, where it is not to be found out: "number", "boolean", "date", "category"
+        or "text", by name.
     unlabelled_blank : bool, default=False
         Whether rows without a target are used however few they are.
     seed : int, default=0
@@ -175,11 +180,12 @@ def fit_table(
     start = time.perf_counter()
     watch = watch or (lambda _: None)
     watch("columns")
+    table = as_table(table)
     cells, name, rest = separated(table, target)
     goal = read_target(cells, name, task, table.decimal_comma)
     rows, notes = _used_rows(goal, unlabelled_blank, seed)
     rest = rest if len(rows) == len(table) else rest.rows(rows)
-    encoder = TableEncoder().fit(rest)
+    encoder = TableEncoder(given=dict(kinds or {})).fit(rest)
     X = encoder.transform(rest)
     known, values = goal.known[rows], goal.values[rows]
     classify = goal.task == "classification"

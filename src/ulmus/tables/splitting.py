@@ -8,7 +8,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from ulmus.arguments import counted
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.columns import Number, column_of, words_of
+from ulmus.tables.cells import words_of
+from ulmus.tables.columns import Number, column_of
 from ulmus.tables.table import Table
 
 # Rows to fit, rows to judge.

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from ulmus.arguments import counted, listed
-from ulmus.tables.columns import words_of
+from ulmus.tables.cells import words_of
 from ulmus.tables.encoder import Target, as_text
 from ulmus.tables.table import Table
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_svmlight_file
 
 from ulmus.archives import read_npz, sparse_matrix
 from ulmus.arguments import check_known, hint
-from ulmus.backends.arrow import parquet_columns
+from ulmus.backends.arrow import frame_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.delimited import Reading, read_delimited
@@ -195,6 +195,27 @@ def read_table(
         return Table(**read_delimited(path, how))
     except PermissionError as error:
         raise TableError(f"{path} may not be read: {error.strerror}.") from error
+
+
+def as_table(data: Any) -> Table:
+    """A table as it is, or one of a frame of pandas, Polars or Arrow.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from ulmus.tables.table import as_table
+    >>> as_table(pandas.DataFrame({"age": [31, None], "city": ["Oslo", "Rome"]}))["age"]
+    array([31., nan])
+    """
+    if isinstance(data, Table):
+        return data
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise TableError(
+            f"A {type(data).__name__} is no table; give a Table, as read_table makes it, or a "
+            "frame of pandas or Polars."
+        )
+    columns = frame_columns(data, MISSING)
+    return Table(tuple(columns), columns)
 
 
 def _kind(path: Path) -> str:
