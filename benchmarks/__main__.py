@@ -26,6 +26,7 @@ from benchmarks import (
     kernel,
     kernel_readings,
     known,
+    label,
     labels,
     latency,
     layers,
@@ -597,6 +598,32 @@ def _mean_over(found):
     }
 
 
+def run_label(folder, rounds):
+    """The labelling page in Chromium, and the gain of its suggestions; once, for it is minutes."""
+    best = race("benchmarks.label", label.CONTENDERS, folder, 1)
+    errors = best["suggestions"]["errors"]
+    rows, gains = [], {}
+    for name, result in best.items():
+        if "latency" in result:
+            middle, high = np.quantile(result["latency"], [0.5, 0.95])
+            cpu = np.median(result["server_cpu"])
+            rows.append(
+                (name[5:], f"{middle:.2f}", f"{high:.2f}", f"{cpu:.2f}",
+                 f"{result['draw_ms']:.1f}", f"{result['frames_per_second']:.0f}",
+                 f"{result['server_mb']:.0f}", f"{result['page_mb']:.0f}")
+            )  # fmt: skip
+    columns = ["rows", "action: median s", "95th percentile", "server CPU s", "ms to draw",
+               "frames a second", "server MB", "page MB"]  # fmt: skip
+    page = table("The labelling page, from a key to all rows coloured", columns, rows)
+    lines = []
+    for name, found in errors.items():
+        ours, its = (float(np.mean(found[kind])) for kind in ("suggested", "random"))
+        gains[f"error, suggested / random, {name}"] = ours / its
+        lines.append((name, f"{ours:.2%}", f"{its:.2%}", f"{1 - ours / its:.0%}"))
+    heads = ["set, at most 2000 rows", "50 suggested labels", "50 random ones", "lower by"]
+    return best, gains, f"{page}\n\n{table('Errors of all rows', heads, lines)}"
+
+
 def run_relabel(folder, rounds):
     """Other labels on the same rows, beside the fit; one round, for a fit takes a minute."""
     best = race("benchmarks.relabel", relabel.CONTENDERS, folder, 1)
@@ -795,6 +822,7 @@ RUNS = {
     "labels": run_labels,
     "priors": run_priors,
     "values": run_values,
+    "label": run_label,
     "relabel": run_relabel,
     "onnx": run_onnx,
     "streams": run_streams,

@@ -17,7 +17,7 @@ from threading import Lock
 from attack.guard import guarded
 from attack.outcomes import Tally
 
-PARTS = ("inputs", "files", "changes", "kills")
+PARTS = ("inputs", "files", "changes", "kills", "labels")
 # Cases that are written out of each part; the others are counted.
 _SHOWN = 40
 # Cases that a process is started for.

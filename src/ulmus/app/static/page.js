@@ -60,7 +60,7 @@ async function catchUp() {
       const bytes = new Uint8Array(await (await fetch("colours")).arrayBuffer()), n = look.rows;
       [map.given, map.codes, map.certainty] = [bytes.subarray(0, n), bytes.subarray(n, 2 * n), bytes.subarray(2 * n)];
       Object.assign(shown, { places, version, answered });
-      map.drawn = () => Object.assign(marks, { places, version, answered, drawn: performance.now() });
+      map.drawn = () => { Object.assign(marks, { places, version, answered, drawn: performance.now() }); map.drawn = () => {}; };
       map.draw();
     }
   } finally {
@@ -261,6 +261,7 @@ function showQuality() {
     parts.push(make("details", {}, make("summary", {}, "Candidates and their weights"), make("table", { id: "candidates" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines))));
   }
   the("quality").replaceChildren(...parts);
+  the("quality").dataset.labels = String(look.given.reduce((a, b) => a + b, 0));
 }
 
 /** @param {number[][]} curve */
