@@ -66,7 +66,8 @@ _PAN = """() => new Promise((done) => {
   const step = () => {
     rowMap.pan(Math.sin(performance.now() / 200) * 4, 2);
     const spent = performance.now() - start;
-    if (spent < 4000) requestAnimationFrame(step); else done((rowMap.frames - first) / spent * 1000);
+    if (spent < 4000) requestAnimationFrame(step);
+    else done((rowMap.frames - first) / spent * 1000);
   };
   step();
 })"""

@@ -125,3 +125,21 @@ def test_rows_are_placed_within_the_map(session):
 def test_one_class_is_not_enough_to_learn(opened):
     assert not can_learn(opened.labels)
     assert prepared(opened.X, 0).classes_.tolist() == [0, 1]
+
+
+def test_labels_that_cannot_be_learnt_are_told_and_the_next_are_learnt(make_session, monkeypatch):
+    def moody(model, labels):
+        if labels.known.sum() == 4:
+            raise InvalidInputError("Four is too many.")
+        return answer(model, labels)
+
+    monkeypatch.setattr(sessions, "answer", moody)
+    session = make_session()
+    label_two(session)
+    until(session, lambda: session.failure)
+    assert session.newest_answer() is None
+    assert session.look()["failure"] == "These labels could not be learnt: Four is too many."
+    session.act({"do": "label", "rows": [7], "class": "low"})
+    until(session, lambda: session.answered == session.version)
+    assert session.failure == ""
+    assert session.answer is not None

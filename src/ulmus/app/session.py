@@ -156,12 +156,11 @@ class Session:
             del self.working["model"]
         while (state := self._next()) is not None:
             labels, version = state
-            start, found = time.perf_counter(), None
-            if can_learn(labels):
-                found = answer(model, labels)
-                model = found.model
+            start = time.perf_counter()
+            found, failure = _answered(model, labels)
+            model = model if found is None else found.model
             with self._changing():
-                self.answer, self.answered = found, version
+                self.answer, self.answered, self.failure = found, version, failure
                 self.seconds = time.perf_counter() - start
             if version == self.version:
                 self._look_closer(S, labels, found, version)
@@ -242,6 +241,14 @@ class Session:
         codes = np.where(labels.known, labels.codes, found.codes).astype(np.uint8)
         certainty = (255 * np.clip(found.certainty, 0, 1)).astype(np.uint8)
         return given.tobytes() + codes.tobytes() + certainty.tobytes()
+
+
+def _answered(model: Any, labels: Labels) -> tuple[Answer | None, str]:
+    """The answer where there can be one, and why there is none where one was expected."""
+    try:
+        return (answer(model, labels) if can_learn(labels) else None), ""
+    except UlmusError as error:
+        return None, f"These labels could not be learnt: {error}"
 
 
 def _counts(codes: np.ndarray, classes: int) -> list[int]:

@@ -5,9 +5,12 @@
 const COLOURS = [
   [0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [230, 159, 0], [86, 180, 233], [140, 108, 60], [120, 94, 240],
 ];
-/** Shapes beside the colours: inside or not, for x and y from −1 to 1. Their names go into labels. */
+/**
+ * Shapes beside the colours: inside or not, for x and y from −1 to 1. Their names go into labels.
+ * @type {[string, (x: number, y: number) => boolean][]}
+ */
 const SHAPES = [
-  ["circle", (/** @type {number} */ x, /** @type {number} */ y) => x * x + y * y <= 1],
+  ["circle", (x, y) => x * x + y * y <= 1],
   ["square", (x, y) => Math.max(Math.abs(x), Math.abs(y)) <= 0.85],
   ["triangle", (x, y) => y <= 0.8 && y >= -1 && Math.abs(x) <= (y + 1) / 1.8],
   ["diamond", (x, y) => Math.abs(x) + Math.abs(y) <= 1.15],
@@ -20,8 +23,8 @@ const LEVELS = 8;
 
 /** @param {number} code */
 export const colourOf = (code) => COLOURS[code % COLOURS.length];
-/** @param {number} code @returns {[string, (x: number, y: number) => boolean]} */
-export const shapeOf = (code) => /** @type {any} */ (SHAPES[code % SHAPES.length]);
+/** @param {number} code */
+export const shapeOf = (code) => SHAPES[code % SHAPES.length];
 
 /** @param {string} name */
 const paper = (name) => {

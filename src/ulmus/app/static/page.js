@@ -290,7 +290,7 @@ function curvePicture(curve) {
 const pointers = new Map();
 let start = [0, 0], moved = false, apart = 0;
 const canvas = map.canvas;
-/** @param {PointerEvent} event */
+/** @param {PointerEvent} event @returns {[number, number]} */
 const place = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
 const gap = () => { const [a, b] = [...pointers.values()]; return Math.hypot(a[0] - b[0], a[1] - b[1]); };
 
@@ -393,6 +393,11 @@ the("new-class").addEventListener("submit", async (event) => {
   const field = /** @type {HTMLInputElement} */ (the("class-name"));
   if (await act({ do: "class", name: field.value })) field.value = "";
 });
+the("rename").onclick = async () => {
+  const field = /** @type {HTMLInputElement} */ (the("class-name"));
+  if (!look || active < 0) { trouble = "Press the class that is to be renamed, with no row selected, then type its new name."; tell(); return; }
+  if (await act({ do: "rename", class: look.classes[active], name: field.value })) field.value = "";
+};
 the("go-row").addEventListener("submit", (event) => {
   event.preventDefault();
   const row = Number(/** @type {HTMLInputElement} */ (the("row-number")).value) - 1;
