@@ -104,3 +104,10 @@ def test_a_full_disk_leaves_the_file_as_it_was(path, monkeypatch):
     journal.append(ENTRIES[1])
     journal.close()
     assert reopened(path) == ENTRIES
+
+
+def test_the_file_has_the_usual_mode(path):
+    Journal(path, HEADER).close()
+    usual = path.with_name("usual")
+    usual.touch()
+    assert path.stat().st_mode == usual.stat().st_mode

@@ -27,7 +27,9 @@ class Journal:
     def __init__(self, path: str | Path, header: Entry) -> None:
         self.path = Path(path)
         new = not self.path.exists()
-        self._file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "r+b", 0)
+        self._file = os.fdopen(
+            os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666), "r+b", 0
+        )
         try:
             self._lock()
             self.entries = self._read(header)

@@ -50,7 +50,7 @@ class Session:
         self.quality: Quality | None = None
         self.suggestions: list[int] = []
         self.working = {"map": "Placing rows on the map …", "model": "Learning all rows …"}
-        self.failure = ""
+        self._failures: dict[str, str] = {}
         self.closed = False
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], None]] = set()
@@ -100,6 +100,11 @@ class Session:
                 self._listeners.discard(listener)
 
     @property
+    def failure(self) -> str:
+        """What went wrong, in sentences."""
+        return " ".join(filter(None, self._failures.values()))
+
+    @property
     def windows(self) -> int:
         """How many listen."""
         return len(self._listeners)
@@ -135,7 +140,7 @@ class Session:
             work()
         except Exception as error:
             with self._changing():
-                self.failure = f"{error} Stop the command and start it again to go on."
+                self._failures[work.__name__] = f"{error} Stop the command to end."
             if not isinstance(error, UlmusError):
                 raise
 
@@ -160,7 +165,8 @@ class Session:
             found, failure = _answered(model, labels)
             model = model if found is None else found.model
             with self._changing():
-                self.answer, self.answered, self.failure = found, version, failure
+                self.answer, self.answered = found, version
+                self._failures["labels"] = failure
                 self.seconds = time.perf_counter() - start
             if version == self.version:
                 self._look_closer(S, labels, found, version)
