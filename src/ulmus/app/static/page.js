@@ -248,7 +248,7 @@ function showQuality() {
     parts.push(make("p", { className: "quiet" }, "Known once a class has two labels."));
   } else {
     parts.push(make("p", { className: "large" }, percent(quality.accuracy)),
-      make("p", { className: "quiet" }, `of ${counted(quality.judged)} labels are right when they are left out: ${percent(quality.range[0])} to ${percent(quality.range[1])}, 19 times of 20. Suggested rows are the hard ones, so that all rows do better.`));
+      make("p", { className: "quiet" }, `of ${counted(quality.judged)} labels are right when they are left out: ${percent(quality.range[0])} to ${percent(quality.range[1])}, 19 times of 20. Suggested rows are hard ones: all rows usually do better.`));
   }
   if (curve.length > 1) parts.push(make("h3", {}, "Over labels given"), curvePicture(curve), make("p", { className: "quiet" }, `${counted(curve[0][0])} to ${counted(curve[curve.length - 1][0])} labels; band: range of 19 in 20.`));
   if (quality && quality.disagree.length) {
