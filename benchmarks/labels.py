@@ -63,22 +63,23 @@ def _kinds(X, few, unknown, truth):
     from ulmus import SemiSupervisedELMClassifier
     from ulmus.methods import pool
 
-    average, found = pool._average, {}
+    with_trust, found = pool._with_trust, {}
 
     def each_kind(setting, weighed):
+        weighed = with_trust(setting, weighed)
         for kind in KINDS:
             # One candidate of another kind stands by for rows that no label leads to.
             spare = [(c, 1e-12) for c, _ in weighed if c.kind == "alone"][:1]
             part = [(c, w) for c, w in weighed if c.kind == kind]
-            classes = average(setting, part + (spare if kind == "free" else []))
+            classes = pool._average(setting, part + (spare if kind == "free" else []))
             found[kind] = np.mean(classes.argmax(axis=1)[unknown] != truth)
-        return average(setting, weighed)
+        return weighed
 
-    pool._average = each_kind
+    pool._with_trust = each_kind
     try:
         model = SemiSupervisedELMClassifier(random_state=0).fit(X, few)
     finally:
-        pool._average = average
+        pool._with_trust = with_trust
     return {"Ulmus": np.mean(model.transduction_[unknown] != truth)} | found
 
 
@@ -107,7 +108,7 @@ def _scaled(name, X):
     return X / X.max() if name in _PIXELS else scale(X)
 
 
-def one(name, count, seed):
+def one(name, count, seed, fit_peers=True):
     """The error (%) on rows without a label, of every contender."""
     X, y = data(name, seed)
     known = known_rows(y, count, seed)
@@ -116,7 +117,7 @@ def one(name, count, seed):
         warnings.simplefilter("ignore")
         found = _kinds(X, few, ~known, y[~known])
         Z = _scaled(name, X)
-        for peer, model in peers().items():
+        for peer, model in peers().items() if fit_peers else ():
             semi = peer.startswith(("Label", "Self"))
             rows = slice(None) if semi else known
             try:
@@ -127,19 +128,22 @@ def one(name, count, seed):
     return name, count, seed, {each: 100.0 * float(error) for each, error in found.items()}
 
 
-def measure(draws=DRAWS, sets=SETS):
-    """Errors by set, labels and contender, a number for each draw."""
+def measure(before=None):
+    """Errors by set, labels and contender, a number for each draw.
+
+    Where ``before`` has such numbers, the peers' are taken from there: they do not change.
+    """
     jobs = Parallel(n_jobs=os.cpu_count() or 1)(
-        delayed(one)(name, count, seed)
-        for name in sets
+        delayed(one)(name, count, seed, not before)
+        for name in SETS
         for count in LABELS
-        for seed in range(draws)
+        for seed in range(DRAWS)
     )
     found = {}
     for name, count, _, errors in jobs:
         for contender, error in errors.items():
             found.setdefault(f"{name}, {count}", {}).setdefault(contender, []).append(error)
-    return found
+    return {case: (before or {}).get(case, {}) | errors for case, errors in found.items()}
 
 
 def blanks():
@@ -148,7 +152,7 @@ def blanks():
 
 
 def blank(seed, rows=8000):
-    """Points gained over the supervised ELM on adult with 99 % of its targets blank."""
+    """Points gained over supervised ELMs on adult with 99 % of its targets blank."""
     from papers.datasets import load
     from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
 
@@ -158,6 +162,12 @@ def blank(seed, rows=8000):
     y = np.unique(y, return_inverse=True)[1]
     known = rng.random(rows) < 0.01
     model = SemiSupervisedELMClassifier(random_state=0).fit(X, np.where(known, y, -1))
-    alone = ELMClassifier(RandomFeatures(), random_state=0).fit(X[known], y[known])
     right = np.mean(model.transduction_[~known] == y[~known])
-    return 100.0 * float(right - alone.score(X[~known], y[~known]))
+    alone = {
+        "ELM": ELMClassifier(random_state=0),
+        "ELM of random units": ELMClassifier(RandomFeatures(), random_state=0),
+    }
+    return {
+        name: 100.0 * float(right - each.fit(X[known], y[known]).score(X[~known], y[~known]))
+        for name, each in alone.items()
+    }

@@ -10,6 +10,7 @@ from ulmus import (
     ELMClassifier,
     KNNGraph,
     RandomFeatures,
+    RowFeatures,
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
@@ -56,15 +57,15 @@ def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
 
 @pytest.mark.parametrize("count", [60, 250], ids=["fewer labels than units", "more"])
 @pytest.mark.parametrize("weighting", [None, "balanced"])
-@pytest.mark.parametrize("kind", ["alone", "tight"])
+@pytest.mark.parametrize(("kind", "layer"), [("alone", 0), ("alone", 1), ("tight", 0)])
 def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
-    kind, weighting, count, monkeypatch
+    kind, layer, weighting, count, monkeypatch
 ):
-    chosen = {}
+    chosen, wanted = {}, (kind, layer, bool(weighting))
 
     def only(found):
         (chosen["one"], _) = next(
-            pair for pair in found if pair[0].kind == kind and pair[0].weighting == bool(weighting)
+            pair for pair in found if (pair[0].kind, pair[0].layer, pair[0].weighting) == wanted
         )
         return [(chosen["one"], 1.0)]
 
@@ -73,9 +74,10 @@ def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
     graph, labels = KNNGraph(7, width="local").laplacian(DIGITS), few(DIGIT, count)
     fitted = model(graph=graph).fit(DIGITS, labels)
     one = chosen["one"]
-    other = model(graph=graph, coupling="tight", C=one.C, lam=one.lam, class_weight=weighting).fit(
-        DIGITS, labels
-    )
+    parameters = {"graph": graph, "coupling": "tight", "C": one.C, "lam": one.lam}
+    if layer:
+        parameters |= {"features": RowFeatures(200, random_state=0), "n_hidden": None}
+    other = model(class_weight=weighting, **parameters).fit(DIGITS, labels)
     expected = probabilities(other.decision_function(DIGITS), one.temperature)
     assert_allclose(fitted.label_distributions_, expected, rtol=1e-3, atol=1e-5)
 
@@ -168,8 +170,47 @@ def test_one_label_a_class_leaves_the_choice_to_the_prior():
         kind: fitted.candidates_["weight"][fitted.candidates_["kind"] == kind].sum()
         for kind in ("alone", "tight", "free", "clusters")
     }
-    parts = {"alone": 1.0, "tight": 1.0, "free": 17.0 * (1.0 + 200 / 200), "clusters": 1.0}
-    assert by_kind == pytest.approx({kind: part / 37.0 for kind, part in parts.items()})
+    parts = {"alone": 1.0, "tight": 0.2, "free": 17.0 * (1.0 + 200 / 200), "clusters": 1.0}
+    assert by_kind == pytest.approx({kind: part / 36.2 for kind, part in parts.items()})
+
+
+@pytest.mark.parametrize(("clusters", "heaviest"), [(0.2, "clusters"), (0.5, "free")])
+def test_a_graph_that_contradicts_clusters_as_seldom_leaves_them_its_mass(
+    clusters, heaviest, monkeypatch
+):
+    labels, parts, seen = np.full(400, -1), iter([0.2, clusters]), []
+    labels[[np.flatnonzero(side == SIDE)[0] for side in (0, 1)]] = 0, 1
+
+    def told(laplacian, targets):
+        seen.append(targets.codes)
+        return next(parts)
+
+    monkeypatch.setattr(pool, "contradicted", told)
+    table = model().fit(MOONS, labels).candidates_
+    assert table["weight"][table["kind"] == heaviest].sum() > 0.8
+    for codes in seen:  # classes of all rows, the given ones where they are known
+        assert_array_equal(codes[labels >= 0], labels[labels >= 0])
+        assert np.mean(codes == SIDE) > 0.7
+
+
+def test_a_map_that_is_given_is_the_only_layer():
+    own = model().fit(DIGITS, few(DIGIT, 60)).candidates_
+    given = model(features=RandomFeatures(200), n_hidden=None).fit(DIGITS, few(DIGIT, 60))
+    assert set(own["layer"][own["kind"] == "alone"]) == {0, 1}
+    assert set(own["layer"][own["kind"] != "alone"]) >= {0}
+    assert set(given.candidates_["layer"]) == {0}
+
+
+def test_rows_of_words_are_compared_by_their_angles():
+    words = sp.random_array((60, 400), density=0.02, rng=np.random.default_rng(0)).tocsr()
+    lengths = sp.dia_array((np.linspace(1, 9, 60), 0), shape=(60, 60))
+    labels = np.where(np.arange(60) % 5 == 0, np.arange(60) // 5 % 2, -1)
+    fitted = model(n_hidden=None).fit(words, labels)
+    longer = model(n_hidden=None).fit((lengths @ words).tocsr(), labels)
+    H = fitted.features_.transform(words)
+    angles = (words @ words.T).toarray() / np.outer(*2 * [np.sqrt((words**2).sum(axis=1))])
+    assert_allclose(H @ H.T, angles, atol=1e-6)
+    assert_allclose(fitted.label_distributions_, longer.label_distributions_, atol=1e-3)
 
 
 def test_rows_that_no_label_leads_to_are_named_by_the_others():

@@ -9,7 +9,13 @@ from scipy.special import erf, expit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-from ulmus import RandomFeatures, RBFFeatures, RowFeatures, SemiSupervisedELMClassifier
+from ulmus import (
+    KernelFeatures,
+    RandomFeatures,
+    RBFFeatures,
+    RowFeatures,
+    SemiSupervisedELMClassifier,
+)
 from ulmus.exceptions import InvalidParameterError
 from ulmus.features.hidden_layer import layer_of
 from ulmus.features.scaling import ColumnStatistics, Scaling
@@ -148,9 +154,9 @@ def test_a_layer_after_a_normalizer_is_what_the_pipeline_gives(sparse, norm):
 def test_the_units_of_words_are_placed_once_for_all_blocks(monkeypatch):
     words = sp.random_array((300, 2000), density=0.01, rng=np.random.default_rng(0)).tocsr()
     labels, made = np.where(np.arange(300) % 10 == 0, np.arange(300) // 10 % 2, -1), []
-    layer = RandomFeatures.layer
+    layer = KernelFeatures.layer
     monkeypatch.setattr(
-        RandomFeatures, "layer", lambda self, *given: made.append(1) or layer(self, *given)
+        KernelFeatures, "layer", lambda self, *given: made.append(1) or layer(self, *given)
     )
     with sklearn.config_context(working_memory=1):
         SemiSupervisedELMClassifier(n_hidden=40, random_state=0).fit(words, labels)

@@ -5,12 +5,14 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from ulmus.estimators.row_graphs import nested_laplacians
 from ulmus.graphs import KNNGraph, laplacian
 from ulmus.hidden import GivenRows, Hidden
 from ulmus.methods import candidates, pool, weighing
 from ulmus.methods import own_classes as own
-from ulmus.methods.candidates import FewLabels, nested_laplacians, ridge_left_out
+from ulmus.methods.candidates import FewLabels, ridge_left_out
 from ulmus.methods.own_classes import SampledRows, own_classes
+from ulmus.methods.propagation import contradicted
 from ulmus.targets import ClassTargets, ValueTargets, chosen, signed
 
 CODES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
@@ -148,6 +150,36 @@ def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():
     assert [each.kind for each, _ in found] == ["tight", "alone", "free", "alone"]
     heaviest, second = found[0][1], found[1][1]
     assert heaviest / second == pytest.approx(2.0 * np.exp(-0.5) / (0.5 * np.exp(-1.5)))
+
+
+def test_mass_goes_from_spread_labels_to_clusters_as_the_graph_is_trusted_less():
+    kinds = ["free", "alone", "clusters"]
+    given = [
+        (candidates.Candidate(kind, np.zeros((1, 1))), part)
+        for kind, part in zip(kinds, (6 / 8, 1 / 8, 1 / 8), strict=True)
+    ]
+    for trust, masses in ((1.0, (6, 1, 1)), (0.0, (1, 1, 6)), (0.5, (3.5, 1, 3.5))):
+        found = {each.kind: weight for each, weight in weighing.trusted(given, 6.0, trust)}
+        assert found == pytest.approx(dict(zip(kinds, np.array(masses) / 8, strict=True)))
+
+
+def test_the_graph_is_trusted_where_its_rows_contradict_clusters_more_often():
+    trust = [weighing.trust_in_graph(0.1, clusters) for clusters in (0.05, 0.11, 0.3)]
+    assert trust == pytest.approx([0.0, 0.5, 1.0], abs=1e-3)
+    assert weighing.trust_in_graph(0.0, 0.0) == 1.0
+
+
+def test_rows_are_contradicted_by_most_of_their_neighbours():
+    W = sp.csr_array(rows(12, 12) ** 2)
+    W, codes = W + W.T, np.random.default_rng(1).integers(3, size=12)
+    L = laplacian(W, normalized=False)
+    dense = W.toarray() - np.diag(W.diagonal())
+    votes = np.array([[dense[i, codes == c].sum() for c in range(3)] for i in range(12)])
+    expected = np.mean(votes.argmax(axis=1) != codes)
+    assert 0.0 < expected < 1.0
+    assert contradicted(L, ClassTargets(codes, 3)) == pytest.approx(expected)
+    alone = laplacian(sp.csr_array((12, 12)))
+    assert contradicted(alone, ClassTargets(codes, 3)) == 0.0
 
 
 @pytest.mark.parametrize(

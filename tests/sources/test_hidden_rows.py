@@ -8,13 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph, RandomFeatures
 from ulmus.distributed.rows import BlockRows
-from ulmus.estimators.row_graphs import laplacians_over_blocks
+from ulmus.estimators.row_graphs import laplacians_over_blocks, nested_laplacians
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import comparable_rows, layer_of, scaled_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden
-from ulmus.methods.candidates import nested_laplacians
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge
 from ulmus.problem import Problem
 from ulmus.sources.hidden_rows import HiddenBlocks

@@ -23,14 +23,13 @@ from ulmus.distributed.rows import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (
     COUPLINGS,
-    after_normalizer,
     are_words,
     comparison,
     entries_of,
     laplacians,
     laplacians_over_blocks,
     map_of_words,
-    units_of_words,
+    units_from_rows,
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
@@ -195,8 +194,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         sources = model._sources(y)
         if isinstance(model._reused, Pooled):
             if not hasattr(before, "_prepared"):
-                every = model._hidden(model._rows)
-                before._prepared = Prepared(every, model._graphs, model._reused.bases)
+                every, further = model._hidden(model._rows), model._further()
+                before._prepared = Prepared(
+                    every, model._graphs, model._reused.bases, further=further
+                )
             model._prepared = before._prepared
             solution = model._pool(sources).fit(sources, model._prepared, model._reused)
         else:
@@ -235,10 +236,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
         self._check_labels(y)
         words = are_words(sum(entries), rows.shape)
-        default: Any = units_of_words if words else RandomFeatures
+        default = map_of_words if words else RandomFeatures
         self.features_ = map_over_blocks(self, rows, columns, 2000, default)
-        if words and self.features is None:
-            self.features_ = after_normalizer(self.features_, rows.example)
         self._rows, self._reused = rows, None
         compare = comparison(self.features_, words, self.coupling_, columns)
         self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))
@@ -265,7 +264,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if self.coupling_ == "tight":
             solution = self._tight().fit(sources[0])
         else:
-            rows = Prepared(sources[0].rows(), self._graphs, watch=watch)
+            further = self._further()
+            rows = Prepared(sources[0].rows(), self._graphs, watch=watch, further=further)
             solution = self._pool(sources).fit(sources, rows)
         return self._accept(y, sources[0], solution)
 
@@ -308,11 +308,22 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         given = isinstance(self.solver, ConjugateGradients)
         return self.solver if given else ConjugateGradients()
 
-    def _hidden(self, X: Rows) -> Any:
+    def _hidden(self, X: Rows, features: Any = None) -> Any:
         """The hidden rows of X, which may lie in blocks."""
+        features = self.features_ if features is None else features
         if isinstance(X, BlockRows):
-            return HiddenBlocks(X, self.features_, self.dtype)
-        return Hidden(layer_of(self.features_, X, self.dtype), X)
+            return HiddenBlocks(X, features, self.dtype)
+        return Hidden(layer_of(features, X, self.dtype), X)
+
+    def _further(self) -> tuple[Any, ...]:
+        """The rows in units that are drawn from them, where candidates of all kinds are averaged.
+
+        They follow from the rows, so that other labels can have them made again.
+        """
+        if self.features is not None or self.coupling_ != "pool":
+            return ()
+        units = units_from_rows(self.features_, self._rows)
+        return () if units is None else (self._hidden(self._rows, units),)
 
     def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
         """The rows on their first graph, with these labels, for all class weights."""

@@ -1,4 +1,4 @@
-"""The graphs of an estimator's rows, given or default, and how outputs are coupled to them.
+"""The graphs of an estimator's rows, given or default, how outputs are coupled, and default maps.
 
 A coupling says whether outputs on the fitted rows are Hβ, or follow the graph alone. Neighbours in
 the blocks of a Dask collection are found exactly, by pairs of blocks; the edges, a few for every
@@ -12,29 +12,36 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, normalize
+from sklearn.preprocessing import normalize
 
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
 from ulmus.distributed.rows import BlockRows
+from ulmus.edges import affinity_of, nearest_edges
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows
-from ulmus.features.random_units import RandomFeatures
+from ulmus.features.kernel_space import KernelFeatures
+from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
-from ulmus.graphs import KNNGraph, Laplacian, affinity_of, as_laplacian, laplacian
+from ulmus.graphs import KNNGraph, Laplacian, as_laplacian, laplacian
 from ulmus.machine import available_memory, in_words
-from ulmus.methods.candidates import NEIGHBORS, laplacians_of, nested_laplacians
 from ulmus.typing import Rows
+from ulmus.validation import plain_rows
 
 # What makes rows of a block comparable.
 Compare = Callable[[Rows], Rows]
 COUPLINGS = ("auto", "tight", "free")
 # Default graphs. `python -m benchmarks hundred` measures the second, with a width for each row.
 GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
+# Neighbours of the graphs that are tried; their edges have a width for each row.
+NEIGHBORS = (10, 20)
 # With fewer rows, or fewer rows a unit, Hβ fits labels spread over the graph as well.
 _ROWS, _TIMES = 10_000, 5
+# Units of a further layer: candidates have no more.
+_ROW_UNITS = 1000
+# The part of the cosine kernel that may be missing.
+_ALL_DIRECTIONS = 1e-9
 # Columns from which on rows are words, where this part of the entries at most is not zero.
 _WORDS, _FILLED = 200, 0.05
 # Bytes of an entry of a Laplacian, its number and its column, and how many times as much of one
@@ -56,6 +63,23 @@ def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
     if graph is None and coupling != "tight":
         return nested_laplacians(X)
     return [as_laplacian(each, X) for each in given]
+
+
+def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
+    """A Laplacian for each number of neighbours, with local widths, from one search."""
+    X = plain_rows(X)
+    if X.shape[0] < 2:
+        return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
+    return laplacians_of(KNNGraph(max(sizes))._distances(X), sizes)
+
+
+def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
+    """The same from the distances to as many neighbours as the largest number.
+
+    Numbers of at least as many neighbours as there are rows are one.
+    """
+    wanted = sorted({min(k, distances.shape[0] - 1) for k in sizes})
+    return [laplacian(affinity_of(nearest_edges(distances, k), width="local")) for k in wanted]
 
 
 def graphs_of(graph: Any, coupling: str) -> list[Any]:
@@ -107,19 +131,28 @@ def are_words(entries: int, shape: tuple[int, int]) -> bool:
     return shape[1] >= _WORDS and entries < _FILLED * shape[0] * shape[1]
 
 
-def units_of_words(width: int, dtype: Any, random_state: Any) -> RandomFeatures:
-    """Random units for rows of unit length: which words occur says more than how many."""
-    return RandomFeatures(width, scaling=None, dtype=dtype, random_state=random_state)
+def map_of_words(width: int, dtype: Any, random_state: Any) -> KernelFeatures:
+    """Rows by the angles between them: which words occur says more than how many.
+
+    Few rows have fewer directions than there are units, and then all of them.
+    """
+    options = {"scaling": None, "dtype": dtype, "random_state": random_state}
+    return KernelFeatures("cosine", width, tol=_ALL_DIRECTIONS, **options)
 
 
-def map_of_words(width: int, dtype: Any, random_state: Any) -> Any:
-    """What makes rows so long, and these units."""
-    return make_pipeline(Normalizer(), units_of_words(width, dtype, random_state))
+def units_from_rows(default: Any, X: Rows | BlockRows) -> RowFeatures | None:
+    """A further layer beside the default one, drawn from the rows; None for words.
 
-
-def after_normalizer(units: RandomFeatures, row: Rows) -> Any:
-    """The same of units that are fitted."""
-    return make_pipeline(Normalizer().fit(row), units)
+    It follows from the rows alone, so that other labels can have it made again.
+    """
+    if isinstance(default, KernelFeatures):
+        return None
+    units = RowFeatures(min(default.n_hidden, _ROW_UNITS), random_state=0)
+    if not isinstance(X, BlockRows):
+        return units.learn(X)
+    rows = map_rows(0, len(X), units.n_hidden)
+    some = X.take(slice(None) if rows is None else rows)[0]
+    return units.settle(some, default._columns)
 
 
 def comparison(

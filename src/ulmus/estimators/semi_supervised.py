@@ -53,7 +53,8 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         is tried instead. Where the coupling is tight None is ``KNNGraph(5)``. A sparse matrix is an
         affinity, or distances in scikit-learn's format. Rows are compared in their columns' unit
         where these share one, as pixels do, and else, or where the coupling is tight, as the map
-        scales them. Rows of words (many columns, nearly all zero) are scaled to unit length.
+        scales them. Rows of words (many columns, nearly all zero) are scaled to unit length, and
+        the default map has the cosines between them.
     coupling : {"auto", "tight", "free"}, default="auto"
         "tight" is the published form: every output is Hβ. "free" spreads the labels over the
         graph, F = (I + λΛ)⁻¹CY with rows scaled to means, averages several λ and graphs by how well
@@ -91,9 +92,10 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         heaviest kinds.
     candidates_ : dict of ndarrays
         Where candidates were averaged, a row for each, the heaviest first: "kind" ("alone",
-        "tight", "free", "clusters"), "graph" (its number, −1 for none), "lam", "C", "weighting" (of
-        the class weights, 0 counts every label once), "weight", and where a label could be left
-        out "temperature", "error" and "log_likelihood".
+        "tight", "free", "clusters"), "layer" (0 is the model's own, 1 has units from rows), "graph"
+        (its number, −1 for none), "lam", "C", "weighting" (of the class weights, 0 counts every
+        label once), "weight", and where a label could be left out "temperature", "error" and
+        "log_likelihood".
     left_out_ : dict of ndarrays
         Where candidates were averaged and a label could be left out: "rows", the numbers of the
         labelled rows that candidates were compared by, at most 500, and "outputs", the

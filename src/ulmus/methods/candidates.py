@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
@@ -28,8 +27,7 @@ from ulmus.backends.namespace import (
     namespace,
     to_numpy,
 )
-from ulmus.edges import affinity_of, nearest_edges
-from ulmus.graphs import KNNGraph, Laplacian, laplacian
+from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.own_classes import SampledRows, own_classes
@@ -44,27 +42,22 @@ from ulmus.methods.pseudo_ridge import RidgeFactor
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph, calibration_rows
 from ulmus.targets import ClassTargets, coded
-from ulmus.typing import Array, Rows
-from ulmus.validation import plain_rows
+from ulmus.typing import Array
 
 __all__ = [
     "FREE",
     "KINDS",
-    "NEIGHBORS",
     "Candidate",
     "FewLabels",
     "Prepared",
     "Setting",
-    "all_candidates",
-    "laplacians_of",
-    "nested_laplacians",
+    "closed_candidates",
+    "cluster_runs",
     "ridge_left_out",
     "spread_left_out",
 ]
 
 KINDS = ("alone", "tight", "free", "clusters")
-# Neighbours of the graphs that are tried; their edges have a width for each row.
-NEIGHBORS = (10, 20)
 # C and λ, in units of one over the mean square of hidden rows.
 _ALONE = 600.0 * np.logspace(-3, 2, 11)
 _TIGHT_C, _TIGHT_LAM = 600.0 * np.logspace(-1, 3, 5), 600.0 * np.logspace(-1, 2, 4)
@@ -82,13 +75,15 @@ _MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 6_000_000
 class Candidate:
     """A model, the outputs of labelled rows left out of it, and what follows from these.
 
-    ``weighting`` is the number of the class weights, ``graph`` that of the graph (None: without
-    one), ``error`` the error rate or mean squared error of left-out rows.
+    ``layer`` is the number of the hidden layer, ``weighting`` that of the class weights, ``graph``
+    that of the graph (None: without one), ``error`` the error rate or mean squared error of
+    left-out rows.
     """
 
     kind: str
     left_out: np.ndarray
     weighting: int = 0
+    layer: int = 0
     graph: int | None = None
     lam: float = 0.0
     C: float = 0.0
@@ -102,7 +97,8 @@ class Candidate:
 class Prepared:
     """What depends on the rows and their graphs alone, made when it is first asked for.
 
-    ``every`` are the hidden rows; ``bases`` are those of the graphs where they are known.
+    ``every`` are the hidden rows, ``further`` the same rows in other layers; ``bases`` are those of
+    the graphs where they are known.
     """
 
     def __init__(
@@ -111,21 +107,23 @@ class Prepared:
         laplacians: Sequence[Laplacian],
         bases: tuple[ManifoldBasis, ...] = (),
         watch: Any = None,
+        further: tuple[Hidden | HiddenBlocks, ...] = (),
     ) -> None:
         self.every, self._laplacians, self._bases, self._watch = every, laplacians, bases, watch
+        self._further = further
         self.factor = RidgeFactor()
 
     @cached_property
-    def narrow(self) -> Hidden | HiddenBlocks:
-        """The rows in few units, kept where they fit."""
-        H = self.every
-        return (H if H.width <= _UNITS else H.units(slice(0, _UNITS))).kept()
+    def layers(self) -> list[Hidden | HiddenBlocks]:
+        """The rows in few units of every layer, kept where they fit."""
+        every = (self.every, *self._further)
+        return [(H if H.width <= _UNITS else H.units(slice(0, _UNITS))).kept() for H in every]
 
     @cached_property
     def bases(self) -> tuple[ManifoldBasis, ...]:
         """The coordinates of every graph's penalty."""
         return self._bases or tuple(
-            manifold_basis(self.narrow, each, self._watch) for each in self._laplacians
+            manifold_basis(self.layers[0], each, self._watch) for each in self._laplacians
         )
 
     @cached_property
@@ -147,21 +145,15 @@ class Prepared:
         return [components_of(each) for each in self.laplacians]
 
     @cached_property
-    def sample(self) -> "SampledRows":
-        """Some of the rows."""
-        return SampledRows(self.narrow)
+    def samples(self) -> list[SampledRows]:
+        """Some of the rows in every layer."""
+        return [SampledRows(each) for each in self.layers]
 
     @cached_property
     def calibration(self) -> tuple[np.ndarray, Array]:
         """The numbers of some rows, for a temperature, and these rows in all units."""
         rows = calibration_rows(len(self.every), 0)
         return rows, doubles(self.every.take(rows).all())
-
-    @cached_property
-    def unit(self) -> float:
-        """The mean square of hidden rows."""
-        H = self.sample.H
-        return float(namespace(H).sum(H**2)) / H.shape[0] or 1.0
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -216,14 +208,13 @@ class Setting:
         """Places of the labelled rows that candidates are compared by."""
         return self.rows.compared(self.numbers)
 
-    @cached_property
-    def some(self) -> Hidden:
+    def some(self, layer: int = 0) -> Hidden:
         """The labelled rows in few units."""
-        return self.rows.narrow.take(self.numbers)
+        return self.rows.layers[layer].take(self.numbers)
 
-    def grid(self, values: np.ndarray) -> np.ndarray:
+    def grid(self, values: np.ndarray, layer: int = 0) -> np.ndarray:
         """C of the candidates."""
-        return values / self.rows.unit if self.C is None else self.C
+        return values / self.rows.samples[layer].mean_square if self.C is None else self.C
 
     def factors(self, weighting: int) -> np.ndarray | None:
         """What a label of each class weighs."""
@@ -272,48 +263,42 @@ class FewLabels:
         return np.asarray(self.counts[self.targets.codes] > 1)
 
 
-def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
-    """A Laplacian for each number of neighbours, with local widths, from one search."""
-    X = plain_rows(X)
-    if X.shape[0] < 2:
-        return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
-    return laplacians_of(KNNGraph(max(sizes))._distances(X), sizes)
-
-
-def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
-    """The same from the distances to as many neighbours as the largest number.
-
-    Numbers of at least as many neighbours as there are rows are one.
-    """
-    wanted = sorted({min(k, distances.shape[0] - 1) for k in sizes})
-    return [laplacian(affinity_of(nearest_edges(distances, k), width="local")) for k in wanted]
-
-
-def all_candidates(setting: Setting) -> Iterator[Candidate]:
-    """Every candidate, with the outputs of compared rows left out; those that take longest last."""
+def closed_candidates(setting: Setting) -> Iterator[Candidate]:
+    """Those whose outputs of compared rows left out have a closed form."""
     weightings = [(k, setting.labels(k)) for k in range(len(setting.sources))]
-    for kind, graph, lam, K in _kernels(setting):
-        Cs = setting.grid(_ALONE if kind == "alone" else _TIGHT_C)
+    for start, K in _kernels(setting):
+        Cs = setting.grid(_ALONE if start.kind == "alone" else _TIGHT_C, start.layer)
         for weighting, labels in weightings:
             for C, F in zip(Cs, ridge_left_out(K, labels, Cs), strict=True):
-                yield Candidate(kind, F, weighting, graph, lam, float(C))
+                yield replace(start, left_out=F, weighting=weighting, C=float(C))
     if "free" in setting.kinds:
         for weighting, labels in weightings:
             yield from _free(setting, weighting, labels)
+
+
+def cluster_runs(setting: Setting, layers: list[int]) -> Iterator[Iterator[Candidate]]:
+    """Those that take longest, for every layer: rows have the classes that they give themselves."""
     if "clusters" in setting.kinds and setting.classes:
-        yield from _clusters(setting)
+        yield from (_clusters(setting, layer) for layer in layers)
 
 
-def _kernels(setting: Setting) -> Iterator[tuple[str, int | None, float, np.ndarray]]:
-    """The kinds that are ridge between compared rows: their graph, λ, and kernel."""
-    rows = to_numpy(doubles(setting.some.take(setting.compared).all()))
+def _kernels(setting: Setting) -> Iterator[tuple[Candidate, np.ndarray]]:
+    """The kinds that are ridge between compared rows: kind, layer, graph and λ, and the kernel."""
+    compared, none = setting.compared, np.empty((0, 0))
     # Rows that no label leads to need a kind that knows all rows.
     if {"alone", "free"} & set(setting.kinds):
-        yield "alone", None, 0.0, rows @ rows.T
+        for layer in range(len(setting.rows.layers)):
+            rows = _host(setting.some(layer).take(compared))
+            yield Candidate("alone", none, layer=layer), rows @ rows.T
+    rows = _host(setting.some().take(compared))
     for graph, basis in enumerate(setting.rows.bases if "tight" in setting.kinds else ()):
         w, P = to_numpy(basis.values), to_numpy(matmul(from_numpy(rows, basis.basis), basis.basis))
-        for lam in (_TIGHT_LAM / setting.rows.unit).tolist():
-            yield "tight", graph, lam, (P / (1.0 + lam * w)) @ P.T
+        for lam in (_TIGHT_LAM / setting.rows.samples[0].mean_square).tolist():
+            yield Candidate("tight", none, graph=graph, lam=lam), (P / (1.0 + lam * w)) @ P.T
+
+
+def _host(H: Hidden) -> np.ndarray:
+    return to_numpy(doubles(H.all()))
 
 
 def _free(setting: Setting, weighting: int, labels: FewLabels) -> Iterator[Candidate]:
@@ -321,17 +306,17 @@ def _free(setting: Setting, weighting: int, labels: FewLabels) -> Iterator[Candi
         # Columns of K are those of labels, which have their strengths.
         K = spread.between * setting.strengths(graph)[setting.compared]
         for lam, F in zip(setting.lams, spread_left_out(K, labels), strict=True):
-            yield Candidate("free", F, weighting, graph, float(lam))
+            yield Candidate("free", F, weighting, graph=graph, lam=float(lam))
 
 
-def _clusters(setting: Setting) -> Iterator[Candidate]:
+def _clusters(setting: Setting, layer: int) -> Iterator[Candidate]:
     labels = setting.labels(len(setting.sources) - 1)
     numbers = setting.numbers[setting.compared]
-    some = setting.some.take(setting.compared)
-    Cs = setting.grid(_CLUSTERS)
-    runs = own_classes(setting.rows.sample, some, numbers, labels, Cs)
+    some = setting.some(layer).take(setting.compared)
+    Cs = setting.grid(_CLUSTERS, layer)
+    runs = own_classes(setting.rows.samples[layer], some, numbers, labels, Cs)
     for C, found in zip(Cs, runs, strict=True):
-        yield Candidate("clusters", found.left_out, C=float(C), coef=found.coef)
+        yield Candidate("clusters", found.left_out, layer=layer, C=float(C), coef=found.coef)
 
 
 def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ and a row that changes its class adds one of its rows to a class and takes it fr
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -95,10 +96,14 @@ class SampledRows:
         if len(every) > _ROWS:
             self.numbers = np.sort(sample_rows(1, _ROWS, len(every)))
         self.H = _single(every.take(self.numbers))
-        self._gram = matmul(self.H.T, self.H)
-        trace = max(float(namespace(self.H).linalg.trace(self._gram)), float(np.finfo(float).tiny))
-        self.largest_C = 1.0 / (_ROUNDING * trace)
+        total = float(namespace(self.H).sum(self.H**2))
+        self.mean_square = total / len(self.numbers) or 1.0
+        self.largest_C = 1.0 / (_ROUNDING * max(total, float(np.finfo(float).tiny)))
         self._smoothers: dict[float, Smoother] = {}
+
+    @cached_property
+    def _gram(self) -> Array:
+        return matmul(self.H.T, self.H)
 
     def smoother(self, C: float, further: Array) -> Smoother:
         """S of these rows and of further ones."""

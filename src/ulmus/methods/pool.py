@@ -28,6 +28,7 @@ from ulmus.methods.manifold import GraphSolution
 from ulmus.methods.manifold_basis import ManifoldBasis
 from ulmus.methods.propagation import (
     SpreadLabels,
+    contradicted,
     label_columns,
     means,
     reached_rows,
@@ -38,7 +39,11 @@ from ulmus.methods.weighing import (
     Weighed,
     in_words,
     mean_left_out,
+    shares,
+    spread_factor,
     table,
+    trust_in_graph,
+    trusted,
     weighed_candidates,
 )
 from ulmus.problem import Solution
@@ -55,6 +60,8 @@ _LEAST = 1e-3
 _REACH = 1e-12
 # Rounding of a matrix that is factored, as a part of its trace.
 _ROUNDING = 1e-15
+# Clusters that weigh less than this with all the mass of the graph do not.
+_MATTERS = 1e-3
 # The weight of a candidate that stands by for rows that no label leads to.
 _SPARE = 1e-9
 
@@ -94,7 +101,7 @@ class Pool:
         with one_thread(), ThreadPoolExecutor() as threads:
             earlier = () if before is None else before.spread
             setting = self._setting(sources, rows, earlier, threads)
-            candidates = weighed_candidates(setting)
+            candidates = _with_trust(setting, weighed_candidates(setting))
         outputs = _average(setting, candidates)
         if self.shares is not None:
             outputs = _with_shares(outputs, self.shares)
@@ -135,6 +142,22 @@ class Pool:
         return replace(setting, spreading=[threads.submit(spread, graph) for graph in graphs])
 
 
+def _with_trust(setting: Setting, weighed: list[Weighed]) -> list[Weighed]:
+    """The same, where clusters could have the mass that the graph is trusted with.
+
+    The graph judges classes that are spread over it and those of clusters: if neighbours contradict
+    the latter as seldom, it knows no more than they do.
+    """
+    share, factor = shares(weighed), spread_factor(setting)
+    if min(share.get("free", 0.0), factor * share.get("clusters", 0.0)) < _MATTERS:
+        return weighed
+    spare = [(each, _SPARE) for each, _ in weighed if each.kind == "alone"][:1]
+    parts = ([pair for pair in weighed if pair[0].kind == kind] for kind in ("free", "clusters"))
+    found = (_pseudo_targets(setting.sources[0], _average(setting, part + spare)) for part in parts)
+    spread, clusters = (contradicted(setting.rows.laplacians[-1], each) for each in found)
+    return trusted(weighed, factor, trust_in_graph(spread, clusters))
+
+
 def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The mean of probabilities or values over the candidates, for every row.
 
@@ -173,13 +196,17 @@ def _warn_of_unreached(near: np.ndarray) -> None:
 
 def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The weighted sum over candidates that have a β."""
-    H = setting.rows.narrow
-    if not weighed:
-        return np.zeros((len(H), setting.targets.width), dtype=np.float32)
-    stacked = _coefs(setting, [each for each, _ in weighed])
-    level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
-    heat = [each.temperature if setting.classes else None for each, _ in weighed]
-    return H.mapped(_averaged, stacked[:-1], level, [weight for _, weight in weighed], heat)
+    total = np.zeros((len(setting.rows.every), setting.targets.width), dtype=np.float32)
+    for layer, H in enumerate(setting.rows.layers):
+        mine = [pair for pair in weighed if pair[0].layer == layer]
+        if not mine:
+            continue
+        stacked = _coefs(setting, [each for each, _ in mine])
+        level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
+        heat = [each.temperature if setting.classes else None for each, _ in mine]
+        part = H.mapped(_averaged, stacked[:-1], level, [weight for _, weight in mine], heat)
+        total = total + part
+    return total
 
 
 def _averaged(
@@ -198,9 +225,9 @@ def _likely(setting: Setting, candidate: Candidate, F: Array) -> Array:
 
 
 def _coefs(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
-    """β of all labelled rows for every candidate, side by side, with the intercept below it."""
+    """β of all labelled rows for every candidate of a layer, side by side, intercepts below."""
     found: list[Any] = [each.coef for each in candidates]
-    rows = doubles(setting.some.all())
+    rows = doubles(setting.some(candidates[0].layer).all())
     for graph in {each.graph for each in candidates if each.coef is None}:
         mine = [k for k, each in enumerate(candidates) if each.graph == graph and found[k] is None]
         basis = None if graph is None else setting.rows.bases[graph]

@@ -35,6 +35,7 @@ from ulmus.typing import Array
 __all__ = [
     "SpreadLabels",
     "components_of",
+    "contradicted",
     "label_columns",
     "label_strengths",
     "means",
@@ -300,6 +301,14 @@ def means(mass: Array, targets: Targets, factors: np.ndarray | None = None) -> A
     total = total_mass(mass, targets)
     F = targets.encoded(ratio(mass[..., : targets.width], total))
     return namespace(F).where(total > 0, F, 0.0 * F)
+
+
+def contradicted(laplacian: Laplacian, targets: Any) -> float:
+    """The part of the rows whose neighbours say another class than is their target."""
+    W = abs(laplacian.matrix)
+    W.setdiag(0.0)
+    votes, every = W @ label_columns(targets), np.arange(len(targets))
+    return float(np.mean(votes.max(axis=1) > votes[every, targets.codes]))
 
 
 def components_of(laplacian: Laplacian) -> np.ndarray:

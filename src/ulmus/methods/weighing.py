@@ -9,19 +9,39 @@ from scipy.special import gammaln
 
 from ulmus.calibration import likelihoods, probabilities, temperatures
 from ulmus.hidden import row_blocks, rows_at_once
-from ulmus.methods.candidates import KINDS, Candidate, FewLabels, Setting, all_candidates
+from ulmus.methods.candidates import (
+    Candidate,
+    FewLabels,
+    Setting,
+    closed_candidates,
+    cluster_runs,
+)
 from ulmus.targets import chosen
 
-__all__ = ["Weighed", "in_words", "mean_left_out", "table", "weighed_candidates"]
+__all__ = [
+    "Weighed",
+    "in_words",
+    "mean_left_out",
+    "shares",
+    "spread_factor",
+    "table",
+    "trust_in_graph",
+    "trusted",
+    "weighed_candidates",
+]
 
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 
-# All kinds have the same prior mass, except spread labels for classes: with k labels a class, n
-# rows and l labels theirs is (1 + _FEW/k)(1 + n/(_MANY l)), for the graph knows more than others
+# Prior masses of the kinds, and the factor of spread labels' for classes: with k labels a class, n
+# rows and l labels it is (1 + _FEW/k)(1 + n/(_MANY l)), for the graph knows more than others
 # can learn from few labels. Twelve sets settled it, twelve others confirmed it
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
+_PARTS = {"alone": 1.0, "tight": 0.2, "free": 1.0, "clusters": 1.0}
 _FEW, _MANY = 16.0, 200.0
+# What they have besides goes to clusters where neighbours contradict these as seldom: half of it
+# at _ALIKE times as often, and less by this power. So few rows, of all, tell nothing.
+_ALIKE, _STEEP, _CHANCE = 1.2, 16.0, 0.01
 # λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
 # they were given, and few labels have to go far.
 _FAR, _NEAR = 200.0, 0.01
@@ -38,17 +58,18 @@ _HOPELESS = -8.0
 
 
 def weighed_candidates(setting: Setting) -> list[Weighed]:
-    """All candidates with their weights, the heaviest first; of a kind far behind, one."""
+    """All candidates with their weights, the heaviest first; of clusters far behind, one."""
     labels, judged = setting.labels(0), list[Candidate]()
     size = rows_at_once(len(labels.targets) * labels.targets.width)
-    for kind, group in groupby(all_candidates(setting), lambda each: each.kind):
-        if kind == "clusters":
-            best = max((each.log_likelihood for each in judged), default=-np.inf)
-            judged += _while_hopeful(labels, group, best)
-        else:
-            some = list(group)
-            for part in row_blocks(len(some), size):
-                judged += _judged(labels, some[part])
+    for _, group in groupby(closed_candidates(setting), lambda each: each.kind):
+        some = list(group)
+        for part in row_blocks(len(some), size):
+            judged += _judged(labels, some[part])
+    best = max((each.log_likelihood for each in judged), default=-np.inf)
+    for run in cluster_runs(setting, _likeliest_first(judged)):
+        judged += _while_hopeful(labels, run, best)
+        if _is_hopeless(judged[-1], best):
+            break
     return _weighed(judged, _priors(setting, judged))
 
 
@@ -59,8 +80,21 @@ def _while_hopeful(
     for each in candidates:
         (judged,) = _judged(labels, [each])
         yield judged
-        if _POWER * (judged.log_likelihood - best) < _HOPELESS:
+        if _is_hopeless(judged, best):
             return
+
+
+def _is_hopeless(candidate: Candidate, best: float) -> bool:
+    return bool(_POWER * (candidate.log_likelihood - best) < _HOPELESS)
+
+
+def _likeliest_first(judged: list[Candidate]) -> list[int]:
+    """The layers, that first in which the labels alone say most of those left out."""
+    alone = [each for each in judged if each.kind == "alone"]
+    best: dict[int, float] = {}
+    for each in alone:
+        best[each.layer] = max(best.get(each.layer, -np.inf), each.log_likelihood)
+    return sorted(best, key=best.__getitem__, reverse=True)
 
 
 def _judged(labels: FewLabels, candidates: list[Candidate]) -> list[Candidate]:
@@ -92,11 +126,8 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     Few labels have many rows each to name and must go far: small λ are unlikely there. So are
     balanced weights where the labels say that classes are not equally large.
     """
-    l = len(setting.numbers)
-    each = l / (setting.targets.n_classes if setting.classes else 1)
-    parts = dict.fromkeys(KINDS, 1.0)
-    if setting.classes:
-        parts["free"] = (1.0 + _FEW / each) * (1.0 + len(setting.rows.every) / (_MANY * l))
+    each = len(setting.numbers) / (setting.targets.n_classes if setting.classes else 1)
+    parts = _PARTS | {"free": _PARTS["free"] * spread_factor(setting)}
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
@@ -109,6 +140,33 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
         part = parts[kind] if kind in setting.kinds else 0.0
         shares[kinds == kind] *= part / shares[kinds == kind].sum()
     return shares
+
+
+def spread_factor(setting: Setting) -> float:
+    """How many times another kind's prior mass that of spread labels is."""
+    if not setting.classes:
+        return 1.0
+    l, n = len(setting.numbers), len(setting.rows.every)
+    return (1.0 + _FEW * setting.targets.n_classes / l) * (1.0 + n / (_MANY * l))
+
+
+def trust_in_graph(spread: float, clusters: float) -> float:
+    """How much of their further mass spread labels keep, and clusters do not get.
+
+    Both are the part of the rows whose neighbours contradict the class that they are given.
+    """
+    return float(1.0 / (1.0 + (_ALIKE * spread / (clusters + _CHANCE)) ** _STEEP))
+
+
+def trusted(weighed: list[Weighed], factor: float, trust: float) -> list[Weighed]:
+    """The same where the graph is trusted so far: 1 as it was, 0 that clusters have its factor."""
+    times = {
+        "free": (1.0 + (factor - 1.0) * trust) / factor,
+        "clusters": 1.0 + (factor - 1.0) * (1.0 - trust),
+    }
+    weights = np.array([weight * times.get(each.kind, 1.0) for each, weight in weighed])
+    order = np.argsort(-weights, kind="stable")
+    return [(weighed[k][0], float(weights[k] / weights.sum())) for k in order]
 
 
 def _odds_of_equal_sizes(counts: np.ndarray) -> float:
@@ -127,6 +185,14 @@ def _weighed(candidates: list[Candidate], prior: np.ndarray) -> list[Weighed]:
     return [(candidates[k], float(weights[k])) for k in order]
 
 
+def shares(weighed: list[Weighed]) -> dict[str, float]:
+    """The weight of every kind."""
+    found: dict[str, float] = {}
+    for each, weight in weighed:
+        found[each.kind] = found.get(each.kind, 0.0) + weight
+    return found
+
+
 def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndarray] | None:
     """What the average gives labelled rows that are left out, and their numbers."""
     judged = setting.labels(0).judged
@@ -142,16 +208,15 @@ def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndar
 
 def in_words(weighed: list[Weighed]) -> str:
     """The two heaviest kinds, each with its heaviest candidate."""
-    shares: dict[str, float] = {}
-    for each, weight in weighed:
-        shares[each.kind] = shares.get(each.kind, 0.0) + weight
-    kinds = sorted(shares, key=shares.__getitem__, reverse=True)[:2]
+    share = shares(weighed)
+    kinds = sorted(share, key=share.__getitem__, reverse=True)[:2]
     heaviest = {kind: next(each for each, _ in weighed if each.kind == kind) for kind in kinds}
-    return ", ".join(f"{shares[kind]:.0%} {kind} ({_words(heaviest[kind])})" for kind in kinds)
+    return ", ".join(f"{share[kind]:.0%} {kind} ({_words(heaviest[kind])})" for kind in kinds)
 
 
 def _words(candidate: Candidate) -> str:
-    words = [] if candidate.graph is None else [f"graph {candidate.graph}"]
+    words = [f"layer {candidate.layer}"] if candidate.layer else []
+    words += [] if candidate.graph is None else [f"graph {candidate.graph}"]
     words += [
         f"{name}={getattr(candidate, name):.3g}"
         for name in ("lam", "C")
@@ -168,5 +233,6 @@ def table(weighed: list[Weighed]) -> dict[str, np.ndarray]:
         names += ["temperature", "error", "log_likelihood"]
     columns = {name: np.array([getattr(each, name) for each in candidates]) for name in names}
     columns["graph"] = np.array([-1 if each.graph is None else each.graph for each in candidates])
-    columns["weighting"] = np.array([each.weighting for each in candidates])
+    for name in ("layer", "weighting"):
+        columns[name] = np.array([getattr(each, name) for each in candidates])
     return columns | {"weight": np.array([weight for _, weight in weighed])}
