@@ -109,3 +109,46 @@ def test_the_columns_that_matter_come_first():
     assert set(shares) == {"noise", "city", "size"}
     assert abs(sum(shares.values()) - 1.0) < 1e-3
     assert shares["noise"] < 0.05
+
+
+RNG = np.random.default_rng(0)
+PLAIN = RNG.standard_normal((60, 3))
+DIFFICULT = {
+    "constant and repeated columns": np.column_stack([PLAIN, PLAIN[:, 0], np.full(60, 3.0)]),
+    "one column": PLAIN[:, :1],
+    "one column of two values": 1.0 * (PLAIN[:, :1] > 0),
+    "columns of noise": np.column_stack([PLAIN, RNG.standard_normal((60, 20))]),
+    "one-hot columns": np.eye(5)[RNG.integers(0, 5, 60)],
+    "heavy tails": np.column_stack([PLAIN, RNG.standard_cauchy((60, 2))]),
+    "twenty rows": PLAIN[:20],
+    "more columns than rows": RNG.standard_normal((12, 30)),
+}
+
+
+@pytest.mark.parametrize("name", DIFFICULT)
+@pytest.mark.parametrize("classify", [False, True])
+def test_difficult_tables_have_a_model_with_finite_outputs_and_weights(name, classify):
+    A = DIFFICULT[name]
+    y = np.sin(2.0 * A[:, 0]) + 0.1 * RNG.standard_normal(len(A))
+    y = np.where(y > np.median(y), "up", "down").astype(object) if classify else y
+    columns = {f"x{j}": A[:, j] for j in range(A.shape[1])}
+    table = Table((*columns, "y"), {**columns, "y": y})
+    model = fit_table(table, "y", task="classification" if classify else "regression")
+    values = model.predict_proba(table) if classify else model.predict(table)
+    assert np.isfinite(values).all()
+    assert 0.5 < sum(model.summary["importances"].values()) < 1.01  # of 20 columns at most
+    estimator = model.estimator
+    map_weights = getattr(getattr(estimator, "features_", None), "column_weights", None)
+    weights = getattr(estimator, "column_weights_", map_weights)
+    if weights is not None:
+        assert (
+            1e-3 / np.sqrt(len(weights))
+            <= weights.min()
+            <= weights.max()
+            < np.sqrt(len(weights)) + 1e-9
+        )
+
+
+def test_a_class_of_one_row_is_fitted():
+    table = Table(("x", "y"), {"x": PLAIN[:, 0], "y": np.array(["b"] + ["a"] * 59, object)})
+    assert fit_table(table, "y").classes.tolist() == ["a", "b"]
