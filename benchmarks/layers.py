@@ -1,13 +1,20 @@
 """The default hidden layer against random units, which was the default before: cost and accuracy.
 
 Run by ``python -m benchmarks layers``; MNIST comes from ULMUS_DATA. 50 000 × 100 rows of ten
-classes, and 10 000 images. Both have 1000 units and C by leave-one-out.
+classes, and 10 000 images. All have 1000 units and C by leave-one-out. With receptive fields,
+units between rows see a random rectangle each, and columns are not weighed.
 """
 
 import numpy as np
 
 ROWS, IMAGES = 50_000, 10_000
-CONTENDERS = ["random_units", "units_from_rows", "images_random_units", "images_units_from_rows"]
+CONTENDERS = [
+    "random_units",
+    "units_from_rows",
+    "images_random_units",
+    "images_units_from_rows",
+    "images_receptive_fields",
+]
 
 
 def prepare(folder):
@@ -54,3 +61,10 @@ def images_random_units(folder):
 
 def images_units_from_rows(folder):
     return _fitted(folder / "images.npz", IMAGES, None)
+
+
+def images_receptive_fields(folder):
+    from ulmus import RowFeatures
+
+    features = RowFeatures(image_shape=(28, 28), random_state=0)
+    return _fitted(folder / "images.npz", IMAGES, features)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import RowFeatures
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.row_units import MOST_ROWS, map_rows
 
 RNG = np.random.default_rng(0)
@@ -143,3 +143,29 @@ def test_far_values_are_forgotten_by_another_fit_and_kept_by_more_rows():
     assert_allclose(phi.scaling_.factor, before.factor, rtol=1e-9)
     assert not phi.moves(with_far_values())
     assert phi.fit(X).scaling_.least is None
+
+
+def test_units_between_rows_see_a_rectangle_of_the_image():
+    pixels = np.random.default_rng(1).standard_normal((40, 30))
+    phi = RowFeatures(31, image_shape=(5, 6), random_state=0).fit(pixels)
+    real = phi.weights_.any(axis=1)
+    assert real.sum() >= 14  # of 16, a row may be drawn beside itself
+    for seen in (phi.weights_[real] != 0).reshape(-1, 5, 6):
+        rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
+        assert seen[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].all()
+        assert 2 <= seen.sum() == (np.ptp(rows) + 1) * (np.ptp(columns) + 1)
+    assert (phi.weights_ == 0).mean() > 0.3
+    Z = scaled(phi, pixels) @ phi.weights_.T + phi.biases_
+    assert_allclose(Z.std(axis=0)[real], 0.5, atol=0.3)  # the gain is that of units that see all
+    assert_allclose(phi.centers_, RowFeatures(31, random_state=0).fit(pixels).centers_)
+
+
+@pytest.mark.parametrize("shape", [5, (5,), (0, 4), (2.5, 2), "28"])
+def test_shapes_that_are_none(shape):
+    with pytest.raises(InvalidParameterError, match="image_shape"):
+        RowFeatures(image_shape=shape).fit(X)
+
+
+def test_a_shape_of_other_images():
+    with pytest.raises(InvalidInputError, match=r"6 pixels, and X has 4 columns"):
+        RowFeatures(image_shape=(2, 3)).fit(X)

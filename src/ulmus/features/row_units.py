@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ulmus.arguments import check_whole
 from ulmus.backends.namespace import (
     cast,
     decay,
@@ -23,6 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import ACTIVATIONS, Activation, RandomLayer, normal_rows
 from ulmus.features.rbf import RBFLayer
@@ -35,6 +37,8 @@ from ulmus.typing import Array, DType, Rows, Seed
 
 # Units are drawn from at most this many rows, or as many as there are units.
 MOST_ROWS = 2000
+# The part of an image that a unit sees at least.
+_LEAST_FIELD = 0.05
 # Which rows show what is far, where there are more than enough.
 _SEED = 0
 # How far units reach: z of a unit between rows has this deviation, and one around a row falls to
@@ -134,6 +138,9 @@ class RowFeatures(FeatureMap):
     ----------
     column_weights : array-like of shape (n_features,) or None, default=None
         What the scaled columns are multiplied by. `ELMClassifier` and `ELMRegressor` choose them.
+    image_shape : tuple of two ints or None, default=None
+        Height and width of images whose pixels, row by row, are the columns. Units between rows
+        then see a random rectangle each, their receptive field.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`.
     random_state : int, RandomState instance or None, default=None
@@ -179,12 +186,14 @@ class RowFeatures(FeatureMap):
         n_hidden: int = 1000,
         *,
         column_weights: Any = None,
+        image_shape: tuple[int, int] | None = None,
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
     ) -> None:
         self.n_hidden = n_hidden
         self.column_weights = column_weights
+        self.image_shape = image_shape
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state
@@ -252,6 +261,8 @@ class RowFeatures(FeatureMap):
         return np.ones(d) if weights is None else weights
 
     def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
+        if self.image_shape is not None:
+            _check_shape(self.image_shape, X.shape[1])
         given = self.column_weights is not None
         self.selection_ = "column weights as given" if given else "columns as they are scaled"
         seed, h, (n, d) = rng.randint(np.iinfo(np.int32).max), self.n_hidden, X.shape
@@ -267,6 +278,8 @@ class RowFeatures(FeatureMap):
         one, other = (self._rows(rows, order.drawn(h - h // 2, k)) for k in (0, 1))
         unit = ColumnStatistics.of(rows, weight).deviation * self.scaling_.factor
         difference = one - other
+        if self.image_shape is not None:
+            difference *= receptive_fields(seed + 2, len(difference), self.image_shape)
         size = np.sqrt(np.sum((difference * unit) ** 2, axis=1, keepdims=True))
         self.weights_ = np.divide(_GAIN * difference, size, out=0.0 * one, where=size > 0)
         self.biases_ = -0.5 * np.sum(self.weights_ * (one + other), axis=1)
@@ -286,6 +299,37 @@ class RowFeatures(FeatureMap):
         """Refuse arguments that cannot be used."""
         super().check_parameters()
         given_weights(self.column_weights)
+        if self.image_shape is not None:
+            _check_shape(self.image_shape, None)
+
+
+def receptive_fields(seed: int, count: int, shape: tuple[int, int]) -> np.ndarray:
+    """A random rectangle of an image for each unit, ones among zeros (count × pixels).
+
+    Sides are drawn alike from all lengths, but for rectangles of less than a twentieth of the
+    pixels.
+    """
+    rng, fields = np.random.RandomState(seed), np.zeros((count, *shape))
+    for field in fields:
+        part: Any = (slice(0, 0),)
+        while field[part].size < _LEAST_FIELD * field.size:
+            part = tuple(slice(*np.sort(rng.randint(0, side + 1, 2))) for side in shape)
+        field[part] = 1.0
+    return fields.reshape(count, -1)
+
+
+def _check_shape(shape: Any, columns: int | None) -> None:
+    if not isinstance(shape, tuple | list) or len(shape) != 2:
+        raise InvalidParameterError(
+            f"image_shape={shape!r} must be two whole numbers, height and width, or None."
+        )
+    for side in shape:
+        check_whole("image_shape", side, least=1)
+    if columns is not None and shape[0] * shape[1] != columns:
+        raise InvalidInputError(
+            f"image_shape={shape!r} has {shape[0] * shape[1]} pixels, and X has {columns} columns; "
+            "give the height and width of the images, or None."
+        )
 
 
 def map_rows(seed: int, n: int, n_hidden: int) -> np.ndarray | None:
