@@ -31,6 +31,7 @@ from benchmarks import (
     latency,
     layers,
     manifold,
+    maps,
     messy,
     mnist,
     path,
@@ -446,6 +447,12 @@ def run_clusters(folder, rounds):
     return found, {}, table(title, columns, rows)
 
 
+def run_maps(folder, rounds):
+    """Maps to look at, ours and those of three libraries."""
+    found = maps.measure()
+    return found, maps.ratios(found), "\n\n".join(table(*part) for part in maps.tables(found))
+
+
 def run_scale(folder, rounds):
     """Against the number of rows and of units; covtype beside its rivals."""
     rows = scale.prepare(folder)
@@ -823,6 +830,7 @@ RUNS = {
     "units": run_units,
     "classes": run_classes,
     "clusters": run_clusters,
+    "maps": run_maps,
     "scale": run_scale,
     "mnist": run_mnist,
     "hundred": run_hundred,

@@ -3,9 +3,12 @@
 import csv
 import io
 import json
+import re
+import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cli.conftest import write
 from ulmus.cli import main
@@ -19,6 +22,49 @@ def test_coordinates_of_each_row(flowers, capsys):
     assert np.isfinite(np.array(rows, dtype=float)).all()
     assert len(rows) == 100
     assert printed.err.splitlines()[-1] == "  ulmus embed flowers.csv --plot"
+
+
+def test_without_dims_it_is_the_layout(flowers, capsys):
+    assert main(["embed", "flowers.csv", "--without", "kind", "--json"]) == 0
+    layout = np.array(json.loads(capsys.readouterr().out)["coordinates"])
+    assert main(["embed", "flowers.csv", "--without", "kind", "--json", "--dims", "2"]) == 0
+    own = np.array(json.loads(capsys.readouterr().out)["coordinates"])
+    assert layout.shape == own.shape == (100, 2)
+    assert not np.allclose(layout, own)
+
+
+def test_a_missing_package_is_named_before_the_file_is_read(flowers, refused, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pacmap", None)
+    assert "pip install 'ulmus[maps]'" in refused("embed", "flowers.csv")
+    assert main(["embed", "flowers.csv", "--dims", "2", "--out", "own.csv"]) == 0
+
+
+def test_a_page_has_the_cells(flowers, capsys):
+    assert main(["embed", "flowers.csv", "--color", "kind", "--plot", "map.html"]) == 0
+    assert capsys.readouterr().out == "A map of 100 rows: map.html\n"
+    page = (flowers / "map.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    assert data["title"] == "Map of flowers.csv"
+    assert data["colours"][0]["name"] == "kind"
+    table = list(csv.DictReader(io.StringIO((flowers / "flowers.csv").read_text())))
+    for column in data["cells"]:
+        cells = [row[column["name"]] for row in table]
+        known = [(a, b) for a, b in zip(column["words"], cells, strict=True) if b]
+        assert all(a == b or float(a) == float(b) for a, b in known)
+
+
+def test_a_page_of_images(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    for k in range(40):
+        folder = tmp_path / "pictures" / "ab"[k % 2]
+        folder.mkdir(parents=True, exist_ok=True)
+        pixels = rng.integers(0, 90, (6, 5)) + 150 * (k % 2)
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{k}.png")
+    assert main(["embed", "pictures", "--plot", "map.html"]) == 0
+    page = (tmp_path / "map.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+    assert (data["images"]["height"], data["images"]["width"]) == (6, 5)
+    assert data["colours"][0]["names"] == ["a", "b"]
 
 
 def test_out_and_picture_together(flowers, capsys):

@@ -338,8 +338,14 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "-k/--clusters K": {"type": _positive, "required": True, "help": "how many clusters"},
     "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
     "--compare NAME": {"help": "a column to leave out, and to compare the clusters with"},
-    "--dims N": {"type": _positive, "default": 2, "help": "dimensions (default: 2)"},
-    "--plot PICTURE": {"help": "draw the map (default: DATA's name, -map.png)", **_MAYBE},
+    "--dims N": {
+        "type": _positive,
+        "help": "US-ELM's own coordinates, so many (default: a layout in two)",
+    },
+    "--plot PICTURE": {
+        "help": "draw the map; .html for a page that shows rows (default: DATA's name, -map.png)",
+        **_MAYBE,
+    },
     "--color NAME": {"help": "a column to leave out, and to colour the picture by"},
     "--without NAME": {
         "help": "a column to leave out; repeatable",

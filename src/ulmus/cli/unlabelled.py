@@ -4,11 +4,13 @@ import shlex
 import sys
 from argparse import Namespace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
+from ulmus.backends.namespace import extra
 from ulmus.cli.printing import (
     check_free,
     drawing,
@@ -24,14 +26,18 @@ from ulmus.cli.printing import (
 from ulmus.cli.reading import read_data
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
+from ulmus.estimators.layout import ELMLayout
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.exceptions import InvalidInputError
+from ulmus.files import write_text
 from ulmus.metrics import clustering_accuracy
 from ulmus.plotting import EmbeddingDisplay
-from ulmus.tables import TableEncoder
+from ulmus.plotting.html_map import MOST_CELLS, Words, html_map, words_of
+from ulmus.tables import Table, TableEncoder
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
+from ulmus.validation import missing
 
 # A graph over more rows than these takes minutes, k-means seconds.
 _SPECTRAL_ROWS = 10_000
@@ -41,15 +47,14 @@ _STARTS, _STARTS_OF_MANY = 10, 3
 _SILHOUETTE_ROWS = 2000
 # The map is learnt from at most so many rows; all are then placed on it.
 _MAP_ROWS = 10_000
-_PICTURES = ("png", "pdf", "svg", "jpg", "jpeg", "webp")
+_PICTURES = ("png", "pdf", "svg", "jpg", "jpeg", "webp", "html")
 # A column with more numbers than these is told apart by ranges of equally many rows.
 _MOST_NUMBERS = 20
 _RANGES = 5
 
 
-def _read_rows(options: Namespace, aside: str | None) -> tuple[Rows, np.ndarray | None]:
+def _rows_of(data: Table, options: Namespace, aside: str | None) -> tuple[Rows, np.ndarray | None]:
     """The encoded matrix, and the words of the column put aside or of the file's own target."""
-    data = read_data(options)
     column = data.target if aside is None else data[aside]
     for name in dict.fromkeys([*([aside] if aside else []), *options.without]):
         data = data.without(name)
@@ -83,7 +88,7 @@ def _words(cells: np.ndarray) -> np.ndarray:
 def cluster(options: Namespace) -> int:
     """Print the cluster of each row, and how large and how distinct the clusters are."""
     check_free(options.out, options.force)
-    X, given = _read_rows(options, options.compare)
+    X, given = _rows_of(read_data(options), options, options.compare)
     k, n = options.clusters, X.shape[0]
     if k > n:
         raise InvalidInputError(f"-k {k} is more than there are rows, {n}.")
@@ -142,26 +147,24 @@ def embed(options: Namespace) -> int:
     picture = _picture(options)
     check_free(options.out, options.force)
     check_free(picture, options.force)
-    X, colour = _read_rows(options, options.color)
+    if options.dims is None:
+        extra("pacmap", "maps", "A map without --dims")
+    data = read_data(options)
+    X, colour = _rows_of(data, options, options.color)
     n = X.shape[0]
-    some = np.arange(n)
     if n > _MAP_ROWS:
-        some = np.random.default_rng(options.seed).permutation(n)[:_MAP_ROWS]
         words = f"The map was learnt from {_MAP_ROWS:,} random rows, and has all of them."
         note(words, options.quiet)
     with watching(f"Mapping {n:,} rows", options.quiet):
-        model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
-        places = np.asarray(model.transform(X), dtype=float)
+        places = _places(X, options)
     if options.out or not picture:
-        headings = [f"x{k + 1}" for k in range(options.dims)]
+        headings = [f"x{k + 1}" for k in range(places.shape[1])]
         write_rows(options, headings, ([f"{value:.8g}" for value in row] for row in places))
-    if picture:
-        with drawing(picture, (9, 7), dpi=150) as figure:
-            axes = figure.subplots()
-            display = EmbeddingDisplay.from_predictions(places[:, :2], colour, ax=axes)
-            if display.legend_ is not None and options.color:
-                display.legend_.set_title(options.color)
-    found = {"rows": n, "dims": options.dims, "out": options.out, "picture": picture}
+    if picture and picture.lower().endswith(".html"):
+        _write_page(picture, places[:, :2], data, colour, options)
+    elif picture:
+        _draw(picture, places[:, :2], colour, options.color)
+    found = {"rows": n, "dims": places.shape[1], "out": options.out, "picture": picture}
     if not options.out:
         found["coordinates"] = places.tolist()
     if not (options.out or picture or options.json):
@@ -172,6 +175,46 @@ def embed(options: Namespace) -> int:
     return tell(options, found, *lines)
 
 
+def _places(X: Rows, options: Namespace) -> np.ndarray:
+    """The layout for the eye, or US-ELM's own coordinates where --dims says how many."""
+    if options.dims is None:
+        return ELMLayout(max_rows=_MAP_ROWS, random_state=options.seed).fit_transform(X)
+    some = np.random.default_rng(options.seed).permutation(X.shape[0])[:_MAP_ROWS]
+    some = some if len(some) < X.shape[0] else np.arange(X.shape[0])
+    model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
+    return np.asarray(model.transform(X), dtype=float)
+
+
+def _draw(picture: str, points: np.ndarray, colour: np.ndarray | None, title: str | None) -> None:
+    with drawing(picture, (9, 7), dpi=150) as figure:
+        display = EmbeddingDisplay.from_predictions(points, colour, ax=figure.subplots())
+        if display.legend_ is not None and title:
+            display.legend_.set_title(title)
+
+
+def _write_page(
+    path: str, points: np.ndarray, data: Table, colour: np.ndarray | None, options: Namespace
+) -> None:
+    """The map as one HTML file, with the cells or the image of each row."""
+    images: np.ndarray | None = None
+    cells: dict[str, Words] = {}
+    colours: dict[str, Words] = {}
+    if data.image_shape and data.matrix is not None:
+        images = np.reshape(data.matrix, (len(data), *data.image_shape))
+        cells["file"] = [Path(name).name for name in data.files]
+    else:
+        columns = {name: data[name] for name in data.names[:MOST_CELLS]}
+        cells = {name: words_of(column, ~missing(column)) for name, column in columns.items()}
+        colours = {name: list(_words(column)) for name, column in columns.items()}
+    first = options.color or "target"
+    if colour is not None:
+        colours = {first: list(colour), **{k: v for k, v in colours.items() if k != first}}
+    title = f"Map of {Path(options.data).name}" if options.data != "-" else "Map of rows"
+    page = html_map(points, cells=cells, colours=colours, images=images, title=title)
+    check_free(path, options.force)  # again: it may have appeared meanwhile
+    write_text(path, page)
+
+
 def _picture(options: Namespace) -> str | None:
     """Where the picture goes, or None."""
     if options.plot is None:
@@ -180,6 +223,6 @@ def _picture(options: Namespace) -> str | None:
     if path.rpartition(".")[2].lower() not in _PICTURES:
         endings = f"{', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}"
         raise InvalidInputError(f"--plot {path} is no picture's name; let it end in {endings}.")
-    if options.dims < 2:
-        raise InvalidInputError("A picture needs two dimensions; use --dims 2.")
+    if options.dims is not None and options.dims < 2:
+        raise InvalidInputError("A picture needs two dimensions; use --dims 2, or leave it out.")
     return path

@@ -7,11 +7,15 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ulmus.docstrings import documented
+from ulmus.estimators.layout import ELMLayout
 from ulmus.exceptions import InvalidInputError
+from ulmus.files import write_text
 from ulmus.plotting import canvas
 from ulmus.plotting.canvas import COLOURS, MARKERS, Display, plain
+from ulmus.plotting.html_map import html_map, words_of
 from ulmus.targets import codes_of, distinct, known_labels
-from ulmus.validation import narrowed
+from ulmus.typing import Seed
+from ulmus.validation import missing, narrowed
 
 # A legend of more classes than this would be larger than the map.
 _MOST_NAMED = 60
@@ -78,7 +82,7 @@ class EmbeddingDisplay(Display):
 
         Parameters
         ----------
-        estimator : ELMEmbedding, ELMSpectralClustering, or any transformer or Pipeline
+        estimator : ELMLayout, ELMEmbedding, ELMSpectralClustering, or any transformer or Pipeline
             A fitted model that gives two columns or more.
         X : array-like of shape (n_samples, n_features)
             The rows.
@@ -106,6 +110,33 @@ class EmbeddingDisplay(Display):
         return cls.from_predictions(points, y, proba=proba, ax=ax, **kwargs)
 
     @classmethod
+    def from_rows(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        classifier: Any = None,
+        random_state: Seed = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Lay out rows by `ELMLayout` and draw them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y, classifier : array-like or None, classifier or None
+            As for `from_estimator`.
+        random_state : int, RandomState instance or None, default=None
+            Seeds the layout.
+        ax, **kwargs : matplotlib Axes or None, dict
+            As for `plot`, which draws it.
+        """
+        layout = ELMLayout(random_state=random_state).fit(X)
+        return cls.from_estimator(layout, X, y, classifier=classifier, ax=ax, **kwargs)
+
+    @classmethod
     def from_predictions(
         cls, points: Any, labels: Any = None, *, proba: Any = None, ax: Any = None, **kwargs: Any
     ) -> Self:
@@ -126,6 +157,42 @@ class EmbeddingDisplay(Display):
         certainty = None if proba is None else plain(proba).max(axis=1)
         labels = None if labels is None else column_or_1d(plain(labels))
         return cls(plain(points), labels, certainty=certainty).plot(ax, **kwargs)
+
+    def save_html(
+        self,
+        path: Any,
+        rows: Any = None,
+        *,
+        label_name: str = "label",
+        image_shape: tuple[int, ...] | None = None,
+        title: str = "Map of rows",
+    ) -> None:
+        """Write the map as one HTML file, which needs no network; hovering shows the row.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file; one that is there is replaced.
+        rows : DataFrame, dict of columns or array of shape (n_samples, n_features), or None
+            What is shown of each row: the cells of at most 30 columns, or its image.
+        label_name : str, default="label"
+            What the legend calls the labels.
+        image_shape : tuple of int or None, default=None
+            Height, width and, for colour, 3, where ``rows`` is an array of images.
+        title : str, default="Map of rows"
+            The page's title.
+        """
+        images, cells = None, {}
+        if image_shape is not None:
+            images = np.reshape(plain(rows), (len(self.points), *image_shape))
+        elif rows is not None:
+            cells = {name: words_of(column, ~missing(column)) for name, column in _named(rows)}
+        colours = {}
+        if self.labels is not None:
+            labels = plain(self.labels)
+            colours = {label_name: words_of(labels, known_labels(labels))}
+        page = html_map(self.points, cells=cells, colours=colours, images=images, title=title)
+        write_text(path, page)
 
     def __post_init__(self) -> None:
         shape = np.shape(self.points)
@@ -187,6 +254,15 @@ class EmbeddingDisplay(Display):
 def _area(n_rows: int) -> float:
     """How large the markers of so many rows are."""
     return float(np.clip(_AREA * _ROWS / max(n_rows, 1), _AREA / 3, _AREA))
+
+
+def _named(rows: Any) -> list[tuple[str, np.ndarray]]:
+    """The columns of a table by name, or of an array by number."""
+    if hasattr(rows, "columns") or hasattr(rows, "keys"):
+        names = rows.columns if hasattr(rows, "columns") else rows
+        return [(str(name), plain(rows[name])) for name in names]
+    rows = plain(rows)
+    return [(f"column {k}", rows[:, k]) for k in range(rows.shape[1])]
 
 
 def _columns(estimator: Any, X: Any, components: tuple[int, int]) -> np.ndarray:
