@@ -124,3 +124,10 @@ def test_callbacks_end_when_a_fit_fails():
         model.set_callbacks(seen).fit(iter([PARTS[0], (np.full((2, 6), np.nan), y[:2])]))
     assert seen.over == 1
     assert set(vars(model)) == names | {"_skl_callbacks"}
+
+
+def test_a_notebook_shows_a_bar(monkeypatch):
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    with Bar("usps", stream) as bar:
+        bar.update(1, 2)
+    assert "50%  1 of 2 rows" in stream.getvalue()

@@ -11,6 +11,14 @@ from ulmus.cli.printing import note, print_json, say, table
 __all__ = ["fetch_files", "list_datasets"]
 
 
+# Where a file comes from that is not on this machine.
+_ELSEWHERE = {
+    "network": "`ulmus data fetch NAME` gets the file.",
+    "absent": "put NAME.npz into a folder, and name the folder in ULMUS_DATA; docs/papers/data.md "
+    "says where each comes from.",
+}
+
+
 def list_datasets(options: argparse.Namespace) -> int:
     """Print every data set and where it would come from now."""
     entries = [asdict(entry) for entry in catalogue()]
@@ -20,6 +28,10 @@ def list_datasets(options: argparse.Namespace) -> int:
     rows = [tuple({**e, "classes": e["classes"] or "numbers"}.values()) for e in entries]
     for line in table(tuple(entries[0]), rows):
         say(line)
+    sources = {entry["source"] for entry in entries}
+    for source, words in _ELSEWHERE.items():
+        if source in sources:
+            note(f"{source}: {words}", options.quiet)
     return 0
 
 

@@ -40,7 +40,7 @@ class Bar:
     ) -> None:
         self.title, self.words = title, words
         self.stream = sys.stderr if stream is None else stream
-        self.shown = self.stream.isatty()
+        self.shown = self.stream.isatty() or _in_notebook(self.stream)
         self._logged = logged and not self.shown
         self._due = 0.0
 
@@ -67,6 +67,11 @@ class Bar:
         elif self._logged and (now >= self._due or done == total):
             self._due = now + _LOG_PERIOD
             _LOG.info("%s: %s", self.title, self.words(done, total))
+
+
+def _in_notebook(stream: TextIO) -> bool:
+    """Whether a stream is a notebook's, which rewrites a line as a terminal does."""
+    return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 def line(title: str, done: float, total: float | None, words: str) -> str:

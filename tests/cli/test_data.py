@@ -21,7 +21,8 @@ def nowhere(monkeypatch, tmp_path):
 def test_the_list_is_a_table_with_a_line_for_each(capsys):
     assert main(["data", "list"]) == 0
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert "network: `ulmus data fetch NAME` gets the file." in printed.err
+    assert "ULMUS_DATA" in printed.err
     heading, *lines = printed.out.splitlines()
     assert heading.split() == ["name", "rows", "columns", "classes", "source", "licence"]
     assert [line.split()[0] for line in lines] == sorted(DATASETS)

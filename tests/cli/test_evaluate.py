@@ -81,7 +81,7 @@ def test_files_without_the_target(model, flowers, refused):
     (flowers / "roses.csv").write_text(text)
     assert "None of the file's classes" in refused("evaluate", model, "roses.csv")
     (flowers / "blank.csv").write_text(text.replace("rose", ""))
-    assert "blank in every row" in refused("evaluate", model, "blank.csv")
+    assert "missing in every row" in refused("evaluate", model, "blank.csv")
 
 
 # ---------------------------------------------------------------- honest scores

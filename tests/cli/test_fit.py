@@ -69,7 +69,7 @@ def test_mostly_blank_targets_make_the_fit_semi_supervised(flowers, capsys):
     (flowers / "few.csv").write_text("\n".join(few) + "\n")
     assert main(["fit", "few.csv", "--target", "kind"]) == 0
     printed = capsys.readouterr()
-    assert "80 of 100 rows have a blank 'kind': the fit is semi-supervised" in printed.err
+    assert "80 of 100 rows have no 'kind': the fit is semi-supervised" in printed.err
     assert "SemiSupervisedELMClassifier" in printed.out
     assert "100, 20 of them with a target" in printed.out
     assert main(["evaluate", "few.ulmus", "new.csv", "--json"]) == 0
@@ -81,7 +81,7 @@ def test_a_few_blank_targets_are_left_out_unless_they_are_asked_for(flowers, cap
     (flowers / "gaps.csv").write_text(text)
     assert main(["fit", "gaps.csv", "--target", "kind"]) == 0
     printed = capsys.readouterr()
-    assert "3 of 100 rows have a blank 'kind': the 97 others are enough" in printed.err
+    assert "3 of 100 rows have no 'kind': the 97 others are enough" in printed.err
     assert "SemiSupervised" not in printed.out
     found = fitted(capsys, "gaps.csv", "--target", "kind", "--unlabelled-blank", "--force")
     # Three rows without a target help little: which estimator it is, leave-one-out says.
@@ -184,7 +184,7 @@ def test_a_target_that_is_not_there(flowers, refused):
     ("cells", "words"),
     [
         (["a"] * 30, "is 'a' in every row that has one"),
-        ([""] * 30, "is blank in every row"),
+        ([""] * 30, "is missing in every row"),
         ([7] * 30, "is '7' in every row that has one"),
         (["a", "b"] + [""] * 28, "Only 2 rows have a target"),
     ],

@@ -8,6 +8,7 @@ import warnings
 import pytest
 
 from ulmus.cli import main, printing
+from ulmus.cli.printing import facts, shown_width, table
 from ulmus.exceptions import LowRankWarning
 
 COMMANDS = ["fit", "predict", "evaluate", "cluster", "embed", "export", "info", "bench", "demo"]
@@ -102,3 +103,10 @@ def test_the_list_of_data_sets_fits_the_terminal(capsys, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", columns)
     assert main(["data", "list"]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= int(columns)
+
+
+def test_tables_align_whatever_the_letters():
+    lines = table(("city", "rows"), [("東京", "12"), ("Rome", "3"), ("Ze\u0301", "4")])
+    assert {shown_width(line) for line in lines} == {10}
+    lines = facts([("東京", "x"), ("a", "y")])
+    assert [shown_width(line) for line in lines] == [7, 7]

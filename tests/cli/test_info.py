@@ -16,7 +16,7 @@ def test_what_a_model_holds(model, capsys, monkeypatch):
     assert main(["info", str(model)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     wanted = ["classification", "kind", "setosa, versicolor", "petal_width (number)"]
-    for words in [*wanted, "ELMClassifier", "left-out rows right", "ulmus 0", "numpy", "seed 0"]:
+    for words in [*wanted, "ELMClassifier", "on left-out rows", "ulmus 0", "numpy", "seed 0"]:
         assert words in printed
     assert main(["info", str(model), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -90,3 +90,9 @@ def test_an_export_replaces_nothing_unasked(model, refused):
     (model.parent / "flowers.onnx").write_text("mine")
     assert "--force" in refused("export", model, "--onnx")
     assert "--onnx" in refused("export", model, status=2)
+
+
+def test_a_file_that_is_no_model_says_so(flowers, refused):
+    for command in (("info", "flowers.csv"), ("export", "flowers.csv", "--onnx")):
+        found = refused(*command)
+        assert "flowers.csv cannot be read as a model: it is none. `ulmus fit DATA" in found

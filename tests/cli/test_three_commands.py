@@ -14,7 +14,7 @@ def test_fit_predict_and_draw(flowers, capsys):
     last = fitted.out.splitlines()[-1]
     command = shlex.split(last)
     assert command == ["ulmus", "predict", "flowers.ulmus", "flowers.csv"]
-    for word in ("ELMClassifier", "left-out rows right", "seconds", "setosa"):
+    for word in ("ELMClassifier", "on left-out rows", "seconds", "setosa"):
         assert word in fitted.out
 
     assert main(["predict", "flowers.ulmus", "new.csv"]) == 0

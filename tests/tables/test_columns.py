@@ -30,7 +30,7 @@ def kind_of(cells, name="c"):
         (["31/12/2020", "12/31/2020"], "category"),
         (["red", "blue", "red", None], "category"),
         (["007", "008", "007"], "category"),
-        ([None, None, None], "is blank in every row"),
+        ([None, None, None], "is missing in every row"),
         ([7, 7, 7], "has the same value in every row"),
         (["x", "x", "x"], "has the same value in every row"),
         (list(range(20)), "is a number of the row, different in each"),
@@ -78,8 +78,8 @@ def test_a_few_words_among_numbers_count_as_blank():
     cells = [str(k * 1.5) for k in range(99)] + ["none"]
     made = TableEncoder().fit(table_of(c=cells))
     assert made.kinds == ("number",)
-    assert "'none' among them count as blank" in made.notes[0]
-    assert made.feature_names_out == ("c", "rank of c", "c is blank")
+    assert "'none' among them count as missing" in made.notes[0]
+    assert made.feature_names_out == ("c", "rank of c", "c is missing")
     assert made.transform(table_of(c=["1", "none"]))[:, 2].tolist() == [0, 1]
 
 
@@ -97,9 +97,9 @@ def test_frequent_categories_are_kept_and_the_others_lumped():
 def test_blanks_are_filled_by_the_median_and_indicated_where_they_are_not_few():
     few = [None, *range(1, 200)]
     made = TableEncoder().fit(table_of(c=[*few, 3], d=[None] * 10 + [1.0, 2.0, 5.0] * 63 + [1.0]))
-    assert "d is blank" in made.feature_names_out
-    assert "c is blank" not in made.feature_names_out
-    assert "1 blank filled by the median, 99.5" in " ".join(made.notes)
+    assert "d is missing" in made.feature_names_out
+    assert "c is missing" not in made.feature_names_out
+    assert "1 missing value filled by the median, 99.5" in " ".join(made.notes)
     X = made.transform(table_of(c=[None, 99.5], d=[None, 2.0]))
     assert (X[0, :2] == X[1, :2]).all()
 
@@ -132,7 +132,9 @@ def test_what_is_no_blank_is_not_called_one():
     x = [1.0, 2.0, 1e120, -1e308, np.inf, 3.0, None]
     made = TableEncoder().fit(table_of(x=x))
     (note,) = made.notes
-    assert note.startswith("'x': 1 blank, 1 infinite value and 2 values beyond 1e+100 filled by")
+    assert note.startswith(
+        "'x': 1 missing value, 1 infinite value and 2 values beyond 1e+100 filled by"
+    )
     few = TableEncoder().fit(table_of(x=[1.0, 2.0, 3.0]))
     few.transform(table_of(x=[1.0, np.inf, -np.inf]))
     assert few.met == ("'x': 2 infinite values filled by 2.",)

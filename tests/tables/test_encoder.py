@@ -112,7 +112,7 @@ def test_columns_that_are_left_out_are_told_together():
     made = TableEncoder().fit(table_of(a=[1, 1], b=[None, None], c=["x", "x"], d=[1, 2]))
     assert made.notes == (
         "Left out, as each has the same value in every row: 'a', 'c'.",
-        "Left out, as it is blank in every row: 'b'.",
+        "Left out, as it is missing in every row: 'b'.",
     )
 
 
@@ -162,7 +162,7 @@ def test_new_categories_and_new_blanks_count_as_none_and_are_told(made):
     X = made.transform(table_of(age=[1.0, 2, 3], city=["Paris", "Paris", None]))
     assert (X[:, 1:] == 0).all()
     assert "2 rows are new, taken as none: 'Paris'" in " ".join(made.met)
-    assert "1 blank" in made.met[0]
+    assert "1 missing value" in made.met[0]
 
 
 def test_text_among_numbers_is_named(made):
@@ -231,7 +231,9 @@ def test_a_table_is_no_matrix(made):
 def test_blanks_of_a_matrix_are_filled_by_the_mean():
     X = np.array([[1.0, np.nan], [3.0, 4.0], [np.inf, 6.0], [1e200, 5.0]])
     made = TableEncoder().fit(Table(("a", "b"), matrix=X))
-    words = "1 blank, 1 infinite value and 1 value beyond 1e+100 filled by the columns' means."
+    words = (
+        "1 missing value, 1 infinite value and 1 value beyond 1e+100 filled by the columns' means."
+    )
     assert made.notes == (words,)
     assert made.transform(Table(("a", "b"), matrix=X)).tolist() == [[1, 5], [3, 4], [2, 6], [2, 5]]
     assert made.met == (words,)

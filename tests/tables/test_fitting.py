@@ -59,7 +59,7 @@ def test_targets_that_are_no_measurement_are_counted_and_not_called_blank():
     wave[70] = 1e300
     model = fit_table(Table(("t", "wave"), {"t": t, "wave": wave}), "wave")
     notes = " ".join(model.summary["notes"])
-    assert "'wave': 2 infinite values and 1 value beyond 1e+100 count as blank." in notes
+    assert "'wave': 2 infinite values and 1 value beyond 1e+100 count as missing." in notes
     assert model.summary["rows"] == 197
 
 

@@ -30,7 +30,10 @@ def extra(module: str, name: str, user: str) -> Any:
         import_module(package)
         return import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f"{user} needs {package}; pip install 'ulmus[{name}]'.") from error
+        raise MissingExtraError(
+            f"{user} needs {package}: pip install 'ulmus[{name}]', or in a clone "
+            f"pip install --editable '.[{name}]'."
+        ) from error
 
 
 def is_array_api_obj(x: Any) -> bool:

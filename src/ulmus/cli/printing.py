@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import textwrap
+import unicodedata
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -172,13 +173,13 @@ def facts(pairs: Iterable[tuple[str, object]], columns: int | None = None) -> li
     """Lines of a name and what there is to say of it, broken under itself."""
     columns = width() if columns is None else columns
     filled = [(name, str(value)) for name, value in pairs if value not in (None, "")]
-    indent = max((len(name) for name, _ in filled), default=0) + len(_GAP)
+    indent = max((shown_width(name) for name, _ in filled), default=0) + len(_GAP)
     if columns < 2 * indent:
         return [line for name, value in filled for line in wrapped(f"{name}: {value}", columns)]
     lines = []
     for name, value in filled:
         first, *rest = wrapped(value, columns - indent)
-        lines += [f"{name:<{indent}}{first}", *(" " * indent + line for line in rest)]
+        lines += [f"{_filled(name, indent)}{first}", *(" " * indent + line for line in rest)]
     return lines
 
 
@@ -191,7 +192,7 @@ def table(
     """
     columns = width() if columns is None else columns
     cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(headings, *cells, strict=True)]
+    widths = [max(map(shown_width, column)) for column in zip(headings, *cells, strict=True)]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > columns:
         lines = []
         for row in cells:
@@ -200,12 +201,27 @@ def table(
             lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
         return lines
     right = [all(map(_numeric, column)) for column in zip(*cells, strict=True)]
-    sides = [str.rjust if numbers else str.ljust for numbers in right]
     lines = []
     for row in [list(headings), *cells]:
-        parts = zip(sides, row, widths, strict=True)
-        lines.append(_GAP.join(side(text, size) for side, text, size in parts).rstrip())
+        parts = zip(row, widths, right, strict=True)
+        lines.append(_GAP.join(_filled(*part) for part in parts).rstrip())
     return lines
+
+
+def shown_width(text: str) -> int:
+    """Columns of a terminal that a text takes: letters of Chinese take two, accents none.
+
+    >>> shown_width("naïve"), shown_width("東京"), shown_width("e\u0301")
+    (5, 4, 1)
+    """
+    plain = (char for char in text if not unicodedata.combining(char))
+    return sum(1 + (unicodedata.east_asian_width(char) in "WF") for char in plain)
+
+
+def _filled(text: str, size: int, right: bool = False) -> str:
+    """A text with spaces after it, or before it, to a width."""
+    spaces = " " * (size - shown_width(text))
+    return spaces + text if right else text + spaces
 
 
 def _numeric(text: str) -> bool:

@@ -9,13 +9,27 @@ from pathlib import Path
 from typing import Any
 
 from ulmus.cli.printing import watching
-from ulmus.exceptions import InvalidInputError, TableError
+from ulmus.exceptions import InvalidInputError, ModelFileError, TableError
 from ulmus.persistence import load
 from ulmus.tables import Table, TableModel, read_table
+
+# A model's file is a zip archive.
+_MAGIC = b"PK\x03\x04"
+
+
+def check_model(path: str) -> None:
+    """Refuse a file that does not begin as a model's does."""
+    with Path(path).open("rb") as stream:
+        if stream.read(len(_MAGIC)) != _MAGIC:
+            raise ModelFileError(
+                f"{path} cannot be read as a model: it is none. `ulmus fit DATA --target NAME` "
+                "writes one, which ends in .ulmus."
+            )
 
 
 def load_model(path: str) -> TableModel:
     """The model in a file, if it is one that reads tables."""
+    check_model(path)
     model = load(path)
     if not isinstance(model, TableModel):
         raise InvalidInputError(

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
-from ulmus.cli.reading import load_model, read_data
+from ulmus.cli.reading import check_model, load_model, read_data
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
 from ulmus.persistence import describe, save
@@ -75,6 +75,7 @@ def fit(options: Namespace) -> int:
 # ---------------------------------------------------------------------- info
 def info(options: Namespace) -> int:
     """Print a model's kind, target, columns, choices and versions, without loading it."""
+    check_model(options.model)
     found = describe(options.model)
     size = f"{_size_words(found['bytes'])}, format {found['version']}"
     of_table = found["class"] == "ulmus.tables.TableModel"
@@ -144,17 +145,17 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
         rows += f", {summary['rows_with_target']:,} of them with a target"
     parts = [chosen["estimator"]]
     if "n_hidden" in chosen:
-        parts.append(f"{chosen['n_hidden']} units")
+        parts.append(f"{chosen['n_hidden']} hidden units")
     if "gamma" in chosen:
         parts.append(f"{chosen['kernel']} kernel, gamma = {chosen['gamma']:.3g}")
     parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
     if score is None:
         words = "not known"
     elif summary["loo_measure"] == "accuracy":
-        words = f"{score:.1%} of left-out rows right"
+        words = f"accuracy {score:.1%} on left-out rows"
     else:
         words = f"R² = {score:.3f} on left-out rows"
     pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), ("leave-one-out", words)]
     shares = [*summary["importances"].items()][:_MOST_COLUMNS]
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= 0.005)
-    return [*pairs, ("what matters", told)] if told else pairs
+    return [*pairs, ("importance", told)] if told else pairs

@@ -19,7 +19,7 @@ from ulmus.tables.cells import bare, has_comma, read_cells, reader, words_of
 from ulmus.tables.dates import layout_of, layout_words, part_columns, part_names, useful_parts
 from ulmus.tables.text_columns import Text, text_of
 
-# Larger numbers count as blank: they are no measurements, and their squares may overflow.
+# Larger numbers count as missing: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
 # Scaled values are clipped to this distance from the centre.
 FARTHEST = 1e6
@@ -43,7 +43,7 @@ _FEWEST_ROWS = 10
 # Where more rows than this share have a rarer value, the column is read as text.
 _TAIL = 0.2
 KINDS = ("number", "boolean", "date", "category", "text")
-_BLANK = "is blank in every row"
+_BLANK = "is missing in every row"
 _CONSTANT = "has the same value in every row"
 
 _HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
@@ -54,7 +54,7 @@ Frame = tuple[float, float, bool]
 
 # ---------------------------------------------------------------------- numbers
 def usable(x: np.ndarray) -> np.ndarray:
-    """Which numbers are neither NaN nor infinite nor nearly so; the others count as blank."""
+    """Which numbers are neither NaN nor infinite nor nearly so; the others count as missing."""
     with np.errstate(invalid="ignore"):
         # No finite number of float32 is so large.
         found: np.ndarray = np.isfinite(x) if x.dtype == np.float32 else np.abs(x) < LARGEST
@@ -67,11 +67,15 @@ def unusable(x: np.ndarray) -> str:
     Examples
     --------
     >>> unusable(np.array([1.0, np.nan, np.inf, 1e200, -1e300]))
-    '1 blank, 1 infinite value and 2 values beyond 1e+100'
+    '1 missing value, 1 infinite value and 2 values beyond 1e+100'
     """
     blank, infinite = int(np.isnan(x).sum()), int(np.isinf(x).sum())
     large = int((~usable(x)).sum()) - blank - infinite
-    found = [counted(n, what) for n, what in ((blank, "blank"), (infinite, "infinite value")) if n]
+    found = [
+        counted(n, what)
+        for n, what in ((blank, "missing value"), (infinite, "infinite value"))
+        if n
+    ]
     if large:
         found.append(f"{counted(large, 'value')} beyond {LARGEST:g}")
     return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
@@ -117,8 +121,9 @@ class Number:
     """How a column becomes numbers.
 
     ``layout`` is a date's, ``parts`` are those of the calendar that are columns too, ``comma`` says
-    whether numbers have a decimal comma, ``spellings`` are words among numbers that count as blank,
-    ``fill`` is what a blank becomes, ``indicator`` says whether blanks have a column of their own.
+    whether numbers have a decimal comma, ``spellings`` are words among numbers that count as
+    missing, ``fill`` takes the place of missing values, ``indicator`` says whether they have a
+    column of their own.
     """
 
     kind: str
@@ -135,7 +140,7 @@ class Number:
         """Names of the matrix' columns."""
         ranked = [f"rank of {name}"] * bool(self.ranks.size)
         parts = [column for part in self.parts for column in part_names(name, part)]
-        return [name, *ranked, *parts, *[f"{name} is blank"] * self.indicator]
+        return [name, *ranked, *parts, *[f"{name} is missing"] * self.indicator]
 
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
@@ -167,7 +172,7 @@ class Number:
             more = f" ({counted(bad.sum() - 1, 'more row')} like it)" if bad.sum() > 1 else ""
             raise TableError(
                 f"The column {name!r} holds {_HOLDS[self.kind]}, and row {row + 1} below the "
-                f"header has {quoted(cells[row])}{more}; correct it, or leave the cell blank."
+                f"header has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
             )
         return x
 
@@ -188,7 +193,7 @@ class Category:
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         outputs = [f"{name}={category}" for category in self.categories]
-        return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is blank"] * self.blank]
+        return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is missing"] * self.blank]
 
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
@@ -203,7 +208,9 @@ class Category:
         codes = np.array([codes_of[cell] for cell in cells], dtype=np.int64)
         blanks = sum(cell is None for cell in cells)
         if blanks and not self.blank:
-            notes.append(f"{name!r}: {counted(blanks, 'blank')}, of which the model knows none.")
+            notes.append(
+                f"{name!r}: {counted(blanks, 'missing value')}, of which the model knows none."
+            )
         if new:
             what = "rare or new, taken as other" if self.other else "new, taken as none"
             count, which = (
@@ -269,7 +276,7 @@ def _as_numbers(
     few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
     if not few or len(spellings) > _MOST_SPELLINGS:
         return None
-    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as blank.")
+    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as missing.")
     return Number("number", comma=comma, spellings=spellings)
 
 
@@ -335,7 +342,9 @@ def _category(
         some = f"{len(kept)} of {counted(distinct, 'value')}"
         notes.append(f"{name!r}: {some} are categories, the rarer ones are other.")
     if blanks:
-        notes.append(f"{name!r}: blanks, in {counted(blanks, 'row')}, are a category of their own.")
+        notes.append(
+            f"{name!r}: missing values, in {counted(blanks, 'row')}, are a category of their own."
+        )
     return Category(tuple(sorted(kept)), blanks > 0, other)
 
 

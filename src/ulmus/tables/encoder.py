@@ -67,7 +67,7 @@ class TableEncoder:
     >>> table = Table(("age", "city"), {"age": np.array([31.0, 45, 62, 18]), "city": city})
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.feature_names_out
-    ('age', 'city=Oslo', 'city=Rome', 'city is blank')
+    ('age', 'city=Oslo', 'city=Rome', 'city is missing')
     >>> encoder.transform(table)[:, 1:]
     array([[1., 0., 0.],
            [0., 1., 0.],
@@ -288,13 +288,13 @@ def read_target(
     known = ~missing(cells) if words else usable(numbers)
     if not known.any():
         raise InvalidInputError(
-            f"The target {name!r} is blank in every row; fill it in for some rows at least."
+            f"The target {name!r} is missing in every row; fill it in for some rows at least."
         )
     notes = []
     odd = numbers[~known & ~np.isnan(numbers)]
     if len(odd) and not words:
         verb = "counts" if len(odd) == 1 else "count"
-        notes.append(f"{name!r}: {unusable(odd)} {verb} as blank.")
+        notes.append(f"{name!r}: {unusable(odd)} {verb} as missing.")
     if task == "auto":
         task = "classification" if words else _guessed(numbers[known], name, notes)
     if task == "regression" and words:

@@ -256,7 +256,7 @@ def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndar
         )
     if not len(blank):
         return known, []
-    what = f"{len(blank):,} of {len(goal.known):,} rows have a blank {goal.name!r}"
+    what = f"{len(blank):,} of {len(goal.known):,} rows have no {goal.name!r}"
     if not unlabelled_blank and len(known) >= min(len(goal.known) / 2, _ENOUGH):
         return known, [
             f"{what}: the {len(known):,} others are enough, and these were left out; "

@@ -12,7 +12,7 @@ from pathlib import Path
 from ulmus.arguments import listed, quoted
 from ulmus.exceptions import TableError
 
-# Cells that count as blank, in small letters.
+# Cells that count as missing, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _PLACE = re.compile(r"column_\d+")
