@@ -76,9 +76,9 @@ def ulmus(folder):
 def ulmus_whole_matrices(folder):
     """What it would be if symmetric matrices were not stored as halves."""
     from ulmus import load, save
-    from ulmus.persistence import writing
+    from ulmus.persistence import encoding
 
-    writing.is_symmetric = lambda x: False
+    encoding.is_symmetric = lambda x: False
     return _contender(folder, save, load)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attack.bases import NAMES, Model, model
-from ulmus.persistence import classes, writing
+from ulmus.persistence import classes, encoding
 
 __all__ = [
     "FORGERIES",
@@ -323,7 +323,7 @@ def packed(document: Document, arrays: Arrays) -> bytes:
     """The bytes of a file."""
     arrays = _renumbered(document, arrays)
     stream = io.BytesIO()
-    writing.write(stream, json.dumps(document).encode("ascii"), arrays)
+    encoding.write(stream, json.dumps(document).encode("ascii"), arrays)
     return stream.getvalue()
 
 

@@ -10,7 +10,7 @@ import pytest
 import sklearn
 
 import ulmus
-from ulmus.persistence import writing
+from ulmus.persistence import encoding
 from ulmus.persistence.rules import Layout
 
 HEAD = {
@@ -39,7 +39,7 @@ def forged(path, model, arrays=(), **changes):
     """A file whose checksums are all right, around whatever document."""
     document = HEAD | {"model": model} | changes
     with Path(path).open("wb") as stream:
-        writing.write(stream, json.dumps(document).encode(), arrays)
+        encoding.write(stream, json.dumps(document).encode(), arrays)
     return path
 
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from persistence.forging import forged, units
 from ulmus import ELMClassifier, RandomFeatures, load, save
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence import describe, reading
+from ulmus.persistence import decoding, describe
 
 X, Y = load_iris(return_X_y=True)
 
@@ -81,7 +81,7 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from([*reading._KINDS, "class", "state", "shape", "data"]),
+            st.sampled_from([*decoding._KINDS, "class", "state", "shape", "data"]),
             inner,
             max_size=2,
         )

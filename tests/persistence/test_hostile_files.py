@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from persistence.forging import HEAD, forged, npy, save_forged, units, zipped
 from ulmus import ELMClassifier, ELMKMeans, RandomFeatures, load, save
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence import describe, reading
+from ulmus.persistence import decoding, describe
 
 X, Y = load_iris(return_X_y=True)
 
@@ -111,7 +111,7 @@ def test_sizes_that_the_file_does_not_have(path):
 def test_a_directory_without_end_is_refused_before_it_is_read(path, monkeypatch):
     entry = b"PK\1\2" + bytes(42)
     directory = entry * 200_000
-    monkeypatch.setattr(reading, "_LONGEST_DIRECTORY", len(directory) - 1)
+    monkeypatch.setattr(decoding, "_LONGEST_DIRECTORY", len(directory) - 1)
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 9, 9, len(directory), 0, 0)
     path.write_bytes(directory + end)
     monkeypatch.setattr(zipfile, "ZipFile", None)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from persistence.sameness import assert_same
 from ulmus import ELMClassifier, KernelELMClassifier, KNNGraph, RandomFeatures, archives, load, save
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
-from ulmus.persistence import classes, describe, reading, register, writing
+from ulmus.persistence import classes, decoding, describe, encoding, register
 
 X, Y = load_iris(return_X_y=True)
 
@@ -188,10 +188,10 @@ def test_a_full_disk_leaves_the_old_file(where, tmp_path, monkeypatch):
 
 
 def test_too_much_for_a_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "MOST_ARRAYS", 2)
+    monkeypatch.setattr(encoding, "MOST_ARRAYS", 2)
     with pytest.raises(UnsupportedModelError, match="more than 2 arrays"):
         save(ELMClassifier(C=[np.arange(i) for i in range(4)]), tmp_path / "model.ulmus")
-    monkeypatch.setattr(writing, "LONGEST_DOCUMENT", 50)
+    monkeypatch.setattr(encoding, "LONGEST_DOCUMENT", 50)
     with pytest.raises(ModelFileError, match="a file may hold 50"):
         save(KNNGraph(), tmp_path / "model.ulmus")
     assert list(tmp_path.iterdir()) == []
@@ -205,8 +205,8 @@ def test_as_many_arrays_as_a_wide_table_has(tmp_path):
     assert len(found) == len(empty)
     assert {(a.shape, a.dtype.str) for a in found} == {((2, 0), "<f8")}
     names = [f"arrays/{number}.npy" for number in (0, 50_000, 999_999)]
-    assert all(map(reading._MEMBER.fullmatch, names))
-    assert writing.MOST_ARRAYS == 10**6
+    assert all(map(decoding._MEMBER.fullmatch, names))
+    assert encoding.MOST_ARRAYS == 10**6
 
 
 def test_zip64_where_a_file_is_large(tmp_path, monkeypatch):
@@ -226,17 +226,17 @@ def test_half_of_a_symmetric_matrix(tmp_path):
         A[3, 5] = A[5, 3] = np.nan
         for order in "CF":
             B = np.asarray(A, order=order)
-            assert writing.is_symmetric(B)
-            C = reading.from_half(writing.to_half(B), n, order)
+            assert encoding.is_symmetric(B)
+            C = decoding.from_half(encoding.to_half(B), n, order)
             assert C.tobytes() == B.tobytes()
             assert C.flags.f_contiguous == (order == "F")
     for almost in (A[:100, :100], A[:, :-1], A[::2, ::2], np.arange(90000).reshape(300, 300)):
-        assert not writing.is_symmetric(almost)
+        assert not encoding.is_symmetric(almost)
     A[0, 600] = np.nextafter(A[0, 600], np.inf)
-    assert not writing.is_symmetric(A)
+    assert not encoding.is_symmetric(A)
     A[0, 600] = A[600, 0] = 0.0
     A[600, 0] = -0.0
-    assert not writing.is_symmetric(A)
+    assert not encoding.is_symmetric(A)
 
 
 def test_describing_reads_no_large_array(tmp_path, monkeypatch):

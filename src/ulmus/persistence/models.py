@@ -14,14 +14,14 @@ from sklearn.exceptions import InconsistentVersionWarning
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
 from ulmus.persistence.classes import known_as
-from ulmus.persistence.reading import Archive, Budget, Reader, json_cost
-from ulmus.persistence.writing import Writer, refusal, write
+from ulmus.persistence.decoding import Archive, Budget, Reader, json_cost
+from ulmus.persistence.encoding import Writer, refusal, write
 from ulmus.version import __version__
 
 _FORMAT = "ulmus model"
 _VERSION = 1
 # Most entries of an array that `describe` shows; and what it charges to the budget, in bytes, for a
-# list and each of its values, for a dict, and for a header: see `ulmus.persistence.reading`.
+# list and each of its values, for a dict, and for a header: see `ulmus.persistence.decoding`.
 _FEW = 20
 _LIST, _VALUE, _DICT, _HEADER = 72, 8, 256, 512
 

@@ -11,7 +11,7 @@ import pytest
 from persistence.forging import HEAD, forged, units, zipped
 from ulmus import load
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence import describe, reading
+from ulmus.persistence import decoding, describe
 
 MEGABYTE = 2**20
 
@@ -62,7 +62,7 @@ def test_a_type_is_no_wider_than_a_number_or_a_word(path):
 @pytest.fixture
 def little(monkeypatch):
     """A small free budget, so that small files show what large ones would do."""
-    monkeypatch.setattr(reading, "_FREE", MEGABYTE // 4)
+    monkeypatch.setattr(decoding, "_FREE", MEGABYTE // 4)
 
 
 @pytest.mark.parametrize("part", ["[]", "{}", "[1]", '{"a":1}', "[[[1]]]", '"ab"', "0.5", "1"])
@@ -71,7 +71,7 @@ def test_json_takes_no_more_than_a_multiple_of_its_bytes(part, read, path, littl
     document(path, f"[{','.join([part] * (MEGABYTE // 2 // (len(part) + 1)))}]")
     found, why = peak(path, read)
     # The bytes, their text, and what the budget lets be made of them.
-    assert found < (reading._TIMES + 8) * path.stat().st_size + reading._FREE
+    assert found < (decoding._TIMES + 8) * path.stat().st_size + decoding._FREE
     if part in ("[]", "{}", '{"a":1}', "[[[1]]]"):
         assert "times its own size" in why
 
@@ -99,9 +99,9 @@ def test_random_states_are_few(path, little):
                      ["has_uint32", 0], ["uinteger", 0]]}  # fmt: skip
     forged(path, units(), [state["state"]["state"]], random=[["Generator", data]] * 5000)
     made = []
-    real = reading.GENERATORS["SFC64"]
+    real = decoding.GENERATORS["SFC64"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(reading.GENERATORS, "SFC64", lambda seed: (made.append(0), real(seed))[1])
+        patch.setitem(decoding.GENERATORS, "SFC64", lambda seed: (made.append(0), real(seed))[1])
         with pytest.raises(ModelFileError, match="times its own size"):
             load(path)
     assert len(made) < 1000
@@ -164,7 +164,7 @@ def test_one_long_text_is_not_described_any_number_of_times(path):
     forged(path, units(n_hidden=[{"array": 0}] * 5000), [np.array(["x" * 100_000])])
     found, why = peak(path, describe)
     assert "times its own size" in why
-    assert found < (reading._TIMES + 8) * path.stat().st_size + reading._FREE
+    assert found < (decoding._TIMES + 8) * path.stat().st_size + decoding._FREE
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From an untrusted file to a model: the inverse of `ulmus.persistence.writing`.
+"""From an untrusted file to a model: the inverse of `ulmus.persistence.encoding`.
 
 The directory of the file is checked before anything in it is read, nothing is written to disk, and
 zip's checksum of each member is compared with what was read.
@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from ulmus.archives import ArrayArchive, sparse_matrix
 from ulmus.exceptions import ModelFileError
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
-from ulmus.persistence.writing import (
+from ulmus.persistence.encoding import (
     DEEPEST,
     DOCUMENT,
     GENERATORS,

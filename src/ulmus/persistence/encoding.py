@@ -3,7 +3,7 @@
 JSON's own types are written as they are; everything else is an object of one key, which names its
 kind. The file is a zip of the JSON document and .npy arrays, without compression, so that no array
 is larger than the file. A symmetric matrix, such as the HᵀCH of an ELM, is stored as its lower half
-by panels of rows: that is faster than writing all of it. `ulmus.persistence.reading` is the
+by panels of rows: that is faster than writing all of it. `ulmus.persistence.decoding` is the
 inverse.
 """
 
