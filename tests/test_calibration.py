@@ -186,3 +186,17 @@ def test_the_named_class_is_the_likeliest_whatever_the_scales(dtype):
     agree = kept.argmax(axis=1) == chosen(F)
     assert 0.3 < agree.mean() < 1.0
     assert_allclose(P[agree], kept[agree], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_decision_values_near_overflow_have_finite_probabilities(dtype):
+    most = np.finfo(dtype).max
+    F = np.array([[most, -most, most / 10], [-most, most / 2, most / 2]], dtype=dtype)
+    P = probabilities(F, 2.0, np.array([[3.0, 2.0, 1.0], [0.0, 1.0, 0.0]]))
+    assert_allclose(P.sum(axis=1), 1.0, rtol=1e-6)
+    assert P.argmax(axis=1).tolist() == F.argmax(axis=1).tolist() == [0, 1]
+
+
+def test_the_temperature_of_three_right_rows_in_four_is_log_three():
+    F = np.tile([[-1.0], [1.0], [1.0], [1.0]], (1000, 1))
+    assert temperature(F, np.tile([0, 1, 1, 0], 1000)) == pytest.approx(np.log(3), abs=0.01)

@@ -12,7 +12,7 @@ get the same.
 
 import numpy as np
 
-from ulmus.backends.namespace import eps, from_numpy, namespace
+from ulmus.backends.namespace import clipped, eps, from_numpy, namespace, numpy_dtype
 from ulmus.targets import chosen
 from ulmus.typing import Array
 
@@ -163,7 +163,9 @@ def probabilities(F: Array, a: float, scaling: np.ndarray | None = None) -> Arra
         logits = a * (logits - xp.max(logits, axis=1, keepdims=True))
     else:
         scale, bias = (from_numpy(each, F, F.dtype) for each in (a * scaling[0], scaling[1]))
-        logits = logits * scale + bias
+        most = float(np.finfo(numpy_dtype(F.dtype)).max) / 4.0
+        with np.errstate(over="ignore"):  # differences of infinite logits would be NaN
+            logits = clipped(logits * scale + bias, -most, most)
         logits = logits - xp.max(logits, axis=1, keepdims=True)
     P = xp.exp(logits)
     P /= xp.sum(P, axis=1, keepdims=True)
