@@ -1,4 +1,4 @@
-"""Classes: what an estimator makes of labels, and what its outputs say in labels."""
+"""Labels as targets of an estimator, and its outputs as labels."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +34,7 @@ from ulmus.targets import (
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-# What else can be done with rows whose label is missing.
+# Advice about rows whose label is missing.
 _INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
 
 
@@ -75,7 +75,7 @@ class ClassLabels:
 
     @by_blocks
     def decision_function(self: Any, X: Rows) -> Array:
-        """How strongly each class is held, about −1 to 1.
+        """Decision values of each class, about −1 to 1.
 
         Parameters
         ----------
@@ -109,12 +109,12 @@ class ClassLabels:
         F = self._outputs(X)
         if has_several(self):
             return namespace(F).astype(F > 0, namespace(F).int64)
-        # A stream may begin with one class, and the sign of one column then has no meaning.
+        # A stream may begin with one class; the sign of its one column has no meaning.
         alone = len(self.classes_) == 1
         return self._named(namespace(F).argmax(F, axis=1) if alone else chosen(F))
 
     def _named(self, codes: Array) -> Array:
-        """The labels of these codes; on the device where it has such a type."""
+        """The labels of these codes, on the device unless they are strings or objects."""
         if is_numpy(codes):
             return self.classes_[codes]
         if self.classes_.dtype.kind not in "biuf":  # the device has no strings
@@ -168,20 +168,20 @@ class ClassLabels:
         self.classes_, self._indicator = known.classes, isinstance(known, KnownLabels)
 
     def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-        """Learn the classes of all rows; give targets, weight and unit (see `Problem`)."""
+        """Set the classes; return targets, weight and unit (see `Problem`)."""
         known = KnownClasses(self.class_weight).surveyed(y, weight).checked()
         self._hold(known)
         problem = known.problem(y, weight, whole=True)
         return problem.targets, problem.weight, problem.unit
 
     def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
-        """What `score` would be on left-out rows, at the best C of the path."""
+        """The accuracy on left-out rows, at the best C of the path."""
         return None if path.error_rate is None else 1.0 - path.score[0]
 
     def _calibrate(
         self: Any, targets: Any, loo: Array, rows: np.ndarray, weight: Array | None
     ) -> None:
-        """Learn the temperature from the decision values of left-out rows."""
+        """Fit the temperature to the decision values of left-out rows."""
         if len(rows) == 0:
             return  # it stays as it is until more rows have come
         vars(self).pop("class_scaling_", None)
@@ -206,7 +206,7 @@ class ClassLabels:
         return tags
 
     def _declare(self, classes: np.ndarray) -> None:
-        """Settle the classes before their rows are seen."""
+        """Set the classes before the first rows."""
         classes = distinct(classes)
         if hasattr(self, "_kept") and not np.array_equal(classes, self.classes_):
             raise InvalidInputError(
@@ -220,9 +220,9 @@ class ClassLabels:
 class KnownClasses:
     """The classes of the rows so far.
 
-    ``totals`` is how much the rows of each class weigh, where all rows were surveyed before any is
-    fitted. Where the classes were ``declared``, there will be no others. Where there are rows with
-    one label each, they are ``fitted``.
+    ``totals`` are the classes' weights, where all rows are counted before any is fitted.
+    ``declared`` classes are all there will be. ``fitted`` says whether rows with one label each
+    have been fitted.
     """
 
     class_weight: Any
@@ -237,7 +237,7 @@ class KnownClasses:
         return is_balanced(self.class_weight)
 
     def surveyed(self, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        """With the labels of some rows, and how much each weighs."""
+        """With the labels and weights of some rows."""
         if y.ndim == 2:
             return self._several(y)
         every = self._joined(distinct(y))
@@ -248,7 +248,7 @@ class KnownClasses:
         return replace(self, classes=every, totals=totals)
 
     def _several(self, y: np.ndarray) -> KnownLabels:
-        """What is known of several labels in each row, where none came before."""
+        """The state for several labels in each row, before the first rows."""
         if self.class_weight is not None:
             raise InvalidParameterError(
                 "class_weight is for one label in each row, and y has a column for each of "
@@ -274,7 +274,7 @@ class KnownClasses:
             raise InvalidInputError(
                 f"y has labels that are not among the classes: {self._new(every)}."
             )
-        # Refuses to balance classes whose rows are still to come.
+        # Class weights cannot be balanced before all rows are counted.
         class_factors(self.class_weight, every, self.totals)
         return replace(self, classes=every)
 
@@ -285,7 +285,7 @@ class KnownClasses:
             raise InvalidInputError(f"y has labels to forget that were never fitted: {new}.")
 
     def without(self, y: np.ndarray, left: np.ndarray) -> "KnownClasses":
-        """Less the labels that y alone had; those in ``left`` stay."""
+        """Without the labels of y that are not in ``left``."""
         gone, stay = (codes_of(self.classes, distinct(labels)) >= 0 for labels in (y, left))
         gone &= ~stay
         return (
@@ -293,7 +293,7 @@ class KnownClasses:
         )
 
     def checked(self) -> "KnownClasses":
-        """The same, or an error where there is one class alone."""
+        """The same; refuses a single class."""
         if len(self.classes) < 2:
             raise InvalidInputError(
                 f"y has only one class, {self.classes.tolist()[0]!r}; a classifier needs rows "
@@ -302,8 +302,8 @@ class KnownClasses:
         return self
 
     def moved(self, sums: Moments, before: "KnownClasses") -> Moments:
-        """Sums with a column for every class, where they had those of ``before``."""
-        # A column of this for each old class, a one in its new place.
+        """Sums over the classes ``before``, with columns for all classes."""
+        # One column for each old class, with a one at its new position.
         places = np.eye(len(self.classes))[codes_of(before.classes, self.classes)]
         moved = from_numpy(places, sums.cross)
         names = ("cross", "energy", "target")
@@ -312,7 +312,7 @@ class KnownClasses:
     def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
         """The targets of some rows and their weights.
 
-        Where they are the ``whole``, rows that are left out change the weights of their class.
+        If they are all rows (``whole``), leaving a row out changes the weights of its class.
         """
         codes = codes_of(y, self.classes)
         factors = class_factors(self.class_weight, self.classes, self.totals)
@@ -325,7 +325,7 @@ class KnownClasses:
         return Problem(None, targets, weight * factor, np.minimum(weight, 1.0) * factor)
 
     def _joined(self, labels: np.ndarray) -> np.ndarray:
-        """These labels and those that are known, in order."""
+        """These labels and the known ones, sorted."""
         return labels if self.classes is None else distinct(joined_labels(self.classes, labels))
 
     def _new(self, labels: np.ndarray) -> list[Any]:

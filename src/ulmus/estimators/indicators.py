@@ -23,7 +23,7 @@ class KnownLabels(KnownValues):
     balances: ClassVar[bool] = False
 
     def met(self, y: np.ndarray, weight: np.ndarray | None = None) -> "KnownLabels":
-        """The same once a batch is known to have the same labels."""
+        """With a batch, which must have the same number of labels."""
         if y.ndim == 1:
             raise InvalidInputError(
                 "y has one label for each row, and that of the earlier rows was a matrix with a "

@@ -1,4 +1,4 @@
-"""MELM: neighbours of a class together, classes apart."""
+"""MELM: ridge with a penalty on local within-class less between-class scatter."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -179,7 +179,7 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         log_facts(self)
 
     def _points(self) -> Points:
-        """The pairs of λ and C, and all other arguments checked."""
+        """The pairs of λ and C; all other arguments are checked too."""
         check_known("form", self.form, FORMS)
         check_whole("cv", self.cv, least=2)
         check_number("ridge", self.ridge)

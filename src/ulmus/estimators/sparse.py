@@ -1,4 +1,4 @@
-"""S-ELM: the hinge loss, and few rows that matter."""
+"""S-ELM: the hinge loss, with sparse dual coefficients."""
 
 import warnings
 from copy import copy
@@ -76,9 +76,9 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     Attributes
     ----------
     support_ : ndarray of shape (n_support,)
-        The rows that count, for any class.
+        The support vectors: rows with a nonzero coefficient for any class.
     n_support_ : ndarray of shape (n_classes,), or (1,) for two classes
-        How many count for each.
+        The number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes, n_support), or (1, n_support) for two classes
         yα of these rows.
     beta_ : ndarray of shape (n_hidden, n_classes), or (n_hidden, 1) for two classes
@@ -131,7 +131,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     _kept: ForUpdate[Any]
     _n_rows: int
     feature_importances_ = property(feature_importances)
-    # What a kernel by name has; for other values it is given as an object.
+    # Parameters of a kernel given by name; a kernel object has its own.
     gamma, degree, coef0, scaling = "mean", 3, 1.0, "auto"
 
     def __init__(
@@ -202,7 +202,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         return self
 
     def _check_parameters(self) -> np.ndarray:
-        """C as an ascending array of values, once nothing else is wrong."""
+        """C as an ascending array of values; all other parameters are checked first."""
         for name in ("tol", "validation_fraction"):
             value = getattr(self, name)
             if not (is_number(value) and value < 1):
@@ -282,7 +282,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
 
 def _last_alpha(before: Any, model: Any, kept: np.ndarray) -> np.ndarray:
-    """The α of the fit before, for the rows that count now."""
+    """The α of the fit before, for the rows of positive weight."""
     if before._n_rows != model._n_rows:
         raise InvalidInputError(
             f"warm_start continues the last fit, which had {before._n_rows} rows, and these are "

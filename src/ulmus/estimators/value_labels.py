@@ -1,4 +1,4 @@
-"""Numbers: what an estimator makes of values, and what its outputs are."""
+"""Numeric targets of an estimator, and its outputs as values."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from ulmus.targets import ValueTargets, check_size, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
-# What else can be done with rows whose value is missing.
+# Advice about rows whose value is missing.
 _INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
 
 
@@ -99,7 +99,7 @@ class ValueLabels:
         self._flat = known.flat
 
     def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-        """Learn the columns; give targets, weight and unit (see `Problem`)."""
+        """Set the columns; return targets, weight and unit (see `Problem`)."""
         known = KnownValues(self._intercept).met(y)
         self._hold(known)
         problem = known.problem(y, weight)
@@ -123,7 +123,7 @@ class ValueLabels:
 
 @dataclass(frozen=True)
 class KnownValues:
-    """The columns of y of the rows so far, and whether they came as a flat array."""
+    """The number of columns of y, and whether it was one-dimensional."""
 
     intercept: bool
     columns: int | None = None
@@ -131,7 +131,7 @@ class KnownValues:
     balances: ClassVar[bool] = False
 
     def met(self, y: np.ndarray, weight: np.ndarray | None = None) -> "KnownValues":
-        """The same once the columns of a batch are known to be those of the batches before it."""
+        """With a batch, whose columns must be those of the batches before it."""
         columns = 1 if y.ndim == 1 else int(y.shape[1])
         if self.columns is None:
             return replace(self, columns=columns, flat=y.ndim == 1)
@@ -151,15 +151,15 @@ class KnownValues:
         return self
 
     def without(self, y: np.ndarray, left: np.ndarray) -> "KnownValues":
-        """Columns stay."""
+        """The same: the columns do not depend on the rows."""
         return self
 
     def checked(self) -> "KnownValues":
-        """Any values will do."""
+        """The same: any values can be fitted."""
         return self
 
     def moved(self, sums: Moments, before: "KnownValues") -> Moments:
-        """Sums stay."""
+        """The same sums: the columns do not change."""
         return sums
 
     def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
