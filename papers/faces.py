@@ -89,7 +89,7 @@ def run(case):
     """Accuracy (%) on the test images, and the seconds of `fit`, choice of C and λ included."""
     s = case.settings
     if case.x is not None:
-        s = s | {s["varied"]: int(case.x)}
+        s = s | {s["varied"]: case.x if s["varied"] == "lam" else int(case.x)}
     X_train, y_train, X_test, y_test = _split(case, s["images"])
     # As many hidden units as pixels where no number is stated.
     model = classifier(s, s.get("units", X_train.shape[1]), 1000 * case.seed + case.repetition)

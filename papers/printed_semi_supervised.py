@@ -5,11 +5,12 @@ takes the smoothest of equals. Here the first of equals in the printed order of 
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve
 
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 
-__all__ = ["PrintedSSELM", "printed_grid"]
+__all__ = ["PrintedSSELM", "printed_grid", "printed_solution"]
 
 
 def printed_grid(H, L, codes, C, lam):
@@ -44,6 +45,25 @@ def printed_grid(H, L, codes, C, lam):
             yield V @ (scaled.T @ alpha)
 
 
+def printed_solution(H, L, codes, C, lam):
+    """β at one C₀ and λ: equation 16 by Cholesky, or equation 17 where units outnumber the rows."""
+    count, c = np.bincount(codes), np.zeros(len(H))
+    c[: len(codes)] = C / count[codes]
+    T = np.zeros((len(H), len(count)))
+    T[: len(codes)] = np.where(codes[:, None] == np.arange(len(count)), 1.0, -1.0)
+    if len(H) >= H.shape[1]:
+        few = H[: len(codes)]
+        A = lam * (H.T @ (L @ H)) + (few.T * c[: len(codes)]) @ few
+        A[np.diag_indices_from(A)] += 1.0
+        return cho_solve(
+            cho_factor(A, overwrite_a=True), few.T @ (c[: len(codes), None] * T[: len(codes)])
+        )
+    K = H @ H.T
+    A = c[:, None] * K + lam * (L @ K)
+    A[np.diag_indices_from(A)] += 1.0
+    return H.T @ solve(A, c[:, None] * T, overwrite_a=True)
+
+
 class PrintedSSELM:
     """Hidden layer, weights and choice as sections IV and VII of the SS-ELM paper state them."""
 
@@ -54,6 +74,10 @@ class PrintedSSELM:
     def fit(self, X, codes, validation):
         """Fit to rows X, of which the first have classes ``codes``; choose by (rows, classes)."""
         H = self.units.fit(X).transform(X)
+        if len(self.C) == len(self.lam) == 1:
+            L = self.graph.laplacian(X)
+            self.beta_ = printed_solution(H, L, codes, self.C[0], self.lam[0])
+            return self
         rows, truth = self.units.transform(validation[0]), validation[1]
         grid = printed_grid(H, self.graph.laplacian(X), codes, self.C, self.lam)
         errors = lambda beta: np.mean(np.argmax(rows @ beta, axis=1) != truth)  # noqa: E731

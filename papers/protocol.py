@@ -35,6 +35,8 @@ class Measure:
         Decimals that the paper prints.
     of, statistic : str, {"mean", "best"}
         What the cell shows of the runs' values: their mean, or the best of measure ``of``.
+    over : str
+        The method whose mean seconds are divided by this one's, where that is what is measured.
     judged : bool
         Whether a cell is held against the paper's. Seconds of another machine are not.
     """
@@ -46,6 +48,7 @@ class Measure:
     digits: int = 2
     of: str = ""
     statistic: str = "mean"
+    over: str = ""
     judged: bool = True
 
 

@@ -146,7 +146,9 @@ def _row(
         stated = {m.name: row.paper.get(m.reads or m.name, {}) for m in protocol.methods}
         for method, lines in runs.items():
             cells = {
-                measure.name: _cell(protocol, measure, lines, stated[method], row.drawn)
+                measure.name: _cell(
+                    protocol, measure, _over(measure, lines, runs), stated[method], row.drawn
+                )
                 for measure in protocol.measures
             }
             if kept := {name: cell for name, cell in cells.items() if cell}:
@@ -158,6 +160,15 @@ def _row(
             if lines
         }
     return found
+
+
+def _over(measure: Measure, lines: list, runs: dict[str, list]) -> list:
+    """The lines, or one with the quotient of two methods' mean seconds where that is measured."""
+    other = runs.get(measure.over, [])
+    if not measure.over or not lines or not other or lines is other:
+        return [] if measure.over else lines
+    mean = [statistics.fmean(line["seconds"] for line in each) for each in (other, lines)]
+    return [lines[0] | {"measures": {measure.name: mean[0] / mean[1]}}]
 
 
 def _reason(protocol: Protocol, row: Row, method: str, why: dict, quick: bool) -> str:

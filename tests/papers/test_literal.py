@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 import oracles
 from papers import clustering, printed_clusters
 from papers.printed_manifold import LiteralManifoldELM
-from papers.printed_semi_supervised import PrintedSSELM, printed_grid
+from papers.printed_semi_supervised import PrintedSSELM, printed_grid, printed_solution
 from papers.projection import printed_weights, projection
 from papers.protocol import Case
 from papers.randomized import run as randomized_run
@@ -37,6 +37,16 @@ def test_ss_elm_solves_equation_16_at_every_point_of_the_grid(width):
         for lam in (1e-3, 10.0):
             expected = oracles.semi_supervised(H, dense, T, c, lam)
             assert_allclose(next(found), expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("width", [12, 90])
+def test_ss_elm_with_one_point_solves_it_directly(width):
+    order = RNG.permutation(len(X))[:60]
+    H = oracles.sigmoid_layer(SCALED[order], RNG.uniform(-1, 1, (13, width)), 0.0)
+    L = KNNGraph(5).laplacian(SCALED[order])
+    (expected,) = printed_grid(H, L, y[order][:20], [10.0], [0.5])
+    found = printed_solution(H, L, y[order][:20], 10.0, 0.5)
+    assert_allclose(found, expected, atol=1e-8 * np.abs(expected).max())
 
 
 def test_ss_elm_takes_the_first_point_with_the_fewest_validation_errors():

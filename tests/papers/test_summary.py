@@ -140,6 +140,17 @@ def test_seconds_are_shown_and_not_judged():
     assert whole["counts"]["0"]["read"] == {key: [0, 0] for key in RULES}
 
 
+def test_a_ratio_is_of_two_methods_mean_seconds():
+    ratio = Measure("ratio", "ratio", unit="", judged=False, over="old")
+    rows = (Row("a", paper={"new": {"ratio": 5.0}}),)
+    lines = [line("0-table-9", "a", "new", 1.0, i, seconds=s) for i, s in enumerate((1.0, 3.0))]
+    lines.append(line("0-table-9", "a", "old", 1.0, seconds=8.0))
+    cells = found(table(rows, (ratio,)), lines)["tables"][0]["rows"][0]["cells"]
+    assert cells["new"]["ratio"]["mean"] == 4.0
+    assert cells["new"]["ratio"]["paper"] == [5.0, None]
+    assert "old" not in cells
+
+
 def test_one_run_says_nothing_of_a_figure_without_a_deviation():
     rows = (Row("a", paper={"new": {"rate": 90.0}}),)
     whole = found(table(rows), [line("0-table-9", "a", "new", 80.0)])
