@@ -90,7 +90,11 @@ class LiteralManifoldELM(ClassifierMixin, BaseEstimator):
         units = RandomFeatures(rows.shape[1], scaling=None, random_state=self.random_state)
         self.units_ = units.fit(rows)
         F, T = units.transform(rows), np.where(y[:, None] == self.classes_, 1.0, -1.0)
-        self.beta_, self.n_negative_ = printed_solution(F.T @ F, S, self.C, F.T @ T)
+        # Images and hidden rows span all that G and S see, in few dimensions where they are few.
+        B = np.linalg.qr(np.vstack([F, rows]).T)[0]
+        FB = F @ B
+        beta, self.n_negative_ = printed_solution(FB.T @ FB, B.T @ S @ B, self.C, FB.T @ T)
+        self.beta_ = B @ beta
         return self
 
     def predict(self, X):

@@ -5,7 +5,7 @@ takes the smoothest of equals. Here the first of equals in the printed order of 
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve
+from scipy.linalg import cho_factor, cho_solve, qr, solve
 
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
@@ -35,7 +35,12 @@ def printed_grid(H, L, codes, C, lam):
     few, count = H[: len(codes)], np.bincount(codes)
     T = np.where(codes[:, None] == np.arange(len(count)), 1.0, -1.0)
     # I + λHᵀLH = V(1 + λw)Vᵀ for every λ; what labels add has no more rows than labels.
-    w, V = np.linalg.eigh(H.T @ (L @ H))
+    if len(H) < H.shape[1]:  # β is in the span of the rows, which has fewer dimensions
+        Q, R = qr(H.T, mode="economic")
+        w, V = np.linalg.eigh(R @ (L @ R.T))
+        V = Q @ V
+    else:
+        w, V = np.linalg.eigh(H.T @ (L @ H))
     P = few @ V
     for constant in C:
         own = constant / count[codes]
