@@ -111,6 +111,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "inputs": ("n_features_in_", lambda model: f"{model.n_features_in_} columns"),
     "classes": ("classes_", _classes),
     "hidden units": ("n_hidden_", _units),
+    "layer": ("layer_reason_", lambda model: str(model.layer_reason_)),
     "kernel": ("kernel_", _kernel),
     "coupling": ("coupling_", lambda model: f"{model.coupling_} ({model.coupling_reason_})"),
     "clusters": ("labels_", lambda model: str(getattr(model, "n_clusters", ""))),

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import on_host, take
+from ulmus.estimators.cluster_layers import local_units
 from ulmus.estimators.embedding import DEFAULT_WIDTH
 from ulmus.estimators.row_graphs import COUPLINGS, coupling_for
-from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, scaled_rows
 from ulmus.graphs import KNNGraph, all_laplacians
 from ulmus.hidden import Hidden
 from ulmus.methods.partitions import Form, Forms, judged, means_of, table
 from ulmus.typing import Rows
 
-__all__ = ["CANDIDATES", "Choice", "bent", "choice_of_form", "local_units"]
+__all__ = ["CANDIDATES", "Choice", "bent", "choice_of_form"]
 
 # Forms are compared on at most so many rows, in so many hidden units: more cost time and change few
 # choices.
@@ -123,8 +124,3 @@ def _open_forms(model: Any, shape: tuple[int, int]) -> Forms:
 def bent(n_columns: int) -> bool:
     """Whether columns are so few that sigmoid units are too smooth for bent shapes."""
     return n_columns <= _FEW_COLUMNS
-
-
-def local_units(n_hidden: int, **parameters: Any) -> RBFFeatures:
-    """Units that follow bent shapes in a few columns."""
-    return RBFFeatures(n_hidden, width="local", **parameters)

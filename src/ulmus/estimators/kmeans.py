@@ -2,7 +2,6 @@
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +21,8 @@ from ulmus.backends.neighbors import different_rows
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
+from ulmus.estimators.cluster_layers import choice_of_layer, sigmoid_units
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features import RandomFeatures
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
 from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
@@ -49,7 +48,8 @@ class HiddenClustering(
     n_clusters : int, default=8
         Number of clusters.
     n_hidden : int or None, default=None
-        Width of the default map (None: 1000).
+        Width of the default map, which then has units (None: 1000, or as many as there are
+        columns where the layer is the rows themselves).
     n_init : int, default=10
         How often k-means starts; the tightest clustering is kept.
     dtype : float32, float64 or None, default=None
@@ -65,6 +65,11 @@ class HiddenClustering(
         The fitted k-means.
     features_ : transformer
         The fitted map.
+    candidates_ : dict of ndarrays
+        Where layers were compared: a row for each, the one in use first, with its kind, its
+        agreement with the others, its stability, and its score.
+    layer_reason_ : str
+        Which layer is in use then, and why.
     n_hidden_ : int
         Number of hidden units.
     n_features_in_ : int
@@ -74,6 +79,8 @@ class HiddenClustering(
     """
 
     features_: Any
+    candidates_: dict[str, np.ndarray]
+    layer_reason_: str
     n_hidden_: int
     kmeans_: KMeans
     cluster_centers_: np.ndarray
@@ -81,12 +88,18 @@ class HiddenClustering(
     labels_: OfRows[np.ndarray]
     _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
+    # Whether hidden rows may not be negative.
+    _positive = False
+
     @abstractmethod
     def _default(self, X: Rows) -> Callable[..., Any]:
-        """The map to use where none is given."""
+        """The map to use over blocks, where none is given and none is compared."""
 
-    def _method(self) -> Means:
-        """What finds the clusters: a value that sees hidden rows, and never this object."""
+    def _method(self, origin: str) -> Means:
+        """What finds the clusters: a value that sees hidden rows, and never this object.
+
+        ``origin`` is what errors call the map.
+        """
         return Means(self.n_clusters, self.n_init)
 
     def _found(self) -> Clusters:
@@ -119,7 +132,7 @@ class HiddenClustering(
         forget_fit(self)
         source = self._source(X, client)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        found = self._method().fit(source, seed)
+        found = self._method(type(self.features_).__name__).fit(source, seed)
         self._accept(found)
         self.n_hidden_ = source.width
         if isinstance(source, HiddenBlocks):
@@ -142,7 +155,10 @@ class HiddenClustering(
         X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
         check_different(self.n_clusters, X)
-        self.features_ = fitted_map(self, X, default=self._default(X))
+        choice = choice_of_layer(self, X, self._method("A layer"), self._positive)
+        self.features_ = fitted_map(self, X, default=choice.layer)
+        if choice.candidates:
+            self.candidates_, self.layer_reason_ = choice.candidates, choice.why
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _accept(self, found: Clusters) -> None:
@@ -229,8 +245,12 @@ class ELMKMeans(HiddenClustering):
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Feature map; None is ``RandomFeatures(gain=√n_features)``, sigmoid units that bend on
-        columns of unit variance. It is cloned and fitted.
+        Feature map; it is cloned and fitted. None chooses without labels, on at most 1000 rows:
+        sigmoid units that bend on columns of unit variance,
+        ``RandomFeatures(gain=√n_features)``, local units, ``RBFFeatures(width="local")``, the rows
+        themselves, or rows of unit length. The clusters of the layer in use agree with those of
+        the others and with those of halves of the rows. On a Dask collection, and with fewer than
+        four rows a cluster, they are sigmoid units.
 
     Attributes
     ----------
@@ -273,5 +293,4 @@ class ELMKMeans(HiddenClustering):
         self.random_state = random_state
 
     def _default(self, X: Rows) -> Callable[..., Any]:
-        # The map's scaling divides rows by their length, about √d; this takes it back.
-        return partial(RandomFeatures, gain=float(np.sqrt(X.shape[1])))
+        return sigmoid_units(X.shape[1])

@@ -1,7 +1,6 @@
 """Clusters in a non-negative factorisation of the hidden layer."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +8,8 @@ from sklearn.decomposition import NMF
 
 from ulmus.arguments import check_known, check_number
 from ulmus.docstrings import documented
+from ulmus.estimators.cluster_layers import local_units
 from ulmus.estimators.kmeans import HiddenClustering
-from ulmus.features import RBFFeatures
 from ulmus.methods.factors import FactorClusters, Factorisation, Factors
 from ulmus.typing import Rows, Seed
 
@@ -26,8 +25,9 @@ class ELMNMF(HiddenClustering):
     n_clusters : int, default=8
         Number of clusters, and of components.
     features : feature map, transformer or None, default=None
-        Feature map or transformer whose values are not negative; None is
-        ``RBFFeatures(width="local")``. It is cloned and fitted.
+        Feature map or transformer whose values are not negative; it is cloned and fitted. None
+        chooses as `ELMKMeans` does, rows being scaled to [0, 1]; where it does not choose, units
+        are ``RBFFeatures(width="local")``.
     solver : {"cd", "mu"}, default="cd"
         Coordinate descent, or the paper's multiplicative updates, which minimise the same and
         take longer.
@@ -71,6 +71,7 @@ class ELMNMF(HiddenClustering):
     True
     """
 
+    _positive = True
     nmf_: NMF
     components_: np.ndarray
     reconstruction_err_: float
@@ -102,10 +103,10 @@ class ELMNMF(HiddenClustering):
         self.random_state = random_state
 
     def _default(self, X: Rows) -> Callable[..., Any]:
-        return partial(RBFFeatures, width="local")
+        return local_units
 
-    def _method(self) -> Factorisation:
-        clusters, origin = (self.n_clusters, self.n_init), type(self.features_).__name__
+    def _method(self, origin: str) -> Factorisation:
+        clusters = self.n_clusters, self.n_init
         return Factorisation(*clusters, origin, self.solver, self.init, self.max_iter, self.tol)
 
     def _found(self) -> FactorClusters:

@@ -15,7 +15,8 @@ from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_forms import Choice, bent, choice_of_form, local_units
+from ulmus.estimators.cluster_forms import Choice, bent, choice_of_form
+from ulmus.estimators.cluster_layers import local_units
 from ulmus.estimators.embedding import DEFAULT_WIDTH, ELMEmbedding
 from ulmus.estimators.kmeans import check_clusters, check_different
 from ulmus.estimators.row_graphs import COUPLINGS

@@ -72,6 +72,10 @@ class Clusters:
             inertia += distance
         return labels, inertia
 
+    def nearest(self, h: Array) -> np.ndarray:
+        """The nearest cluster of hidden rows that are written out."""
+        return self._nearest(h)[1]
+
     def sums(self, H: Hidden) -> ClusterSums:
         """What a step of k-means needs of these rows."""
         return reduce(add, (self._sums(h) for _, h in whole_blocks(H)))

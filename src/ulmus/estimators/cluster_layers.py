@@ -1,0 +1,114 @@
+"""The hidden layer of a clusterer where none is given: units, or the rows themselves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+
+from ulmus.backends.namespace import is_sparse, take
+from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features.hidden_layer import fitted_map, layer_of, share_a_unit
+from ulmus.features.scaling import ColumnStatistics
+from ulmus.hidden import Hidden
+from ulmus.methods.clusters import Means, whole_blocks
+from ulmus.methods.stability import layer_scores
+from ulmus.typing import Rows
+
+__all__ = ["LayerChoice", "choice_of_layer", "local_units", "sigmoid_units"]
+
+_SCORES = ("agreement", "stability", "score")
+# Layers are compared on at most so many rows, of which factorisations take fewer for time, in so
+# many units.
+_SAMPLE, _FEWER, _UNITS = 1000, 500, 300
+# Rows for each cluster below which they are too few to be halved.
+_LEAST = 4
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """The layer in use, as a function that makes it, and the table of all that were compared."""
+
+    layer: Callable[..., Any]
+    candidates: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def why(self) -> str:
+        """The reason, in words."""
+        if not self.candidates:
+            return "default"
+        kinds, agreed, steady = (self.candidates[name] for name in ("kind", *_SCORES[:2]))
+        return (
+            f"{kinds[0]}: of {len(kinds)} layers the one whose clusters agree with the others' "
+            f"({agreed[0]:.2f}) and are stable ({steady[0]:.2f})"
+        )
+
+
+def sigmoid_units(n_columns: int) -> Callable[..., Any]:
+    """Units that bend on columns of unit variance."""
+    # The map's scaling divides rows by their length, about √d; this takes it back.
+    return partial(RandomFeatures, gain=float(np.sqrt(n_columns)))
+
+
+def local_units(n_hidden: int, **parameters: Any) -> RBFFeatures:
+    """Units that follow bent shapes."""
+    return RBFFeatures(n_hidden, width="local", **parameters)
+
+
+def choice_of_layer(model: Any, X: Rows, method: Means, positive: bool) -> LayerChoice:
+    """The layer whose clusters agree with those of others and are stable, of those left open.
+
+    ``positive`` says that hidden rows may not be negative.
+    """
+    layers = _open_layers(model, X, positive)
+    first = LayerChoice(layers["local units" if positive else "sigmoid units"])
+    if model.features is not None or X.shape[0] < _LEAST * method.n_clusters:
+        return first
+    rows, most = X, _FEWER if positive else _SAMPLE
+    if X.shape[0] > most:
+        rows = take(X, np.random.RandomState(0).permutation(X.shape[0])[:most])
+    hidden = [_hidden(model, rows, layer) for layer in layers.values()]
+    table = layer_scores(hidden, method)
+    order = np.argsort(-table["score"], kind="stable")
+    names = np.array(list(layers))[order]
+    found = {"kind": names} | {name: table[name][order] for name in _SCORES}
+    return LayerChoice(layers[str(names[0])], found)
+
+
+def _hidden(model: Any, rows: Rows, layer: Callable[..., Any]) -> np.ndarray:
+    """Hidden rows of some units, drawn with a seed of their own."""
+    units = fitted_map(model, rows, default_width=_UNITS, default=layer, random_state=0)
+    return np.concatenate([h for _, h in whole_blocks(Hidden(layer_of(units, rows), rows))])
+
+
+def _open_layers(model: Any, X: Rows, positive: bool) -> dict[str, Callable[..., Any]]:
+    """Layers by name; those of a given width are units."""
+    layers: dict[str, Callable[..., Any]] = {
+        "sigmoid units": sigmoid_units(X.shape[1]),
+        "local units": local_units,
+    }
+    if model.n_hidden is None and not (positive and is_sparse(X)):
+        columns = ColumnStatistics.of(X)
+        layers["plain rows"] = partial(_plain_rows, columns, is_sparse(X), positive)
+        layers["unit rows"] = partial(_unit_rows, positive)
+    return layers
+
+
+def _plain_rows(
+    columns: ColumnStatistics, sparse: bool, positive: bool, width: int, **parameters: Any
+) -> Any:
+    """The rows themselves: columns scaled where they share no unit, or from 0 to 1."""
+    if positive:
+        return MinMaxScaler(clip=True)
+    own = share_a_unit(columns)
+    return StandardScaler(with_mean=not (own or sparse), with_std=not own)
+
+
+def _unit_rows(positive: bool, width: int, **parameters: Any) -> Any:
+    """Rows of unit length, of which none is negative where that is asked for."""
+    if positive:
+        return make_pipeline(MinMaxScaler(clip=True), Normalizer())
+    return Normalizer()
