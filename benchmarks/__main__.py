@@ -46,6 +46,7 @@ from benchmarks import (
     texts,
     units,
     unlabelled,
+    widths,
 )
 from benchmarks.measure import machine, race
 
@@ -138,6 +139,12 @@ def run_layers(folder, rounds):
         "The default hidden layer and random units, 1000 each: 50 000 × 100, and 10 000 of MNIST"
     )
     return best, ratios, table(title, ["contender", "CPU s", "peak MB", "accuracy"], rows)
+
+
+def run_widths(folder, rounds):
+    """What twice as many units bring."""
+    found = widths.measure()
+    return found, widths.gains(found), widths.page(found, table)
 
 
 def run_manifold(folder, rounds):
@@ -815,6 +822,7 @@ RUNS = {
     "fit": run_fit,
     "path": run_path,
     "layers": run_layers,
+    "widths": run_widths,
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,
