@@ -40,6 +40,7 @@ from benchmarks import (
     relabel,
     ridges,
     scale,
+    serving,
     streams,
     tables,
     tabular,
@@ -391,6 +392,12 @@ def run_texts(folder, rounds):
     """A column of text, read in several ways: three splits, or one with ``--quick``."""
     found = texts.run(quick=rounds == 1)
     return found, {}, texts.page(found, table)
+
+
+def run_serving(folder, rounds):
+    """Requests of one row each, over HTTP."""
+    found = serving.measure(quick=rounds == 1)
+    return found, {}, serving.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -854,6 +861,7 @@ RUNS = {
     "tabular": run_tabular,
     "messy": run_messy,
     "texts": run_texts,
+    "serving": run_serving,
     "coverage": run_coverage,
     "unlabelled": run_unlabelled,
 }

@@ -184,6 +184,10 @@ def _column_kind(text: str) -> tuple[str, str]:
     return name, kind
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -228,6 +232,11 @@ _COMMANDS = {
         "compare predictions with a table that has the target",
         f"model MODEL, {_DATA}, --holdout SHARE, --folds K, --time NAME, --group NAME, --seed",
     ),
+    "explain": (
+        "ulmus.cli.reasons.explain",
+        "say which columns a model goes by, and why it predicts what it does",
+        f"model MODEL, {_DATA}, --rows NUMBERS, --seed",
+    ),
     "cluster": (
         "ulmus.cli.unlabelled.cluster",
         "put the rows of a table into clusters, as CSV",
@@ -245,6 +254,11 @@ _COMMANDS = {
         "label rows on a page in the browser, a few clicks for all",
         f"{_DATA}, --target LABELS, --without NAME, --image-shape HxW, --journal FILE, --port N, "
         "--no-open, --seed",
+    ),
+    "serve": (
+        "ulmus.app.serve.serve",
+        "answer requests for predictions over HTTP",
+        "model MODEL, --host ADDRESS, --port N",
     ),
     "export": (
         "ulmus.cli.supervised.export",
@@ -356,9 +370,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--image-shape HxW": {"help": "columns are the pixels of images of this size, such as 28x28"},
     "--journal FILE": {"help": "where labels are kept (default: DATA's name, .labels.jsonl)"},
     "--port N": {"type": _port, "default": 0, "help": "of the page (default: any that is free)"},
+    "--host ADDRESS": {
+        "default": "127.0.0.1",
+        "help": "address to listen at (default: %(default)s, this machine alone)",
+    },
     "--no-open": {"help": "print the page's address, and open no browser", **_YES},
     "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
+    "--rows NUMBERS": {
+        "type": _numbers,
+        "default": [],
+        "dest": "rows_wanted",
+        "help": "rows to give reasons for, such as 1,5, counted below the header",
+    },
     "--rows": {"type": _positive, "default": 10_000, "help": "(default: %(default)s)"},
     "--units": {"type": _positive, "default": 1000, "help": "(default: %(default)s)"},
     "--picture": {"help": "where it goes (default: %(default)s)", "default": "ulmus-demo.png"},

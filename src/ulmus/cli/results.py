@@ -41,7 +41,7 @@ def write_columns(options: Namespace, columns: Columns) -> None:
     if not place.endswith((*_PARQUET, *_LINES)):
         columns = columns if options.raw else _without_formulas(columns, options.quiet)
     if not options.out:
-        _write_text(sys.stdout, columns, ",")
+        write_text_rows(sys.stdout, columns)
         sys.stdout.flush()
         return
     check_free(options.out, options.force)  # again: it may have appeared meanwhile
@@ -59,11 +59,12 @@ def _as_text(stream: IO[bytes], columns: Columns, place: str) -> None:
             found = dict(zip(columns, row, strict=True))
             text.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
     else:
-        _write_text(text, columns, "\t" if place.endswith(_TABS) else ",")
+        write_text_rows(text, columns, "\t" if place.endswith(_TABS) else ",")
     text.detach()
 
 
-def _write_text(stream: TextIO, columns: Columns, delimiter: str) -> None:
+def write_text_rows(stream: TextIO, columns: Columns, delimiter: str = ",") -> None:
+    """Columns as CSV, or with another delimiter."""
     writer = csv.writer(stream, lineterminator="\n", delimiter=delimiter)
     writer.writerow(columns)
     writer.writerows(_rows(columns, cell_texts))

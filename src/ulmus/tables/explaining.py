@@ -1,0 +1,190 @@
+"""Why a model predicts what it does: columns that matter, what they do, reasons for single rows.
+
+A column is judged by what happens when its cells are exchanged between rows, so that it says
+nothing about its own row any more, and all else stays as it is.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ulmus.exceptions import InvalidInputError
+from ulmus.tables.assessing import truth_of
+from ulmus.tables.cells import words_of
+from ulmus.tables.encoder import as_text
+from ulmus.tables.fitting import TableModel
+from ulmus.tables.judging import judge_numbers
+from ulmus.tables.table import Table
+
+# Rows that are predicted again for each column, times that cells are exchanged, and rows that a
+# row's cells are exchanged with.
+_MOST_ROWS, _TIMES, _BACKGROUND = 2000, 3, 100
+# Columns whose effect is told, values of each, and reasons of a row.
+_SHOWN, _VALUES, _REASONS = 3, 5, 5
+_MOST_COLUMNS = 500
+
+
+def explain(
+    model: TableModel, table: Table, places: Sequence[int] = (), seed: int = 0
+) -> dict[str, Any]:
+    """What matters to a model on the rows of a table, as plain data.
+
+    ``columns`` has, largest first, how much worse the score becomes without each, on at most 2000
+    rows (where there is no target: how much predictions change), and its share of the mean squared
+    gradients. ``effects`` has mean predictions for a few values of the first three, ``rows`` the
+    reasons for these places: what each column changes against its values in other rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.tables import Table, fit_table
+    >>> from ulmus.tables.explaining import explain
+    >>> rng = np.random.default_rng(0)
+    >>> x, z = rng.normal(size=(2, 80))
+    >>> table = Table(("x", "z", "y"), {"x": x, "z": z, "y": 3 * x + z})
+    >>> found = explain(fit_table(table, "y"), table, places=[0])
+    >>> [column["name"] for column in found["columns"]]
+    ['x', 'z']
+    """
+    encoder = model.encoder
+    if encoder.image_shape or encoder.sparse or len(encoder.names) > _MOST_COLUMNS:
+        raise InvalidInputError(
+            f"Columns can be explained one by one, up to {_MOST_COLUMNS}; images and sparse "
+            "matrices cannot."
+        )
+    rng = np.random.default_rng(seed)
+    X = np.asarray(model.matrix(table))
+    some = np.sort(rng.permutation(len(table))[:_MOST_ROWS])
+    ends = np.cumsum(encoder.widths)
+    blocks = [slice(a, b) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    drops, measure, score = _drops(model, table, X, some, blocks, rng)
+    order = np.argsort(-drops, kind="stable")
+    gradients = model.summary["importances"]
+    columns = [
+        {
+            "name": encoder.names[j],
+            "drop": float(drops[j]),
+            "gradient": gradients.get(encoder.names[j]),
+        }
+        for j in order
+    ]
+    return {
+        "target": model.target,
+        "classes": None if model.classes is None else as_text(model.classes),
+        "measure": measure,
+        "score": score,
+        "known_share": model.known_share(X),
+        "columns": columns,
+        "effects": [_effect(model, table, X[some], some, j, blocks[j]) for j in order[:_SHOWN]],
+        "rows": [_reasons(model, table, X, place, blocks, rng) for place in places],
+    }
+
+
+def _outputs(model: TableModel, X: np.ndarray) -> np.ndarray:
+    """Probabilities, or a column of numbers."""
+    if model.classes is None:
+        return np.asarray(model.estimator.predict(X), dtype=float)[:, None]
+    return np.asarray(model.estimator.predict_proba(X), dtype=float)
+
+
+# ---------------------------------------------------------------------- all rows
+def _drops(
+    model: TableModel, table: Table, X: np.ndarray, some: np.ndarray, blocks: list[slice], rng: Any
+) -> tuple[np.ndarray, str, float]:
+    """What is lost without each column, in which measure, and its value with all."""
+    truth = _truth(model, table, some)
+    known = np.ones(len(some), dtype=bool) if truth is None else truth[1]
+    Z = X[some[known]]
+    found = _outputs(model, Z)
+    given = found if truth is None else truth[0][known]
+    best = _score(model, given, found)
+    drops = np.zeros(len(blocks))
+    for j, block in enumerate(blocks):
+        for _ in range(_TIMES):
+            other = Z.copy()
+            other[:, block] = Z[rng.permutation(len(Z)), block]
+            drops[j] += (best - _score(model, given, _outputs(model, other))) / _TIMES
+    what = "R²" if model.classes is None else "accuracy"
+    return drops, what if truth is not None else f"{what} against the predictions", best
+
+
+def _truth(
+    model: TableModel, table: Table, some: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The target of these rows as outputs have it, and where it is known; None without any."""
+    if model.target not in table.names and table.target is None:
+        return None
+    goal = truth_of(model, table)
+    values = goal.values[some]
+    if model.classes is None:
+        return np.asarray(values, dtype=float)[:, None], goal.known[some]
+    words = np.array(as_text(values))[:, None]
+    return (words == np.array(as_text(model.classes))).astype(float), goal.known[some]
+
+
+def _score(model: TableModel, given: np.ndarray, found: np.ndarray) -> float:
+    if model.classes is None:
+        return float(judge_numbers(given[:, 0], found[:, 0])["r2"])
+    right = given.argmax(axis=1) == found.argmax(axis=1)
+    return float((right & (given.max(axis=1) > 0)).mean())
+
+
+def _effect(
+    model: TableModel, table: Table, Z: np.ndarray, some: np.ndarray, j: int, block: slice
+) -> dict[str, Any]:
+    """Mean predictions where all rows have one value of a column, for a few values."""
+    name = model.encoder.names[j]
+    places = _typical(table[name][some])
+    means = []
+    for place in places:
+        other = Z.copy()
+        other[:, block] = Z[place, block]
+        means.append([float(value) for value in _outputs(model, other).mean(axis=0)])
+    values = [_cell(table[name], some[place]) for place in places]
+    return {"name": name, "values": values, "predictions": means}
+
+
+def _typical(values: np.ndarray) -> list[int]:
+    """Places of a few values: spread over a column of numbers, else the most frequent."""
+    _, first, counts = np.unique(
+        words_of(values).astype(str), return_index=True, return_counts=True
+    )
+    if values.dtype == object or len(first) <= _VALUES:
+        return [int(first[k]) for k in np.argsort(-counts, kind="stable")[:_VALUES]]
+    order = np.argsort(values)[: int(np.isfinite(values).sum())]
+    shares = np.linspace(0.05, 0.95, _VALUES)
+    return [int(order[int(share * (len(order) - 1))]) for share in shares]
+
+
+# ---------------------------------------------------------------------- one row
+def _reasons(
+    model: TableModel, table: Table, X: np.ndarray, place: int, blocks: list[slice], rng: Any
+) -> dict[str, Any]:
+    """What each column of a row changes of its prediction, against values of other rows."""
+    if not 0 <= place < len(table):
+        raise InvalidInputError(f"There is no row {place + 1}; there are {len(table)}.")
+    own = _outputs(model, X[place : place + 1])[0]
+    best = int(own.argmax())
+    others = X[rng.permutation(len(X))[:_BACKGROUND]]
+    effects = []
+    for block in blocks:
+        rows = np.repeat(X[place : place + 1], len(others), axis=0)
+        rows[:, block] = others[:, block]
+        effects.append(float(own[best] - _outputs(model, rows)[:, best].mean()))
+    order = np.argsort(-np.abs(effects), kind="stable")[:_REASONS]
+    names = model.encoder.names
+    return {
+        "row": int(table.row_numbers[place]),
+        "prediction": float(own[0]) if model.classes is None else as_text(model.classes)[best],
+        "probability": None if model.classes is None else float(own[best]),
+        "reasons": [
+            {"column": names[j], "value": _cell(table[names[j]], place), "effect": effects[j]}
+            for j in order
+        ],
+    }
+
+
+def _cell(values: np.ndarray, place: int) -> str:
+    word = words_of(values[place : place + 1])[0]
+    return "missing" if word is None else str(word)

@@ -1,0 +1,124 @@
+"""`ulmus serve`: what is asked over HTTP is what `predict` gives; bad requests get a reason."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ulmus
+from ulmus.tables import Table, fit_table
+
+HERE = Path(__file__).parents[2]
+
+
+def table(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    city = rng.choice(np.array(["Oslo", "Rome", None], dtype=object), n)
+    y = np.where(x > 0, "up", "down").astype(object)
+    return Table(("x", "city", "y"), {"x": x, "city": city, "y": y})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit_table(table(), "y")
+
+
+@pytest.fixture(scope="module")
+def server(model, tmp_path_factory):
+    """The address of a server of the model, stopped by an interrupt."""
+    path = tmp_path_factory.mktemp("served") / "m.ulmus"
+    ulmus.save(model, path)
+    command = [sys.executable, "-m", "ulmus.cli", "serve", str(path), "--quiet"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=HERE, text=True) as process:
+        yield process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (0, "")
+
+
+def asked(address, body=None, **headers):
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    request = urllib.request.Request(address, data=body, headers=headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def rows_of(data):
+    x, city = data["x"].tolist(), data["city"].tolist()
+    return [{"x": a, "city": b} for a, b in zip(x, city, strict=True)]
+
+
+@pytest.mark.parametrize("n", [1, 5, 200])
+def test_json_gets_what_predict_gives(server, model, n):
+    new = table(n, seed=1)
+    body = json.dumps({"rows": rows_of(new)}).encode()
+    status, text = asked(f"{server}predict", body, content_type="application/json")
+    found = json.loads(text)
+    assert status == 200
+    assert found["prediction"] == model.predict(new).tolist()
+    P = np.column_stack([found[f"probability of {name}"] for name in ("down", "up")])
+    assert np.allclose(P, model.predict_proba(new), atol=1e-12)
+
+
+def test_csv_gets_csv(server, model):
+    new = table(6, seed=2)
+    lines = ["city,x", *(f"{row['city'] or ''},{row['x']!r}" for row in rows_of(new))]
+    body = "\n".join(lines).encode()
+    status, text = asked(f"{server}predict", body, content_type="text/csv", accept="text/csv")
+    assert status == 200
+    found = [row["prediction"] for row in csv.DictReader(io.StringIO(text))]
+    assert found == model.predict(new).tolist()
+
+
+def test_health_page_and_openapi(server):
+    assert json.loads(asked(f"{server}health")[1]) == {
+        "status": "ok", "target": "y", "task": "classification",
+    }  # fmt: skip
+    schema = json.loads(asked(f"{server}openapi.json")[1])
+    body = schema["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]
+    row = body["schema"]["properties"]["rows"]["items"]
+    assert row["required"] == ["x", "city"]
+    status, page = asked(server)
+    assert status == 200
+    assert "<code>city</code>" in page
+    assert "script" not in page
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (b"", "is no JSON such as"),
+        (b"[" * 100_000, "is no JSON such as"),
+        (b'{"rows": 5}', "is no JSON such as"),
+        (b'{"rows": []}', "no rows"),
+        (b'{"rows": [{"x": 1}]}', "'city' is missing"),
+        (b'{"rows": [{"x": "one", "city": "Oslo"}]}', "'one'"),
+        (b'{"rows": [{"x": [1], "city": "Oslo"}]}', "has a list"),
+    ],
+)
+def test_requests_that_cannot_be_used_say_why(server, body, complaint):
+    status, text = asked(f"{server}predict", body, content_type="application/json")
+    assert status == 422
+    assert complaint in json.loads(text)["error"]
+
+
+def test_requests_that_are_too_large_are_refused(server):
+    status, text = asked(f"{server}predict", b"x" * 8_000_001, content_type="application/json")
+    assert (status, text) == (413, "The request is too large.\n")
+    many = b"x,city\n" + b"1,\n" * 100_001
+    status, text = asked(f"{server}predict", many, content_type="text/csv")
+    assert status == 422
+    assert "100,001 rows are more than 100,000" in text

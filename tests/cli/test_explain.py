@@ -1,0 +1,35 @@
+"""`ulmus explain`: what a model goes by, printed and as JSON."""
+
+import json
+
+from ulmus.cli import main
+
+
+def test_columns_effects_and_reasons_are_printed(model, capsys):
+    assert main(["explain", str(model), "new.csv", "--rows", "1,50"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    lines = printed.out.splitlines()
+    assert lines[0].startswith("accuracy: 0.9")
+    assert lines[1].split() == ["column", "loss", "gradient"]
+    assert lines[2].split()[0] in ("petal_length", "petal_width")
+    assert any(line.startswith("if petal_length is") for line in lines)
+    assert any(line.startswith("row 1: setosa, probability 0.9") for line in lines)
+    assert any(line.startswith("row 50: virginica") for line in lines)
+
+
+def test_training_rows_are_told(model, capsys):
+    assert main(["explain", str(model), "flowers.csv", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "These are rows that the model was fitted to" in printed.err
+    assert json.loads(printed.out)["known_share"] == 1
+
+
+def test_numbers_and_rows_that_are_not_there(prices, capsys, refused):
+    assert main(["fit", "prices.csv", "--target", "price", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["explain", "prices.ulmus", "prices.csv", "--rows", "2"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("R²: 0.9")
+    assert "if city is" in printed
+    assert "no such row" in refused("explain", "prices.ulmus", "prices.csv", "--rows", "0")
