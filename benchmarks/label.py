@@ -14,7 +14,7 @@ CONTENDERS = ("rows_2000", "rows_10000", "rows_60000", "suggestions")
 BEFORE, ACTIONS = 50, 20
 # Sets of the gain, those by which suggestions were settled first.
 SETS = ("digits", "mnist", "optdigits", "usps", "coil20")
-LABELS, AT_ONCE, DRAWS, RANDOM = 50, 10, 3, 10
+LABELS, AT_ONCE, DRAWS, RANDOM = 50, 10, 2, 6
 
 
 def rows_2000(folder):
@@ -137,10 +137,11 @@ def _gain(name):
 def _errors(X, y, draw):
     from ulmus.app.actions import Labels
     from ulmus.app.learner import answer, neighbours, prepared
-    from ulmus.app.suggestions import suggested
+    from ulmus.app.suggestions import Surroundings
 
     model = prepared(X, draw)
-    S, rng, classes = neighbours(model), np.random.default_rng(draw), len(np.unique(y))
+    around = Surroundings.of(neighbours(model))
+    rng, classes = np.random.default_rng(draw), len(np.unique(y))
 
     def answered(known):
         codes = np.where(known, y, -1).astype(np.int16)
@@ -148,7 +149,7 @@ def _errors(X, y, draw):
 
     known, unsure = np.zeros(len(y), dtype=bool), np.ones(len(y))
     while known.sum() < LABELS:
-        known[suggested(S, unsure, known, AT_ONCE)] = True
+        known[around.suggested(unsure, known, AT_ONCE)] = True
         found = answered(known)
         unsure = 1.0 - found.probabilities.max(axis=1)
     others = []

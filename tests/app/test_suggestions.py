@@ -3,7 +3,11 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.app.suggestions import suggested
+from ulmus.app.suggestions import Surroundings
+
+
+def suggested(S, uncertainty, known, count=10):
+    return Surroundings.of(S).suggested(uncertainty, known, count)
 
 
 def cliques(*sizes):
@@ -42,3 +46,15 @@ def test_rows_with_a_label_are_never_suggested_and_none_comes_twice():
 def test_rows_without_neighbours_are_no_trouble():
     rows = suggested(sp.csr_array((4, 4)), np.ones(4), np.zeros(4, dtype=bool))
     assert sorted(rows) == [0, 1, 2, 3]
+
+
+def test_a_group_with_a_label_is_left_for_groups_without_one():
+    known = np.zeros(18, dtype=bool)
+    known[[1, 13]] = True
+    assert suggested(cliques(6, 6, 6), np.ones(18), known, 1)[0] // 6 == 1
+
+
+def test_the_diagonal_is_that_of_the_power():
+    S = cliques(4, 9)
+    exact = np.diag(np.linalg.matrix_power(S.toarray(), 16))
+    np.testing.assert_allclose(1.0 / Surroundings.of(S).scale, exact, rtol=0.6)

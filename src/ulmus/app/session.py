@@ -19,7 +19,7 @@ from ulmus.app.learner import Answer, answer, can_learn, neighbours, prepared
 from ulmus.app.opened_table import OpenedTable
 from ulmus.app.places import places
 from ulmus.app.quality import Quality, quality, wilson
-from ulmus.app.suggestions import suggested
+from ulmus.app.suggestions import Surroundings
 from ulmus.exceptions import InvalidInputError, UlmusError
 
 __all__ = ["Session", "header_of"]
@@ -156,7 +156,7 @@ class Session:
 
     def _learn(self) -> None:
         model = prepared(self.opened.X, self._seed)
-        S = neighbours(model)
+        around = Surroundings.of(neighbours(model))
         with self._changing():
             del self.working["model"]
         while (state := self._next()) is not None:
@@ -169,7 +169,7 @@ class Session:
                 self._failures["labels"] = failure
                 self.seconds = time.perf_counter() - start
             if version == self.version:
-                self._look_closer(S, labels, found, version)
+                self._look_closer(around, labels, found, version)
 
     def _next(self) -> tuple[Labels, int] | None:
         """The newest labels, once there are others than those that were answered."""
@@ -177,10 +177,12 @@ class Session:
             self._changed.wait_for(lambda: self.closed or self.version != self.answered)
             return None if self.closed else (self.labels, self.version)
 
-    def _look_closer(self, S: Any, labels: Labels, found: Answer | None, version: int) -> None:
+    def _look_closer(
+        self, around: Surroundings, labels: Labels, found: Answer | None, version: int
+    ) -> None:
         """Suggestions, and how good the answer is."""
         unsure = 1.0 if found is None else 1.0 - found.probabilities.max(axis=1)
-        rows = suggested(S, np.broadcast_to(unsure, len(labels.codes)), labels.known)
+        rows = around.suggested(np.broadcast_to(unsure, len(labels.codes)), labels.known)
         judged = None if found is None else quality(found)
         with self._changing():
             if self.closed or version != self.version:
