@@ -24,28 +24,6 @@
 A message says what was wrong, then what to do.
 """
 
-__all__ = [
-    "BatchError",
-    "CheckpointError",
-    "CheckpointWarning",
-    "ConstantColumnWarning",
-    "EntryTypeError",
-    "ExportError",
-    "GraphError",
-    "IllConditionedWarning",
-    "InvalidInputError",
-    "InvalidParameterError",
-    "LowRankWarning",
-    "MissingExtraError",
-    "ModelFileError",
-    "RowsGoneError",
-    "TableError",
-    "UlmusError",
-    "UlmusWarning",
-    "UnreachedRowsWarning",
-    "UnsupportedModelError",
-]
-
 
 class UlmusError(Exception):
     """Root of every error Ulmus raises on purpose."""
@@ -121,3 +99,6 @@ class LowRankWarning(UlmusWarning):
 
 class UnreachedRowsWarning(UlmusWarning):
     """A graph joins some rows to no label, or to few rows; they are predicted without it."""
+
+
+__all__ = [name for name in dir() if name.endswith(("Error", "Warning"))]

@@ -49,10 +49,11 @@ class Moments:
     rounding: float
 
     def __add__(self, other: "Moments") -> "Moments":
-        return self._combine(other, 1.0)
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        return Moments(**sums, rounding=self.rounding + other.rounding)
 
     def __sub__(self, other: "Moments") -> "Moments":
-        return self._combine(other, -1.0)
+        return self + -1.0 * other
 
     def __mul__(self, factor: float) -> "Moments":
         sums = {name: factor * getattr(self, name) for name in _SUMS}
@@ -80,10 +81,6 @@ class Moments:
             hidden=0.0 * s,
             target=0.0 * t,
         )
-
-    def _combine(self, other: "Moments", sign: float) -> "Moments":
-        sums = {name: getattr(self, name) + sign * getattr(other, name) for name in _SUMS}
-        return Moments(**sums, rounding=self.rounding + other.rounding)
 
 
 @dataclass(frozen=True)
