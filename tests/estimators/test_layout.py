@@ -40,6 +40,14 @@ def test_a_row_of_the_layout_goes_to_its_own_place(layout):
     assert_allclose(layout.transform(X[GIVEN]), layout.embedding_, atol=1e-6)
 
 
+def test_changing_the_places_that_are_given_changes_no_model():
+    model = ELMLayout(random_state=0)
+    places = model.fit_transform(IRIS)
+    before = model.transform(IRIS)
+    places += 100.0
+    assert_array_equal(model.transform(IRIS), before)
+
+
 def test_a_new_row_lies_between_the_rows_that_are_nearest_in_the_embedding(layout):
     rows = X[NEW][:5]
     A = layout.pca_.transform((rows - layout.scaling_.center) * layout.scaling_.factor)

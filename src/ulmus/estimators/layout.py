@@ -125,12 +125,12 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X = valid_rows(self, X, reset=True, ensure_min_samples=2)
         self._check_parameters()
         n = X.shape[0]
-        # PaCMAP adds up to four seeds a row to this one, and keeps the sum in 32 bits.
+        # PaCMAP adds numbers of rows to this seed, and keeps the sum in 32 bits.
         seed = int(check_random_state(self.random_state).randint(2**30))
         m = n if self.max_rows is None else min(n, self.max_rows)
         chosen = np.arange(n) if m == n else np.sort(sample_rows(seed, m, n))
         self._lay_out(X if m == n else X[chosen], seed)
-        self.embedding_ = self.places_ if m == n else self._placed(X)
+        self.embedding_ = self.places_.copy() if m == n else self._placed(X)
         self.embedding_[chosen] = self.places_
         return self
 
