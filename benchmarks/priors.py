@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from benchmarks.labels import data
 
-SETS = ("optdigits", "usps", "mnist", "coil20", "letter", "g50c")
+SETS = ("optdigits", "usps", "mnist", "coil20", "letter", "g50c", "clouds")
 LABELS = (1, 2, 10)
 VALUES = ("california housing", "diabetes", "friedman", "swiss roll", "s curve")
 KNOWN = (20, 100)
@@ -27,12 +27,14 @@ def _equal_strengths(laplacian, rows):
 
 def choices():
     """What is changed about the default, by name."""
-    from ulmus.methods import candidates, weighing
+    from ulmus.methods import candidates, pool, weighing
 
     return {
         "default": nullcontext(),
         "labels of equal strength": patch.object(candidates, "label_strengths", _equal_strengths),
         "kinds of equal prior": patch.multiple(weighing, _FEW=0.0, _MANY=np.inf),
+        "graph not asked": patch.object(pool, "_with_trust", lambda setting, weighed: weighed),
+        "tight as likely": patch.multiple(weighing, _TIGHT=1.0),
         "small λ as likely": patch.multiple(weighing, _NEAR=1.0),
         "whole log-likelihood": patch.multiple(weighing, _POWER=1.0),
     }

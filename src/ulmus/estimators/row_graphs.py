@@ -128,7 +128,7 @@ def entries_of(X: Rows) -> int:
 
 def are_words(entries: int, shape: tuple[int, int]) -> bool:
     """Whether columns are many and nearly all entries zero, as in counts of words."""
-    return shape[1] >= _WORDS and entries < _FILLED * shape[0] * shape[1]
+    return shape[1] >= _WORDS and 0 < entries < _FILLED * shape[0] * shape[1]
 
 
 def map_of_words(width: int, dtype: Any, random_state: Any) -> KernelFeatures:

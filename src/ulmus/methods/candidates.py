@@ -110,14 +110,22 @@ class Prepared:
         further: tuple[Hidden | HiddenBlocks, ...] = (),
     ) -> None:
         self.every, self._laplacians, self._bases, self._watch = every, laplacians, bases, watch
-        self._further = further
+        self._further, self._needed = further, set[int]()
         self.factor = RidgeFactor()
 
     @cached_property
     def layers(self) -> list[Hidden | HiddenBlocks]:
-        """The rows in few units of every layer, kept where they fit."""
+        """The rows in few units of every layer; those of the first are kept where they fit."""
         every = (self.every, *self._further)
-        return [(H if H.width <= _UNITS else H.units(slice(0, _UNITS))).kept() for H in every]
+        own, *others = (H if H.width <= _UNITS else H.units(slice(0, _UNITS)) for H in every)
+        return [own.kept(), *others]
+
+    def all_of(self, layer: int) -> Hidden | HiddenBlocks:
+        """The same of one layer, kept where they fit: few of the further ones are ever needed."""
+        if layer and layer not in self._needed:
+            self._needed.add(layer)
+            self.layers[layer] = self.layers[layer].kept()
+        return self.layers[layer]
 
     @cached_property
     def bases(self) -> tuple[ManifoldBasis, ...]:

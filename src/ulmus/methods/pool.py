@@ -148,8 +148,11 @@ def _with_trust(setting: Setting, weighed: list[Weighed]) -> list[Weighed]:
     The graph judges classes that are spread over it and those of clusters: if neighbours contradict
     the latter as seldom, it knows no more than they do.
     """
-    share, factor = shares(weighed), spread_factor(setting)
-    if min(share.get("free", 0.0), factor * share.get("clusters", 0.0)) < _MATTERS:
+    share = shares(weighed)
+    if not {"free", "clusters"} <= share.keys():
+        return weighed
+    factor = spread_factor(setting)
+    if min(share["free"], factor * share["clusters"]) < _MATTERS:
         return weighed
     spare = [(each, _SPARE) for each, _ in weighed if each.kind == "alone"][:1]
     parts = ([pair for pair in weighed if pair[0].kind == kind] for kind in ("free", "clusters"))
@@ -197,10 +200,8 @@ def _warn_of_unreached(near: np.ndarray) -> None:
 def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The weighted sum over candidates that have a β."""
     total = np.zeros((len(setting.rows.every), setting.targets.width), dtype=np.float32)
-    for layer, H in enumerate(setting.rows.layers):
-        mine = [pair for pair in weighed if pair[0].layer == layer]
-        if not mine:
-            continue
+    for layer in sorted({each.layer for each, _ in weighed}):
+        H, mine = setting.rows.all_of(layer), [pair for pair in weighed if pair[0].layer == layer]
         stacked = _coefs(setting, [each for each, _ in mine])
         level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
         heat = [each.temperature if setting.classes else None for each, _ in mine]

@@ -33,11 +33,12 @@ __all__ = [
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 
-# Prior masses of the kinds, and the factor of spread labels' for classes: with k labels a class, n
-# rows and l labels it is (1 + _FEW/k)(1 + n/(_MANY l)), for the graph knows more than others
+# All kinds have the same prior mass, except two for classes. The published form has _TIGHT of it.
+# Spread labels have more: with k labels a class, n rows and l labels it is
+# (1 + _FEW/k)(1 + n/(_MANY l)) times as much, for the graph knows more than others
 # can learn from few labels. Twelve sets settled it, twelve others confirmed it
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
-_PARTS = {"alone": 1.0, "tight": 0.2, "free": 1.0, "clusters": 1.0}
+_TIGHT = 0.2
 _FEW, _MANY = 16.0, 200.0
 # What they have besides goes to clusters where neighbours contradict these as seldom: half of it
 # at _ALIKE times as often, and less by this power. So few rows, of all, tell nothing.
@@ -127,7 +128,7 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     balanced weights where the labels say that classes are not equally large.
     """
     each = len(setting.numbers) / (setting.targets.n_classes if setting.classes else 1)
-    parts = _PARTS | {"free": _PARTS["free"] * spread_factor(setting)}
+    parts = {"tight": _TIGHT, "free": spread_factor(setting)} if setting.classes else {}
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
@@ -137,15 +138,13 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     kinds = np.array([one.kind for one in candidates])
     for kind in set(kinds.tolist()):
         # A kind that was not asked for only stands by for rows that no label leads to.
-        part = parts[kind] if kind in setting.kinds else 0.0
+        part = parts.get(kind, 1.0) if kind in setting.kinds else 0.0
         shares[kinds == kind] *= part / shares[kinds == kind].sum()
     return shares
 
 
 def spread_factor(setting: Setting) -> float:
-    """How many times another kind's prior mass that of spread labels is."""
-    if not setting.classes:
-        return 1.0
+    """How many times another kind's prior mass spread labels have, where there are classes."""
     l, n = len(setting.numbers), len(setting.rows.every)
     return (1.0 + _FEW * setting.targets.n_classes / l) * (1.0 + n / (_MANY * l))
 
