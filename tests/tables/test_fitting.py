@@ -74,28 +74,18 @@ def test_the_kernel_is_taken_where_it_is_better():
     assert isinstance(model, ELMRegressor)
 
 
-def test_what_wins_on_some_rows_is_fitted_to_all(monkeypatch):
-    for module in ("tables.fitting", "estimators.kernel_inputs"):
-        monkeypatch.setattr(f"ulmus.{module}.CHOICE_ROWS", 150)
+def test_of_many_rows_a_kernel_that_is_used_whole_is_taken(monkeypatch):
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (300, 3)).astype(np.float32)
-    _, model = choose(x, np.sign(x[:, 0]) + (x[:, 1] > 0.5), Settings(classify=False))
-    assert isinstance(model, KernelELMRegressor)
-    assert len(model.landmarks_) == 300
-    line = x @ [1.0, 2.0, -1.0] + 0.5 * rng.standard_normal(300)
-    _, model = choose(x, line, Settings(classify=False))
-    expected = ELMRegressor(random_state=0).fit(x, line).predict(x)
-    np.testing.assert_allclose(model.predict(x), expected, rtol=1e-6)
-
-
-def test_a_class_that_no_sampled_row_has_is_not_lost(monkeypatch):
+    line = x @ [1.0, 2.0, -1.0] + rng.standard_normal(300)
+    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
     for module in ("tables.fitting", "estimators.kernel_inputs"):
-        monkeypatch.setattr(f"ulmus.{module}.CHOICE_ROWS", 60)
-    x = np.linspace(0, 1, 200, dtype=np.float32)[:, None]
-    y = np.where(x[:, 0] > 0.5, "b", "a").astype("<U4")
-    y[0] = "rare"
-    _, model = choose(x, y, Settings(classify=True, seed=1))
-    assert model.classes_.tolist() == ["a", "b", "rare"]
+        monkeypatch.setattr(f"ulmus.{module}.CHOICE_ROWS", 80)
+    assert isinstance(choose(x, line, Settings(classify=False))[1], KernelELMRegressor)
+    monkeypatch.setattr("ulmus.estimators.kernel_elm._CHOSEN_EXACT", 100)
+    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
+    monkeypatch.setattr("ulmus.tables.fitting._KERNEL_ROWS", 100)
+    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
 
 
 def test_the_columns_that_matter_come_first():

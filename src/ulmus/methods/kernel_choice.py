@@ -193,20 +193,28 @@ class KernelChoice:
                 return
 
     def _on_all(self, trial: Trial, tried: list[Candidate]) -> list[Candidate]:
-        """On all rows, the best by its score, and the best by its squared error if another is.
+        """On all rows, the best by its score, and each kernel that is as good by squared error.
 
-        The error rate of few rows is uncertain. Columns are weighed as often as before, by
-        gradients of what is fitted to all rows.
+        The errors of few rows are uncertain. Columns are weighed as often as before, by gradients
+        of what is fitted to all rows.
         """
-        best, smooth = best_of(tried), min(tried, key=lambda each: each.correction * each.squared)
         found = []
-        for one in (best,) if smooth is best else (best, smooth):
+        for one in _finalists(tried):
             weights = None
             for each in tried:
                 if each.name == one.name and each.round < one.round:
                     weights = trial.again(each, weights).next_weights(trial.count, self.seed)
             found.append(trial.candidate(one.name, one.factor, weights, one.round))
         return found
+
+
+def _finalists(tried: list[Candidate]) -> list[Candidate]:
+    """The best by its score, and of every kernel that is close to the least squared error one."""
+    ranked = sorted(tried, key=lambda each: each.correction * each.squared)
+    least, best = ranked[0].correction * ranked[0].squared, best_of(tried)
+    close = [each for each in ranked if each.correction * each.squared <= _CLOSEST * least]
+    first = {each.name: each for each in reversed(close)}
+    return [best, *(each for each in first.values() if each is not best)]
 
 
 def best_of(tried: list[Candidate]) -> Candidate:
