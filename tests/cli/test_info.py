@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ulmus
+from cli.conftest import write
 from ulmus.cli import main
 from ulmus.tables import read_table
 
@@ -96,3 +97,24 @@ def test_a_file_that_is_no_model_says_so(flowers, refused):
     for command in (("info", "flowers.csv"), ("export", "flowers.csv", "--onnx")):
         found = refused(*command)
         assert "flowers.csv cannot be read as a model: it is none. `ulmus fit DATA" in found
+
+
+def test_a_model_card_is_written(model, flowers, capsys, refused):
+    assert main(["info", str(model), "--card", "card.md"]) == 0
+    assert capsys.readouterr().out == "A model card: card.md\n"
+    text = (flowers / "card.md").read_text()
+    assert text.startswith("# flowers: kind\n")
+    assert "| petal\\_length | number | " in text
+    assert "accuracy 0.9" in text
+    assert "--force" in refused("info", model, "--card", "card.md")
+
+
+def test_no_name_of_a_column_is_markdown_in_a_card(tmp_path, capsys):
+    rows = [(k % 7, ("a", "<script>")[k % 2]) for k in range(60)]
+    write(tmp_path / "odd.csv", ("x|y", "[kind](http://x)"), rows)
+    assert main(["fit", "odd.csv", "--target", "[kind](http://x)", "--quiet"]) == 0
+    assert main(["info", "odd.ulmus", "--card", "card.md"]) == 0
+    text = (tmp_path / "card.md").read_text()
+    assert "| x\\|y | number |" in text
+    assert "](http" not in text.replace("\\](http", "")
+    assert "<script" not in text.replace("\\<script", "")

@@ -265,7 +265,11 @@ _COMMANDS = {
         "write a model for other programs",
         "model MODEL, --onnx FILE, --force",
     ),
-    "info": ("ulmus.cli.supervised.info", "say what a model file holds", "model MODEL"),
+    "info": (
+        "ulmus.cli.supervised.info",
+        "say what a model file holds, or write a model card",
+        "model MODEL, --card FILE, --force",
+    ),
     "bench": (
         "ulmus.cli.bench.bench",
         "time this machine, a few seconds",
@@ -376,6 +380,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--no-open": {"help": "print the page's address, and open no browser", **_YES},
     "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
+    "--card FILE": {"help": "write a model card here, as Markdown"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
     "--rows NUMBERS": {
         "type": _numbers,

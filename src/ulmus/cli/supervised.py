@@ -8,10 +8,13 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from ulmus.cli.card import model_card
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data
+from ulmus.exceptions import InvalidInputError
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
+from ulmus.files import write_text
 from ulmus.persistence import describe, save
 from ulmus.tables import fit_table
 
@@ -75,11 +78,17 @@ def fit(options: Namespace) -> int:
 # ---------------------------------------------------------------------- info
 def info(options: Namespace) -> int:
     """Print a model's kind, target, columns, choices and versions, without loading it."""
+    check_free(options.card, options.force)
     check_model(options.model)
     found = describe(options.model)
     size = f"{_size_words(found['bytes'])}, format {found['version']}"
     of_table = found["class"] == "ulmus.tables.TableModel"
     pairs = _of_table(found["params"]) if of_table else _of_estimator(found)
+    if options.card:
+        if not of_table:
+            raise InvalidInputError("--card: only models of `ulmus fit` have a card.")
+        write_text(options.card, model_card(stem_of(options.model), found["params"], pairs))
+        return tell(options, {"card": options.card}, f"A model card: {options.card}")
     return tell(options, found, *facts([("file", f"{options.model} ({size})"), *pairs]))
 
 

@@ -1,0 +1,65 @@
+"""A model card: what a model is for, what it was fitted to and how good it is, as Markdown."""
+
+from typing import Any
+
+_WARNING = "No score on rows of another time or place is known; `ulmus evaluate` gives one."
+
+
+def model_card(name: str, parts: dict[str, Any], facts: list[tuple[str, Any]]) -> str:
+    """The card of a model of a table, from its description and the facts that `info` prints."""
+    summary, encoder = parts["summary"], parts["encoder"]["params"]
+    kinds = encoder["kinds"] or ["number"] * len(encoder["names"])
+    importances = summary["importances"]
+    columns = [
+        (column, kind, f"{importances[column]:.1%}" if column in importances else "")
+        for column, kind in zip(encoder["names"], kinds, strict=True)
+    ]
+    dropped = [(column, "left out", why) for column, why in encoder["dropped"].items()]
+    notes = [f"- {_plain(note)}" for note in summary["notes"]] or ["- None."]
+    return "\n".join(
+        [
+            f"# {_plain(name)}: {_plain(parts['target'])}",
+            "",
+            f"A model of Ulmus that predicts {_kind(parts)} from the columns of a table.",
+            "",
+            *_table(("", ""), [pair for pair in facts if pair[1] not in (None, "")]),
+            "",
+            "## Columns",
+            "",
+            *_table(
+                ("column", "holds", "importance, or why it was left out"), [*columns, *dropped]
+            ),
+            "",
+            "## How good it is",
+            "",
+            f"{_score(summary)} {_WARNING}",
+            "",
+            "## What was decided on the way",
+            "",
+            *notes,
+            "",
+        ]
+    )
+
+
+def _kind(parts: dict[str, Any]) -> str:
+    what = "the class" if parts["task"] == "classification" else "the number"
+    return f"{what} {_plain(parts['target'])}"
+
+
+def _score(summary: dict[str, Any]) -> str:
+    if summary["loo_score"] is None:
+        return "Rows were not left out."
+    score, rows = summary["loo_score"], summary["rows_with_target"]
+    return f"{summary['loo_measure']} {score:.3f} over {rows:,} rows, each left out in turn."
+
+
+def _table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
+    lines = [headings, ("---",) * len(headings), *rows]
+    return [f"| {' | '.join(_plain(cell) for cell in line)} |" for line in lines]
+
+
+def _plain(cell: object) -> str:
+    """Text that is no Markdown: names of columns and classes come from anybody's file."""
+    text = " ".join(str(cell).split())
+    return "".join(f"\\{char}" if char in "\\`*_{}[]<>#|!" else char for char in text)
