@@ -14,6 +14,7 @@ from PIL import Image
 
 import ulmus
 from cli.conftest import COLUMNS, write
+from ulmus.backends.arrow import write_parquet
 from ulmus.cli import main
 
 HERE = os.getcwd()
@@ -110,6 +111,25 @@ def test_images_are_told_apart_by_their_files(tmp_path, capsys):
     assert list(rows[0]) == ["file", "prediction", "probability"]
     assert [row["file"] for row in rows][:2] == ["dark/00.png", "dark/02.png"]
     assert all(row["file"].startswith(row["prediction"]) for row in rows)
+
+
+def test_parquet_has_integers_missing_values_and_text(tmp_path):
+    columns = {
+        "whole": np.array([1, np.nan, 3]),
+        "part": np.array([1.5, np.nan, 3]),
+        "text": np.array(["a", None, "c"], dtype=object),
+        "label": np.array(["x", "y", "z"]),
+    }
+    with (tmp_path / "t.parquet").open("wb") as stream:
+        write_parquet(stream, columns)
+    found = pyarrow.parquet.read_table(tmp_path / "t.parquet")
+    assert found.to_pydict() == {
+        "whole": [1, None, 3],
+        "part": [1.5, None, 3.0],
+        "text": ["a", None, "c"],
+        "label": ["x", "y", "z"],
+    }
+    assert str(found.schema.field("whole").type) == "int64"
 
 
 def test_rows_keep_their_numbers_where_bad_lines_are_skipped(model, flowers, capsys):

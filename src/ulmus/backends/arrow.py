@@ -218,10 +218,22 @@ def frame_columns(frame: Any, missing: list[str]) -> dict[str, np.ndarray]:
         ) from error
 
 
-def write_parquet(stream: IO[bytes], columns: dict[str, list[Any]]) -> None:
-    """Columns as a Parquet file; None is a missing value."""
+def write_parquet(stream: IO[bytes], columns: dict[str, np.ndarray]) -> None:
+    """Columns as a Parquet file; None and NaN are missing values, whole numbers integers."""
     pyarrow = _arrow("cli", "parquet")
-    pyarrow.parquet.write_table(pyarrow.table(columns), stream)
+    table = pyarrow.table({name: _array(values) for name, values in columns.items()})
+    pyarrow.parquet.write_table(table, stream)
+
+
+def _array(values: np.ndarray) -> Any:
+    pyarrow = _arrow("cli", "compute")
+    array = pyarrow.array(values, from_pandas=True)
+    if values.dtype.kind != "f":
+        return array
+    try:
+        return array.cast(pyarrow.int64())
+    except pyarrow.ArrowInvalid:  # which refuses to round
+        return array
 
 
 def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarray:

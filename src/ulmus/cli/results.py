@@ -47,7 +47,7 @@ def write_columns(options: Namespace, columns: Columns) -> None:
     check_free(options.out, options.force)  # again: it may have appeared meanwhile
     with replacing(options.out) as stream:
         if place.endswith(_PARQUET):
-            write_parquet(stream, {name: plain_values(v) for name, v in columns.items()})
+            write_parquet(stream, columns)
         else:
             _as_text(stream, columns, place)
 
