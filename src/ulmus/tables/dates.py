@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
@@ -21,6 +22,8 @@ DATE_LAYOUTS = {
     "%B %d, %Y": "January 1, 2020",
 }
 _JOINED = "|"
+# Cells that are looked at first: most columns of text are no dates, and reading dates is slow.
+_LOOK = 20
 _EITHER = {"%m/%d/%Y", "%d/%m/%Y"}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _TIMED = re.compile(r"(.*\d{4}),? (\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp][Mm]))?")
@@ -34,19 +37,26 @@ _SPANS = {"week": 14, "year": 366, "day": 1}
 
 def layout_of(cells: Collection[str]) -> str:
     """The layout that reads all cells, or the fewest that do, joined; empty where none do."""
-    left, found = set(cells), list[str]()
+    every = _JOINED.join(DATE_LAYOUTS)
+    if any(days(cell, every) is None for cell in islice(cells, _LOOK)):
+        return ""
+    for layout in DATE_LAYOUTS:
+        if all(days(cell, layout) is not None for cell in cells):
+            return layout
+    return _mixed_layout(set(cells))
+
+
+def _mixed_layout(left: set[str]) -> str:
     reads = {
         layout: {cell for cell in left if days(cell, layout) is not None} for layout in DATE_LAYOUTS
     }
-    for layout, read in reads.items():
-        if read == left:
-            return layout
     # Of month/day and day/month it is the one that reads more.
     worse = min(_EITHER, key=lambda layout: (len(reads[layout]), layout == "%m/%d/%Y"))
+    found = list[str]()
     for layout in sorted(reads, key=lambda layout: -len(reads[layout])):
         if layout != worse and reads[layout] & left:
             found.append(layout)
-            left -= reads[layout]
+            left = left - reads[layout]
     return "" if left else _JOINED.join(found)
 
 
