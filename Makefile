@@ -47,7 +47,7 @@ mutants: $(VENV)/.installed-mutants  ## Change the mathematics in small ways and
 torch: $(VENV)/.installed-test $(VENV)/.installed-papers  ## Install PyTorch, and test what it adds
 	@$(TESTS) -m torch $(ARGS)
 
-browser: $(VENV)/.installed-test  ## Draw the papers' report in Chromium, wide and narrow
+browser: $(VENV)/.installed-test  ## Draw the papers' report and use the labelling page in Chromium
 	@command -v chromium > /dev/null \
 	  || { echo "chromium is not on PATH; on Debian: 'apt-get install chromium'."; exit 1; }
 	@$(TESTS) -m browser $(ARGS)

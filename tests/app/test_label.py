@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tools.labelling import labelling
+from ulmus.app.server import listening_socket
 from ulmus.cli import main
 
 
@@ -54,6 +55,14 @@ def test_a_file_that_is_not_there_is_refused(capsys, tmp_path):
 
 def test_a_port_is_a_number_below_65536(capsys, data):
     assert "must be from 0 to 65535" in refused(capsys, data, "--port", "65536")
+
+
+def test_a_port_that_is_in_use_is_refused_and_no_journal_is_left(capsys, data):
+    with listening_socket() as taken:
+        taken.listen()
+        said = refused(capsys, data, "--port", taken.getsockname()[1])
+    assert "give another --port" in said
+    assert [path.name for path in data.parent.iterdir()] == ["rows.csv"]
 
 
 def test_without_the_extra_the_error_names_it(capsys, data, monkeypatch):

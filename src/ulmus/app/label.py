@@ -2,6 +2,7 @@
 
 import secrets
 import sys
+import threading
 import webbrowser
 from argparse import Namespace
 from importlib import import_module
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ulmus.app.journal import Journal
-from ulmus.app.opened_table import opened_table
+from ulmus.app.opened_table import OpenedTable, opened_table
 from ulmus.app.session import Session, header_of
 from ulmus.backends.namespace import extra
 from ulmus.cli.printing import note, print_json, say
@@ -24,6 +25,24 @@ def label(options: Namespace) -> int:
     web = server()
     if options.data == "-":
         raise InvalidInputError("ulmus label needs a file or folder, for the journal beside it.")
+    opened = _opened(options)
+    at = web.listening_socket(options.port)
+    port, token = at.getsockname()[1], secrets.token_urlsafe(24)
+    url = f"http://{web.LOOPBACK}:{port}/{token}/"
+    with at:
+        journal = Journal(options.journal or _beside(Path(options.data)), header_of(opened))
+        session = Session(opened, journal, options.seed)
+        session.start()
+        guard = web.application(session, token, port)
+        try:
+            web.serve(session, guard, at, lambda: _announce(options, url, journal, len(opened)))
+        except KeyboardInterrupt:  # the way to stop it
+            note(f"Stopped; {session.version:,} actions are in {journal.path}.", options.quiet)
+    return 0
+
+
+def _opened(options: Namespace) -> OpenedTable:
+    """The table, and notes about it."""
     data = Path(options.data)
     opened = opened_table(
         read_data(options),
@@ -34,29 +53,19 @@ def label(options: Namespace) -> int:
     )
     for sentence in opened.notes:
         note(sentence, options.quiet)
-    journal = Journal(options.journal or _beside(data), header_of(opened))
-    session = Session(opened, journal, options.seed)
-    token, at = secrets.token_urlsafe(24), web.listening_socket(options.port)
-    port = at.getsockname()[1]
-    url = f"http://{web.LOOPBACK}:{port}/{token}/"
+    return opened
 
-    def ready() -> None:
-        if options.json:
-            print_json({"url": url, "journal": str(journal.path), "rows": len(opened)})
-        else:
-            say(url)
-        sys.stdout.flush()
-        note(f"{len(opened):,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
-        if not options.no_open:
-            webbrowser.open(url)
 
-    with at:
-        session.start()
-        try:
-            web.serve(session, web.application(session, token, port), at, ready)
-        except KeyboardInterrupt:  # the way to stop it
-            note(f"Stopped; {session.version:,} actions are in {journal.path}.", options.quiet)
-    return 0
+def _announce(options: Namespace, url: str, journal: Journal, rows: int) -> None:
+    """Print the address, and open it in the browser."""
+    if options.json:
+        print_json({"url": url, "journal": str(journal.path), "rows": rows})
+    else:
+        say(url)
+    sys.stdout.flush()
+    note(f"{rows:,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
+    if not options.no_open:  # some browsers return only when they are closed
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def server() -> Any:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from ulmus.app.exports import labels_csv, model_file, onnx_file
 from ulmus.app.guards import Guard, TooLarge, body_of
 from ulmus.app.session import Session
-from ulmus.exceptions import UlmusError
+from ulmus.exceptions import InvalidInputError, UlmusError
 
 __all__ = ["LOOPBACK", "application", "listening_socket", "serve"]
 
@@ -59,9 +59,10 @@ def listening_socket(port: int = 0) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((LOOPBACK, port))
-    except OSError:
+    except OSError as error:
         found.close()
-        raise
+        words = f"Port {port} cannot be used ({error.strerror}); give another --port, or none."
+        raise InvalidInputError(words) from error
     return found
 
 

@@ -64,7 +64,7 @@ export class RowMap {
 
   get rows() { return this.places.length / 2; }
   /** Pixels of the canvas for a unit of the map. */
-  get unit() { return 0.46 * Math.min(this.canvas.width, this.canvas.height) * this.scale; }
+  get unit() { return 0.44 * Math.min(this.canvas.width, this.canvas.height) * this.scale; }
 
   resize() {
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
@@ -240,7 +240,7 @@ export class RowMap {
   /** Bring a row into view. @param {number} row */
   show(row) {
     const [x, y] = this.where(row), w = this.canvas.clientWidth, h = this.canvas.clientHeight;
-    if (x < 60 || y < 60 || x > w - 60 || y > h - 60) this.middle = [this.places[2 * row], this.places[2 * row + 1]];
+    if (x < 8 || y < 8 || x > w - 8 || y > h - 8) this.middle = [this.places[2 * row], this.places[2 * row + 1]];
     this.draw();
   }
 }
