@@ -14,6 +14,7 @@ from sklearn.datasets import load_digits
 
 from tools.environments import ROOT, say
 from tools.labelling import LabelPage, browser, labelling
+from ulmus.files import replacing
 
 TARGET = ROOT / "docs" / "_static" / "labelling.webp"
 LABELS = 40
@@ -34,10 +35,11 @@ def main() -> None:
             page = LabelPage.opened(chromium.new_context(viewport=SIZE), running.url)
             right = _labelled(page, y, frames)
     images, times = zip(*frames, strict=True)
-    images[0].save(
-        TARGET, save_all=True, append_images=images[1:], duration=[*times[:-1], LAST], loop=0,
-        quality=55, method=6,
-    )  # fmt: skip
+    with replacing(TARGET) as stream:
+        images[0].save(
+            stream, "webp", save_all=True, append_images=images[1:],
+            duration=[*times[:-1], LAST], loop=0, quality=55, method=4,
+        )  # fmt: skip
     size = TARGET.stat().st_size
     say(f"{TARGET.name}: {len(images)} frames, {size / 1e6:.2f} MB; {right:.1%} of rows are right.")
     if size > MOST_BYTES:

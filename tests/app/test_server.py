@@ -11,6 +11,7 @@ from PIL import Image
 
 from app.asking import HOST, TOKEN, ask
 from app.small import GROUP, label_two, until
+from ulmus.app import server
 from ulmus.app.guards import MOST_BYTES
 from ulmus.app.opened_table import opened_table
 from ulmus.app.server import LOOPBACK, application, listening_socket
@@ -227,3 +228,8 @@ def test_no_class_in_the_csv_is_a_formula(app, session):
     session.act({"do": "rename", "class": "low", "name": "=1+1"})
     rows = list(csv.DictReader(io.StringIO(ask(app, "/export/labels.csv").body.decode())))
     assert rows[0]["class"] == "'=1+1"
+
+
+def test_there_is_a_last_window(app, monkeypatch):
+    monkeypatch.setattr(server, "_MOST_WINDOWS", 0)
+    assert ask(app, "/events").status == 503
