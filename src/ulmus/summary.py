@@ -70,6 +70,13 @@ def _units(model: Any) -> str:
     return f"{model.n_hidden_} of {type(model.features_).__name__}{chosen}"
 
 
+def _clusters(model: Any) -> str:
+    if not hasattr(model, "n_clusters_path_"):
+        return str(model.n_clusters_)
+    best = model.n_clusters_path_["score"].max()
+    return f"{model.n_clusters_}, on which clusterings agree most ({best:.2f})"
+
+
 def _kernel(model: Any) -> str:
     chosen = ""
     for attribute, what in (("gamma_path_", "gamma"), ("kernel_path_", "kernel")):
@@ -114,7 +121,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "layer": ("layer_reason_", lambda model: str(model.layer_reason_)),
     "kernel": ("kernel_", _kernel),
     "coupling": ("coupling_", lambda model: f"{model.coupling_} ({model.coupling_reason_})"),
-    "clusters": ("labels_", lambda model: str(getattr(model, "n_clusters", ""))),
+    "clusters": ("n_clusters_", _clusters),
     "C": ("C_", lambda model: f"{model.C_:.4g}, {_HOW[model.selection_]}"),
     "lam": ("lam_", lambda model: f"{model.lam_:.4g}, {_HOW[model.selection_]}"),
     "rank": ("rank_", _rank),

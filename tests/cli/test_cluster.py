@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 from cli.conftest import write
 from ulmus.cli import main
@@ -41,6 +42,25 @@ def test_json_and_seed(flowers, capsys):
     assert found[0] == found[1]
     assert sum(found[0]["sizes"]) == len(found[0]["clusters"]) == 100
     assert 0 < found[0]["mutual_information"] <= 1
+
+
+@pytest.mark.parametrize("method", ["spectral", "kmeans"])
+def test_the_number_of_clusters_may_be_chosen(tmp_path, capsys, method):
+    X, _ = make_blobs(90, n_features=5, centers=3, random_state=0)
+    np.savez(tmp_path / "three.npz", X=X)
+    arguments = ["cluster", "three.npz", "-k", "auto", "--method", method]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["sizes"]) == 3
+    assert found["n_clusters"]["n_clusters"][:2] == [2, 3]
+    assert main([*arguments, "--out", "c.csv"]) == 0
+    assert "score of each number of clusters" in capsys.readouterr().out
+
+
+def test_a_number_of_clusters_that_is_none(flowers, capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "flowers.csv", "-k", "some"])
+    assert "must be a number or auto" in capsys.readouterr().err
 
 
 def test_many_rows_are_clustered_by_k_means(tmp_path, capsys, monkeypatch):

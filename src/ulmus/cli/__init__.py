@@ -192,6 +192,14 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _positive_or_auto(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.lstrip("-+").isdigit():
+        raise argparse.ArgumentTypeError("must be a number or auto")
+    return _positive(text)
+
+
 def _seed(text: str) -> int:
     number = int(text)
     if not 0 <= number < 2**32:
@@ -353,7 +361,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--time NAME": {"help": "a column of dates or numbers: the later rows are held out"},
     "--group NAME": {"help": "a column: rows with the same value are held out together"},
     "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
-    "-k/--clusters K": {"type": _positive, "required": True, "help": "how many clusters"},
+    "-k/--clusters K": {
+        "type": _positive_or_auto,
+        "required": True,
+        "help": "how many clusters, or auto: the number on which clusterings agree most",
+    },
     "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
     "--compare NAME": {"help": "a column to leave out, and to compare the clusters with"},
     "--dims N": {

@@ -24,6 +24,7 @@ from ulmus.cli.printing import (
     write_rows,
 )
 from ulmus.cli.reading import read_data
+from ulmus.estimators.cluster_numbers import AUTO
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.layout import ELMLayout
@@ -90,15 +91,19 @@ def cluster(options: Namespace) -> int:
     check_free(options.out, options.force)
     X, given = _rows_of(read_data(options), options, options.compare)
     k, n = options.clusters, X.shape[0]
-    if k > n:
+    if k != AUTO and k > n:
         raise InvalidInputError(f"-k {k} is more than there are rows, {n}.")
     spectral = options.method == "spectral" or (options.method == "auto" and n <= _SPECTRAL_ROWS)
     method = ELMSpectralClustering if spectral else ELMKMeans
     starts = _STARTS if n <= _SPECTRAL_ROWS else _STARTS_OF_MANY
     with watching(f"Clustering {n:,} rows", options.quiet):
-        labels = method(k, n_init=starts, random_state=options.seed).fit(X).labels_
-        found = _described(labels, X, given, k, options.seed)
+        model = method(k, n_init=starts, random_state=options.seed).fit(X)
+        labels = model.labels_
+        found = _described(labels, X, given, model.n_clusters_, options.seed)
     found = {"method": method.__name__, "rows": n, **found}
+    if k == AUTO:
+        path = {name: column.tolist() for name, column in model.n_clusters_path_.items()}
+        found["n_clusters"] = path
     clusters = [int(label) for label in labels]
     write_rows(options, ("row", "cluster"), list(enumerate(clusters, 1)))
     if options.out:
@@ -133,6 +138,10 @@ def _lines(found: dict[str, Any], columns: int) -> list[str]:
         (k, f"{size:,}", f"{size / found['rows']:.1%}") for k, size in enumerate(found["sizes"])
     ]
     pairs = [("method", found["method"])]
+    if "n_clusters" in found:
+        scores = zip(*found["n_clusters"].values(), strict=True)
+        words = ", ".join(f"{k}: {score:.2f}" for k, score in scores)
+        pairs.append(("score of each number of clusters", words))
     if found["silhouette"] is not None:
         pairs.append(("silhouette", f"{found['silhouette']:.3f} (1: far apart, 0: touching)"))
     if "accuracy" in found:

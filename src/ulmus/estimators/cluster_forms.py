@@ -1,26 +1,38 @@
 """Which form of US-ELM clusters these rows, chosen on a sample without a label."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ulmus.backends.namespace import on_host, take
 from ulmus.estimators.cluster_layers import local_units
+from ulmus.estimators.cluster_numbers import possible_numbers
 from ulmus.estimators.embedding import DEFAULT_WIDTH
 from ulmus.estimators.row_graphs import COUPLINGS, coupling_for
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, scaled_rows
-from ulmus.graphs import KNNGraph, all_laplacians
+from ulmus.graphs import KNNGraph, Laplacian, all_laplacians
 from ulmus.hidden import Hidden
-from ulmus.methods.partitions import Form, Forms, judged, means_of, table
+from ulmus.methods.partitions import (
+    Form,
+    Forms,
+    embeddings,
+    judged,
+    mean_agreement,
+    means_of,
+    table,
+)
 from ulmus.typing import Rows
 
-__all__ = ["CANDIDATES", "Choice", "bent", "choice_of_form"]
+__all__ = ["CANDIDATES", "Choice", "agreement_by_number", "bent", "choice_of_form"]
 
 # Forms are compared on at most so many rows, in so many hidden units: more cost time and change few
 # choices.
 SAMPLE, _UNITS = 1500, 500
+# Numbers of clusters are compared on so many rows.
+_FEWER = 500
 # Graphs that are tried, by name: sparse ones follow thin shapes, those with more neighbours are
 # steadier, mutual ones leave stray rows out, and leading components leave out noise of columns.
 CANDIDATES = {
@@ -75,26 +87,65 @@ class Choice:
         )
 
 
-def choice_of_form(model: Any, X: Rows) -> Choice | None:
+def choice_of_form(model: Any, X: Rows, n_clusters: int) -> Choice | None:
     """The forms that the parameters of a model leave open; None where that is one, or unclear."""
-    forms, graphs = _open_forms(model, X.shape), _open_graphs(model.graph, X.shape[1])
-    if len(graphs) * len(forms.all(1)) < 2 or model.n_clusters == 1:
+    forms, graphs = _open_forms(model, X.shape, n_clusters), _open_graphs(model.graph, X.shape[1])
+    if len(graphs) * len(forms.all(1)) < 2 or n_clusters == 1:
         return None
-    some = np.arange(X.shape[0])
-    if len(some) > SAMPLE:
-        if not hasattr(next(iter(graphs.values())), "get_params"):
-            return None  # edges between all rows say little of a sample
-        some = np.sort(np.random.RandomState(0).permutation(len(some))[:SAMPLE])
-    rows = on_host(take(X, some))
-    default = local_units if bent(X.shape[1]) else RandomFeatures
+    some = _sample(graphs, X.shape[0], SAMPLE)
+    if some is None:
+        return None
+    found = judged(forms, *_seen(model, forms, graphs, take(X, some)), n_clusters)
+    return Choice(*found, graphs, some) if found[0] else None
+
+
+def agreement_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
+    """How far forms agree on each number of clusters.
+
+    Where units are local, hidden layers differ too much to have a say.
+    """
+    graphs, numbers = _open_graphs(model.graph, X.shape[1]), possible_numbers(X)
+    some = _sample(graphs, X.shape[0], _FEWER)
+    if some is None:
+        raise InvalidParameterError(
+            "n_clusters='auto' compares graphs of a sample, and graph= has edges between all rows; "
+            "give n_clusters, or a KNNGraph."
+        )
+    forms = _open_forms(model, (len(some), X.shape[1]), int(numbers[-1]))
+    if bent(X.shape[1]) and model.coupling == "auto":
+        forms = replace(forms, couplings=("free",))
+    wholes = list(embeddings(forms, *_seen(model, forms, graphs, take(X, some))))
+    if not wholes:
+        raise InvalidInputError(
+            "No graph of these rows could be followed, so that their number of clusters is not "
+            "known; give n_clusters."
+        )
+    scores = []
+    for k in numbers.tolist():
+        few = replace(forms, columns=tuple(sorted({max(k - 1, 1), k})))
+        scores.append(mean_agreement(few, wholes, k))
+    return {"n_clusters": numbers, "score": np.array(scores)}
+
+
+def _sample(graphs: dict[str, Any], n_rows: int, most: int) -> np.ndarray | None:
+    """Numbers of at most so many rows; None where edges are given between all rows alone."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    if not hasattr(next(iter(graphs.values())), "get_params"):
+        return None
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:most])
+
+
+def _seen(
+    model: Any, forms: Forms, graphs: dict[str, Any], rows: Rows
+) -> tuple[np.ndarray, dict[str, list[Laplacian]]]:
+    """Hidden rows, and the graphs of each coupling."""
+    rows = on_host(rows)
+    default = local_units if bent(rows.shape[1]) else RandomFeatures
     units = fitted_map(model, rows, default_width=_UNITS, default=default, random_state=0)
     H = Hidden(layer_of(units, rows, np.dtype(float)), rows).all()[:, :_UNITS]
     compared = {"tight": scaled_rows(units, rows), "free": comparable_rows(units, rows)}
-    laplacians = {
-        each: all_laplacians([*graphs.values()], compared[each]) for each in forms.couplings
-    }
-    found = judged(forms, H, laplacians, model.n_clusters)
-    return Choice(*found, graphs, some) if found[0] else None
+    return H, {each: all_laplacians([*graphs.values()], compared[each]) for each in forms.couplings}
 
 
 def _open_graphs(graph: Any, n_columns: int) -> dict[str, Any]:
@@ -104,9 +155,9 @@ def _open_graphs(graph: Any, n_columns: int) -> dict[str, Any]:
     return {name: each for name, each in CANDIDATES.items() if (each.n_components or 0) < n_columns}
 
 
-def _open_forms(model: Any, shape: tuple[int, int]) -> Forms:
+def _open_forms(model: Any, shape: tuple[int, int], k: int) -> Forms:
     """All that is not given."""
-    n, k = shape[0], model.n_clusters
+    n = shape[0]
     couplings = COUPLINGS[1:] if model.coupling == "auto" else (model.coupling,)
     width = model.n_hidden or getattr(model.features, "n_hidden", None) or DEFAULT_WIDTH
     if model.coupling == "auto" and coupling_for(n, width)[0] == "free":

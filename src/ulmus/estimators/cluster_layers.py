@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from ulmus.backends.namespace import is_sparse, take
+from ulmus.estimators.cluster_numbers import possible_numbers
 from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.features.hidden_layer import fitted_map, layer_of, share_a_unit
 from ulmus.features.scaling import ColumnStatistics
@@ -18,7 +19,7 @@ from ulmus.methods.clusters import Means, whole_blocks
 from ulmus.methods.stability import layer_scores
 from ulmus.typing import Rows
 
-__all__ = ["LayerChoice", "choice_of_layer", "local_units", "sigmoid_units"]
+__all__ = ["LayerChoice", "choice_of_layer", "local_units", "sigmoid_units", "stability_by_number"]
 
 _SCORES = ("agreement", "stability", "score")
 # Layers are compared on at most so many rows, of which factorisations take fewer for time, in so
@@ -67,9 +68,7 @@ def choice_of_layer(model: Any, X: Rows, method: Means, positive: bool) -> Layer
     first = LayerChoice(layers["local units" if positive else "sigmoid units"])
     if model.features is not None or X.shape[0] < _LEAST * method.n_clusters:
         return first
-    rows, most = X, _FEWER if positive else _SAMPLE
-    if X.shape[0] > most:
-        rows = take(X, np.random.RandomState(0).permutation(X.shape[0])[:most])
+    rows = _some(X, _FEWER if positive else _SAMPLE)
     hidden = [_hidden(model, rows, layer) for layer in layers.values()]
     table = layer_scores(hidden, method)
     order = np.argsort(-table["score"], kind="stable")
@@ -78,7 +77,25 @@ def choice_of_layer(model: Any, X: Rows, method: Means, positive: bool) -> Layer
     return LayerChoice(layers[str(names[0])], found)
 
 
-def _hidden(model: Any, rows: Rows, layer: Callable[..., Any]) -> np.ndarray:
+def stability_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
+    """For each number of clusters the score of the best layer."""
+    rows, numbers = _some(X, _FEWER), possible_numbers(X)
+    numbers = numbers[numbers <= max(2, rows.shape[0] // _LEAST)]
+    given = {"the layer that is given": None}
+    layers = _open_layers(model, X, positive=False) if model.features is None else given
+    hidden = [_hidden(model, rows, layer) for layer in layers.values()]
+    scores = [layer_scores(hidden, Means(k, model.n_init))["score"].max() for k in numbers.tolist()]
+    return {"n_clusters": numbers, "score": np.array(scores)}
+
+
+def _some(X: Rows, most: int) -> Rows:
+    """At most so many rows, always the same."""
+    if X.shape[0] <= most:
+        return X
+    return take(X, np.random.RandomState(0).permutation(X.shape[0])[:most])
+
+
+def _hidden(model: Any, rows: Rows, layer: Any) -> np.ndarray:
     """Hidden rows of some units, drawn with a seed of their own."""
     units = fitted_map(model, rows, default_width=_UNITS, default=layer, random_state=0)
     return np.concatenate([h for _, h in whole_blocks(Hidden(layer_of(units, rows), rows))])

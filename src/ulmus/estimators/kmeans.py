@@ -15,14 +15,18 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_collection
-from ulmus.backends.neighbors import different_rows
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_layers import choice_of_layer, sigmoid_units
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.estimators.cluster_layers import choice_of_layer, sigmoid_units, stability_by_number
+from ulmus.estimators.cluster_numbers import (
+    AUTO,
+    check_clusters,
+    check_different,
+    chosen_number,
+    number_over_blocks,
+)
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
 from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
@@ -63,6 +67,8 @@ class HiddenClustering(
         The cluster of every training row.
     kmeans_ : KMeans
         The fitted k-means.
+    n_clusters_ : int
+        Number of clusters.
     features_ : transformer
         The fitted map.
     candidates_ : dict of ndarrays
@@ -81,6 +87,7 @@ class HiddenClustering(
     features_: Any
     candidates_: dict[str, np.ndarray]
     layer_reason_: str
+    n_clusters_: int
     n_hidden_: int
     kmeans_: KMeans
     cluster_centers_: np.ndarray
@@ -100,7 +107,7 @@ class HiddenClustering(
 
         ``origin`` is what errors call the map.
         """
-        return Means(self.n_clusters, self.n_init)
+        return Means(self.n_clusters_, self.n_init)
 
     def _found(self) -> Clusters:
         """The clusters that were fitted."""
@@ -149,12 +156,14 @@ class HiddenClustering(
             rows = BlockRows(self, X, client=client)
             columns = merged(rows.survey(column_statistics))
             self._check_parameters(len(rows))
+            self.n_clusters_ = number_over_blocks(self.n_clusters)
             self.features_ = map_over_blocks(self, rows, columns, default=self._default(rows))
             return HiddenBlocks(rows, self.features_, self.dtype)
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True)
         self._check_parameters(X.shape[0])
-        check_different(self.n_clusters, X)
+        self.n_clusters_ = self._number(X)
+        check_different(self.n_clusters_, X)
         choice = choice_of_layer(self, X, self._method("A layer"), self._positive)
         self.features_ = fitted_map(self, X, default=choice.layer)
         if choice.candidates:
@@ -204,6 +213,10 @@ class HiddenClustering(
         X = valid_rows(self, X, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
+    def _number(self, X: Rows) -> int:
+        """The number of clusters."""
+        return int(self.n_clusters)
+
     def _check_parameters(self, n_rows: int) -> None:
         check_clusters(self.n_clusters, n_rows)
 
@@ -218,32 +231,15 @@ class HiddenClustering(
         return tags
 
 
-def check_different(n_clusters: int, X: Rows) -> None:
-    """Refuse more clusters than there are different rows."""
-    found = different_rows(X, n_clusters)
-    if found < n_clusters:
-        rows = "The rows of X are all the same" if found == 1 else f"X has {found} different rows"
-        raise InvalidInputError(
-            f"{rows}, and n_clusters={n_clusters} asks for more; use fewer clusters, or give rows "
-            "that differ."
-        )
-
-
-def check_clusters(n_clusters: Any, n_rows: int) -> None:
-    """Refuse a number of clusters that is none, or more than there are rows."""
-    if not (is_whole(n_clusters) and 1 <= n_clusters <= n_rows):
-        raise InvalidParameterError(
-            f"n_clusters={n_clusters!r} must be a whole number from 1 to the number of rows, "
-            f"{n_rows}."
-        )
-
-
 @documented
 class ELMKMeans(HiddenClustering):
     """ELM k-means: k-means on the hidden layer's output.
 
     Parameters
     ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters; "auto" takes the one from 2 to 12 with the most stable clusters that
+        layers agree on, and the largest where several are.
     features : feature map, transformer or None, default=None
         Feature map; it is cloned and fitted. None chooses without labels, on at most 1000 rows:
         sigmoid units that bend on columns of unit variance,
@@ -254,6 +250,8 @@ class ELMKMeans(HiddenClustering):
 
     Attributes
     ----------
+    n_clusters_path_ : dict of ndarrays
+        Where the number of clusters was chosen: those that were compared, and the score of each.
     cluster_centers_ : ndarray of shape (n_clusters, n_hidden)
         The clusters' means in the hidden layer.
     inertia_ : float
@@ -275,12 +273,14 @@ class ELMKMeans(HiddenClustering):
     True
     """
 
+    n_clusters_path_: dict[str, np.ndarray]
+
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         features: Any = None,
-        n_hidden: int | str | None = None,
+        n_hidden: int | None = None,
         n_init: int = 10,
         dtype: Any = None,
         random_state: Seed = None,
@@ -294,3 +294,13 @@ class ELMKMeans(HiddenClustering):
 
     def _default(self, X: Rows) -> Callable[..., Any]:
         return sigmoid_units(X.shape[1])
+
+    def _number(self, X: Rows) -> int:
+        if self.n_clusters != AUTO:
+            return super()._number(X)
+        self.n_clusters_path_ = stability_by_number(self, X)
+        # Clusters that are far apart are as stable when some of them are one.
+        return chosen_number(self.n_clusters_path_, largest=True)
+
+    def _check_parameters(self, n_rows: int) -> None:
+        check_clusters(self.n_clusters, n_rows, auto=True)

@@ -82,7 +82,7 @@ class ELMNMF(HiddenClustering):
         n_clusters: int = 8,
         *,
         features: Any = None,
-        n_hidden: int | str | None = None,
+        n_hidden: int | None = None,
         solver: str = "cd",
         init: str | None = None,
         max_iter: int = 200,
@@ -106,7 +106,7 @@ class ELMNMF(HiddenClustering):
         return local_units
 
     def _method(self, origin: str) -> Factorisation:
-        clusters = self.n_clusters, self.n_init
+        clusters = self.n_clusters_, self.n_init
         return Factorisation(*clusters, origin, self.solver, self.init, self.max_iter, self.tol)
 
     def _found(self) -> FactorClusters:

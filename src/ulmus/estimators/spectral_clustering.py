@@ -15,10 +15,16 @@ from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_forms import Choice, bent, choice_of_form
+from ulmus.estimators.cluster_forms import Choice, agreement_by_number, bent, choice_of_form
 from ulmus.estimators.cluster_layers import local_units
+from ulmus.estimators.cluster_numbers import (
+    AUTO,
+    check_clusters,
+    check_different,
+    chosen_number,
+    number_over_blocks,
+)
 from ulmus.estimators.embedding import DEFAULT_WIDTH, ELMEmbedding
-from ulmus.estimators.kmeans import check_clusters, check_different
 from ulmus.estimators.row_graphs import COUPLINGS
 from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import HiddenModel, dense, layer_of
@@ -51,8 +57,9 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters; "auto" takes the one from 2 to 12 on which forms agree most, and the
+        smallest where they agree on several.
     features : feature map, transformer or None, default=None
         Feature map or transformer; None is ``RandomFeatures``, or up to three columns
         ``RBFFeatures(width="local")``, which follows bent shapes. It is cloned and fitted.
@@ -88,6 +95,11 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     candidates_ : dict of ndarrays
         Where forms were compared: a row for each, the one in use first, with its kind (coupling),
         graph, λ, columns, unit rows or not, and the mean adjusted Rand index with all others.
+    n_clusters_ : int
+        Number of clusters.
+    n_clusters_path_ : dict of ndarrays
+        Where the number of clusters was chosen: those that were compared, and how far forms agree
+        on each ("score").
     embedding_ : ELMEmbedding
         The fitted embedding.
     kmeans_ : KMeans
@@ -118,13 +130,15 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     coupling_: str
     coupling_reason_: str
     candidates_: dict[str, np.ndarray]
+    n_clusters_: int
+    n_clusters_path_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float
     labels_: OfRows[OnDevice[Array]]
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         features: Any = None,
         n_components: int | None = None,
@@ -169,11 +183,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         """
         forget_fit(self)
         X, n_rows = self._checked(X, client)
-        check_clusters(self.n_clusters, n_rows)
+        check_clusters(self.n_clusters, n_rows, auto=True)
         self._check_parameters()
-        if not is_collection(X):
-            check_different(self.n_clusters, X)
-        choice = None if is_collection(X) else choice_of_form(self, X)
+        self.n_clusters_ = self._number(X)
+        choice = None if is_collection(X) else choice_of_form(self, X, self.n_clusters_)
         form = None if choice is None else self._fit_chosen(choice, X)
         if form is None:
             self._fit_given(X, n_rows, client)
@@ -186,15 +199,25 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         with config_context(array_api_dispatch=False):
             self.kmeans_ = self._means(start).fit(places)
         self.labels_ = placed(self.kmeans_.labels_, E)
-        if free and self.n_clusters > 1:
+        if free and self.n_clusters_ > 1:
             self._learn_clusters(X)
         return self
 
+    def _number(self, X: Rows) -> int:
+        """The number of clusters."""
+        if is_collection(X):
+            return number_over_blocks(self.n_clusters)
+        if self.n_clusters == AUTO:
+            self.n_clusters_path_ = agreement_by_number(self, X)
+            return chosen_number(self.n_clusters_path_)
+        check_different(int(self.n_clusters), X)
+        return int(self.n_clusters)
+
     def _means(self, start: np.ndarray | None) -> KMeans:
         """k-means from the clusters that were compared, or from clusters of its own."""
-        if start is None or len(start) < self.n_clusters:
-            return KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
-        return KMeans(self.n_clusters, init=start, n_init=1, random_state=self.random_state)
+        if start is None or len(start) < self.n_clusters_:
+            return KMeans(self.n_clusters_, n_init=self.n_init, random_state=self.random_state)
+        return KMeans(self.n_clusters_, init=start, n_init=1, random_state=self.random_state)
 
     def _checked(self, X: Rows, client: Any) -> tuple[Rows, int]:
         """The rows, and how many there are."""
@@ -226,7 +249,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     def _fit_given(self, X: Rows, n_rows: int, client: Any) -> None:
         """Fit the embedding as given, in the published form where it is not."""
-        columns = self.n_clusters, _TIMES * self.n_clusters
+        columns = self.n_clusters_, _TIMES * self.n_clusters_
         if self.n_components is not None:
             columns = self.n_components, self.n_components
         # As many clusters as rows: no more columns than there are directions.
@@ -266,7 +289,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         """β for the clusters as classes, which finds them again more often than Hβ's centres do."""
         self.features_ = self.embedding_.features_
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        clusters = ClassTargets(self.labels_, self.n_clusters).placed(H.X)
+        clusters = ClassTargets(self.labels_, self.n_clusters_).placed(H.X)
         solution = solve(Problem(H, clusters), DEFAULT_GRID, seed=0)
         assert solution.path is not None  # C was chosen
         self.beta_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C

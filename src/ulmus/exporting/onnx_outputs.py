@@ -83,14 +83,14 @@ def _(model: Any, x: Value, dtype: Any) -> None:
     distances = isinstance(model, ELMKMeans)
     centers = model.cluster_centers_
     _add_clusters(E.op("ArgMin", axis=1, keepdims=0) if distances else E.nearest(centers), refused)
-    x.graph.output("transformed", E, dtype, model.n_clusters)
+    x.graph.output("transformed", E, dtype, model.n_clusters_)
 
 
 @add_outputs.register
 def _(model: ELMSpectralClustering, x: Value, dtype: Any) -> None:
     if hasattr(model, "beta_"):
         F, refused = _blanked(linear_outputs(model, x), x, dtype)
-        _add_clusters(_chosen(model.n_clusters, F), refused)
+        _add_clusters(_chosen(model.n_clusters_, F), refused)
     else:
         E, refused = _blanked(transformed(model.embedding_, x), x, dtype)
         _add_clusters(E.nearest(model.kmeans_.cluster_centers_), refused)

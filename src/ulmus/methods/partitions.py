@@ -22,7 +22,7 @@ from ulmus.methods.agreement import agreement
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.unsupervised import Tight, of_unit_length
 
-__all__ = ["Form", "Forms", "judged", "means_of", "table"]
+__all__ = ["Form", "Forms", "embeddings", "judged", "mean_agreement", "means_of", "table"]
 
 # Starts of k-means for each form: those that agree with others do so whatever the start.
 _STARTS = 3
@@ -59,6 +59,16 @@ class Forms:
         ]
 
 
+@dataclass(frozen=True)
+class Whole:
+    """An embedding with as many columns as any form has."""
+
+    coupling: str
+    graph: int
+    lam: float
+    places: np.ndarray
+
+
 def judged(
     forms: Forms,
     H: np.ndarray,
@@ -71,13 +81,26 @@ def judged(
     too few or too much alike for are left out.
     """
     found = [
-        (form, clusters(places, n_clusters)) for form, places in _embeddings(forms, H, laplacians)
+        (form, clusters(places, n_clusters))
+        for whole in embeddings(forms, H, laplacians)
+        for form, places in _cuts(whole, forms)
     ]
     if not found:
         return [], [], np.empty(0)
     scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
     order = np.argsort(-scores, kind="stable")
     return [found[i][0] for i in order], [found[i][1] for i in order], scores[order]
+
+
+def mean_agreement(forms: Forms, wholes: Sequence[Whole], n_clusters: int) -> float:
+    """How far all forms agree on so many clusters."""
+    found = [
+        (form.coupling, clusters(places, n_clusters))
+        for whole in wholes
+        for form, places in _cuts(whole, forms)
+    ]
+    kinds, labels = zip(*found, strict=True)
+    return float(agreement(labels, kinds).mean())
 
 
 def means_of(E: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -96,10 +119,11 @@ def clusters(E: np.ndarray, n_clusters: int) -> np.ndarray:
     return labels
 
 
-def _embeddings(
+def embeddings(
     forms: Forms, H: np.ndarray, laplacians: Mapping[str, Sequence[Laplacian]]
-) -> Iterator[tuple[Form, np.ndarray]]:
-    """Each form and its embedding."""
+) -> Iterator[Whole]:
+    """The embedding of each coupling, graph and λ; without those that the rows do not allow."""
+    most = max(forms.columns)
     for coupling in forms.couplings:
         lams = forms.lams if coupling == "tight" else (0.0,)
         gram = matmul(H.T, H) if coupling == "tight" else None
@@ -108,23 +132,23 @@ def _embeddings(
             for lam in lams:
                 try:
                     if gram is None:
-                        E = _on_graph(laplacian, max(forms.columns))
+                        E = _on_graph(laplacian, most)
                     else:
-                        coef = Tight(lam, max(forms.columns), fewer=True).of(smooth, gram).coef
+                        columns = min(most, H.shape[1] - 1)
+                        coef = Tight(lam, columns, fewer=True).of(smooth, gram).coef
                         E = matmul(H, coef)
                 except (GraphError, InvalidInputError):
                     continue
-                yield from _cuts(E, forms, coupling, graph, lam)
+                yield Whole(coupling, graph, lam, E)
 
 
-def _cuts(
-    E: np.ndarray, forms: Forms, coupling: str, graph: int, lam: float
-) -> Iterator[tuple[Form, np.ndarray]]:
+def _cuts(whole: Whole, forms: Forms) -> Iterator[tuple[Form, np.ndarray]]:
     """The embedding with fewer columns, and with unit rows."""
+    E = whole.places
     for columns, unit in product(forms.columns, forms.unit_rows):
         if columns <= E.shape[1]:
             part = np.ascontiguousarray(E[:, :columns])
-            form = Form(coupling, graph, lam, columns, unit)
+            form = Form(whole.coupling, whole.graph, whole.lam, columns, unit)
             yield form, of_unit_length(part) if unit else part
 
 

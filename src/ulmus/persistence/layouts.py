@@ -78,13 +78,14 @@ _FITTED: dict[str, Spec] = {
     "_left_out": "a LeftOut | absent",
     "embedding_": "a ELMEmbedding beta_",
     "kmeans_": "a KMeans cluster_centers_",
+    "n_clusters_": "size k",
     "cluster_centers_": "floats k c",
     "nmf_": "a NMF components_",
     "components_": "floats k h",
 }
 _PARAMETERS: dict[str, Spec] = {
     "dtype": "none | precision",
-    "n_clusters": "size k",
+    "n_clusters": "size k | word auto",
     "activation": f"word {' '.join(ACTIVATIONS)} | function",
     "node": "word gaussian random_gaussian exponential robust",
     "scaling": "word auto | none",

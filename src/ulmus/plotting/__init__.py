@@ -2,6 +2,7 @@
 
 from ulmus.plotting.candidate_weights import CandidatesDisplay
 from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay
+from ulmus.plotting.cluster_numbers_path import ClusterNumberDisplay
 from ulmus.plotting.error_path import LOOPathDisplay, SurfaceDisplay
 from ulmus.plotting.kernel_rank import KernelSpectrumDisplay
 from ulmus.plotting.row_map import EmbeddingDisplay
@@ -9,6 +10,7 @@ from ulmus.plotting.row_map import EmbeddingDisplay
 __all__ = [
     "CandidatesDisplay",
     "ClusterConfusionDisplay",
+    "ClusterNumberDisplay",
     "EmbeddingDisplay",
     "KernelSpectrumDisplay",
     "LOOPathDisplay",
