@@ -104,7 +104,8 @@ def different_rows(X: Rows, most: int) -> int:
     seen: set[bytes] = set()
     for start in range(0, X.shape[0], _AT_ONCE):
         if len(seen) < most:
-            seen.update(_names(on_host(take(X, slice(start, start + _AT_ONCE)))))
+            stop = min(start + _AT_ONCE, X.shape[0])
+            seen.update(_names(on_host(take(X, slice(start, stop)))))
     return min(len(seen), most)
 
 
