@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus import ELMClassifier, ELMKMeans, KernelELMClassifier, SemiSupervisedELMClassifier
+from ulmus import (
+    ELMClassifier,
+    ELMKMeans,
+    KernelELMClassifier,
+    RandomFeatures,
+    SemiSupervisedELMClassifier,
+)
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -110,6 +116,7 @@ def test_kernels_graphs_and_clusters_travel_too(client):
         expected = estimator.fit(rows, y).decision_function(rows)
         found = estimator.fit(lazy(rows), lazy(y), client=client).decision_function(lazy(rows))
         assert_allclose(found.compute(), expected, atol=1e-6)
-    a = ELMKMeans(4, n_hidden=50, random_state=0).fit(rows)
-    b = ELMKMeans(4, n_hidden=50, random_state=0).fit(lazy(rows), client=client)
+    units = RandomFeatures(50)
+    a = ELMKMeans(4, features=units, random_state=0).fit(rows)
+    b = ELMKMeans(4, features=units, random_state=0).fit(lazy(rows), client=client)
     assert_array_equal(b.labels_.compute(), a.labels_)

@@ -13,6 +13,7 @@ from ulmus.exceptions import MissingExtraError
 from ulmus.plotting import (
     CandidatesDisplay,
     ClusterConfusionDisplay,
+    ClusterNumberDisplay,
     EmbeddingDisplay,
     KernelSpectrumDisplay,
     LOOPathDisplay,
@@ -25,6 +26,7 @@ DISPLAYS = [
     EmbeddingDisplay(np.eye(2), [0, 1], certainty=[0.2, 0.9]),
     KernelSpectrumDisplay([0.5, 0.1], rank=2, tol=0.1),
     ClusterConfusionDisplay(np.eye(2, dtype=int)),
+    ClusterNumberDisplay([2, 3], [0.5, 0.9], 3),
     CandidatesDisplay(["alone", "free"], [0.2, 0.1], [0.3, 0.7]),
 ]
 

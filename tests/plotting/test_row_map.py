@@ -77,7 +77,7 @@ def test_rows_without_a_label_are_grey(embedding, few):
 
 
 def test_clusters_of_a_clusterer_and_of_a_pipeline():
-    model = ELMSpectralClustering(3, n_hidden=40, random_state=0).fit(X)
+    model = ELMSpectralClustering(3, n_components=3, n_hidden=40, random_state=0).fit(X)
     display = EmbeddingDisplay.from_estimator(model, X, components=(1, 2), ax=new_axes())
     E = model.embedding_.transform(X)[:, [1, 2]]
     for k, points in enumerate(display.scatters_):
