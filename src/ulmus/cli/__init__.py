@@ -368,14 +368,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
     "--compare NAME": {"help": "a column to leave out, and to compare the clusters with"},
-    "--dims N": {
-        "type": _positive,
-        "help": "US-ELM's own coordinates, so many (default: a layout in two)",
-    },
-    "--plot PICTURE": {
-        "help": "draw the map; .html for a page that shows rows (default: DATA's name, -map.png)",
-        **_MAYBE,
-    },
+    "--dims N": {"type": _positive, "help": "so many of US-ELM's own (default: a layout in 2)"},
+    "--plot PICTURE": {"help": "draw it; .html shows rows (default: DATA-map.png)", **_MAYBE},
     "--color NAME": {"help": "a column to leave out, and to colour the picture by"},
     "--without NAME": {
         "help": "a column to leave out; repeatable",
