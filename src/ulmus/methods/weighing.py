@@ -33,8 +33,8 @@ __all__ = [
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 
-# All kinds have the same prior mass, except two for classes. The published form has _TIGHT of it.
-# Spread labels have more: with k labels a class, n rows and l labels it is
+# All kinds have the same prior mass, except two. The published form has _TIGHT of it. Spread labels
+# of classes have more: with k labels a class, n rows and l labels it is
 # (1 + _FEW/k)(1 + n/(_MANY l)) times as much, for the graph knows more than others
 # can learn from few labels. Twelve sets settled it, twelve others confirmed it
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
@@ -128,7 +128,7 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     balanced weights where the labels say that classes are not equally large.
     """
     each = len(setting.numbers) / (setting.targets.n_classes if setting.classes else 1)
-    parts = {"tight": _TIGHT, "free": spread_factor(setting)} if setting.classes else {}
+    parts = {"tight": _TIGHT} | ({"free": spread_factor(setting)} if setting.classes else {})
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
