@@ -76,3 +76,19 @@ def test_what_cannot_be_explained():
                  target=RNG.normal(size=30))  # fmt: skip
     with pytest.raises(InvalidInputError, match="up to 500"):
         explain(fit_table(wide), wide)
+
+
+def test_the_values_of_amounts_and_dates_are_spread_over_their_range():
+    x = np.arange(N) * 10.0
+    columns = {
+        "price": np.array([f"${v:,.2f}" for v in x], dtype=object),
+        "day": np.array([str(np.datetime64("2020-01-01") + int(k)) for k in range(N)], object),
+        "y": x + RNG.normal(size=N),
+    }
+    table = Table(tuple(columns), columns)
+    effects = {e["name"]: e["values"] for e in explain(fit_table(table, "y"), table)["effects"]}
+    assert effects["price"][0] == "$70.00"
+    assert effects["price"] == [
+        f"${10 * int(s * 149):,.2f}" for s in (0.05, 0.275, 0.5, 0.725, 0.95)
+    ]
+    assert effects["day"] == sorted(effects["day"])

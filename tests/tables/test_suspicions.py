@@ -81,3 +81,12 @@ def test_a_fit_tells_them():
     table = Table(("x", "twice", "y"), {"x": RNG.normal(size=60), "twice": 2 * x, "y": x})
     notes = " ".join(fit_table(table, "y").summary["notes"])
     assert "'twice' alone nearly determines 'y'" in notes
+
+
+def test_a_column_that_is_not_used_is_not_told():
+    x = RNG.normal(size=60)
+    serial = np.arange(60) + 900.0
+    table = Table(("x", "account_id", "y"), {"x": x, "account_id": serial, "y": x**2})
+    notes = " ".join(fit_table(table, "y").summary["notes"])
+    assert "Left out, as it is a number of the row" in notes
+    assert "counts the rows" not in notes

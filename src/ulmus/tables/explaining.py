@@ -12,6 +12,7 @@ import numpy as np
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.assessing import truth_of
 from ulmus.tables.cells import words_of
+from ulmus.tables.columns import Number
 from ulmus.tables.encoder import as_text
 from ulmus.tables.fitting import TableModel
 from ulmus.tables.judging import judge_numbers
@@ -135,7 +136,7 @@ def _effect(
 ) -> dict[str, Any]:
     """Mean predictions where all rows have one value of a column, for a few values."""
     name = model.encoder.names[j]
-    places = _typical(table[name][some])
+    places = _typical(_ordered(model, table, name)[some])
     means = []
     for place in places:
         other = Z.copy()
@@ -143,6 +144,17 @@ def _effect(
         means.append([float(value) for value in _outputs(model, other).mean(axis=0)])
     values = [_cell(table[name], some[place]) for place in places]
     return {"name": name, "values": values, "predictions": means}
+
+
+def _ordered(model: TableModel, table: Table, name: str) -> np.ndarray:
+    """A column's numbers where it has any, also in text and as days, else its cells."""
+    values = table[name]
+    if model.encoder.width:
+        return values
+    column = model.encoder.column(name)
+    if not isinstance(column, Number):
+        return values
+    return column.numbers(name, values, table.decimal_comma)
 
 
 def _typical(values: np.ndarray) -> list[int]:

@@ -196,7 +196,7 @@ def fit_table(
     estimator.set_params(verbose=0)
     hashes = row_hashes(X)
     copied = copies(hashes)
-    notes += suspicions(rest, replace(goal, values=values, known=known), copied)
+    notes += suspicions(rest, replace(goal, values=values, known=known), copied, encoder.names)
     if not known.all() and not hasattr(estimator, "coupling_"):
         notes.append(
             "Rows' neighbours tell less about the target than the rows that have one: those "

@@ -5,6 +5,7 @@ classes of one row, and classes that are spelt in two ways.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,8 +21,13 @@ _FEWEST_ROWS, _MOST_ROWS = 30, 2000
 _COPIES = 0.05
 
 
-def suspicions(table: Table, goal: Target, copied: int) -> list[str]:
-    """Sentences about the rows that have a target; ``copied`` of all have an equal one."""
+def suspicions(
+    table: Table, goal: Target, copied: int, names: Sequence[str] | None = None
+) -> list[str]:
+    """Sentences about the rows that have a target; ``copied`` of all have an equal one.
+
+    ``names`` are the columns that are used, by default all.
+    """
     known = np.flatnonzero(goal.known)
     found = _class_notes(goal.values[known]) if goal.task == "classification" else []
     if copied >= max(2, _COPIES * len(table)):
@@ -31,7 +37,8 @@ def suspicions(table: Table, goal: Target, copied: int) -> list[str]:
             "too good. Take copies out, or split by --group in ulmus evaluate."
         )
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
-        found += _column_notes(table.rows(known), goal.values[known], goal)
+        used = table.names if names is None else names
+        found += _column_notes(table.rows(known), goal.values[known], goal, used)
     return found
 
 
@@ -58,11 +65,11 @@ def _class_notes(values: np.ndarray) -> list[str]:
 
 
 # ---------------------------------------------------------------------- columns
-def _column_notes(table: Table, y: np.ndarray, goal: Target) -> list[str]:
+def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str]) -> list[str]:
     rows = np.random.default_rng(0).permutation(len(y))[:_MOST_ROWS]
     targets = _targets(y[rows], goal.task)
-    found = [_counts_rows(name, table[name]) for name in table.names]
-    for name in table.names if len(table.names) > 1 else ():
+    found = [_counts_rows(name, table[name]) for name in names]
+    for name in names if len(names) > 1 else ():
         share = error_alone(_places(table[name][rows]), targets)
         if share <= _DETERMINED:
             found.append(
