@@ -1,7 +1,6 @@
 """``ulmus label``: a page where rows get classes by a few clicks."""
 
 import secrets
-import sys
 import threading
 import webbrowser
 from argparse import Namespace
@@ -62,7 +61,6 @@ def _announce(options: Namespace, url: str, journal: Journal, rows: int) -> None
         print_json({"url": url, "journal": str(journal.path), "rows": rows})
     else:
         say(url)
-    sys.stdout.flush()
     note(f"{rows:,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
     if not options.no_open:  # some browsers return only when they are closed
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

@@ -28,7 +28,7 @@ _GAP = "  "
 
 def say(*lines: object) -> None:
     """Lines of a result, or an empty one."""
-    print(*lines, sep="\n")
+    print(*lines, sep="\n", flush=True)
 
 
 def note(text: str, quiet: bool = False, command: str | None = None) -> None:
@@ -40,7 +40,7 @@ def note(text: str, quiet: bool = False, command: str | None = None) -> None:
 
 def print_json(found: object) -> None:
     """A result for programs."""
-    print(json.dumps(found, indent=2, ensure_ascii=False))
+    print(json.dumps(found, indent=2, ensure_ascii=False), flush=True)
 
 
 def tell(options: Namespace, found: object, *lines: object) -> int:

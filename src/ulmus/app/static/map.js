@@ -99,13 +99,20 @@ export class RowMap {
     pixels.fill(this.ground || 0);
     const radius = this.radius(), n = this.rows, unit = this.unit;
     const left = canvas.width / 2 - this.middle[0] * unit, top = canvas.height / 2 + this.middle[1] * unit;
-    const some = [];
+    const some = [], width = canvas.width, edge = Math.ceil(radius) + 1;
+    const stamps = SHAPES.map((_, shape) => this.steps(shape, radius));
     for (let i = 0; i < n; i++) {
       const x = left + this.places[2 * i] * unit, y = top - this.places[2 * i + 1] * unit;
       if (!(x > -9 && y > -9 && x < canvas.width + 9 && y < canvas.height + 9)) continue;
       if (this.given[i] !== NONE && this.given.length) { some.push(i); continue; }
       const code = this.codes.length ? this.codes[i] : NONE;
-      this.stamp(x, y, radius, code, code === NONE ? this.blank : this.shade(code, this.certainty[i]));
+      const value = (code === NONE ? this.blank : this.shade(code, this.certainty[i])) || 0;
+      if (x > edge && y > edge && x < width - edge && y < canvas.height - edge) {
+        const at = stamps[code === NONE ? 0 : code % SHAPES.length], first = (y | 0) * width + (x | 0);
+        for (let k = 0; k < at.length; k++) pixels[first + at[k]] = value;
+      } else {
+        this.stamp(x, y, radius, code, value);
+      }
     }
     for (const i of some) this.stampGiven(left + this.places[2 * i] * unit, top - this.places[2 * i + 1] * unit, radius, this.given[i]);
     for (const i of this.selected) this.circle(left + this.places[2 * i] * unit, top - this.places[2 * i + 1] * unit, radius + 5);
@@ -137,6 +144,13 @@ export class RowMap {
       if (this.stamps.size > 300) this.stamps.clear();
       this.stamps.set(key, found);
     }
+    return found;
+  }
+
+  /** The same as steps from one pixel to others, for shapes that no edge cuts. @param {number} code @param {number} radius */
+  steps(code, radius) {
+    const at = this.offsets(code, radius), found = new Int32Array(at.length / 2);
+    for (let k = 0; k < found.length; k++) found[k] = at[2 * k + 1] * this.canvas.width + at[2 * k];
     return found;
   }
 
