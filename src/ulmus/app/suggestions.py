@@ -14,8 +14,8 @@ import numpy as np
 
 __all__ = ["Surroundings"]
 
-# Half of t. Of t = 4, 8, 16 and 32, 16 did best on digits and 2000 rows of MNIST; others confirmed
-# it (docs/guide/labelling).
+# Half of t. Of t = 4, 8, 16 and 32, 16 did best on digits, optdigits and 2000 rows of MNIST; USPS
+# confirmed it (docs/benchmarks).
 _HALF = 8
 # Random vectors that estimate the diagonal of S^t, within a fifth of it.
 _PROBES = 48
