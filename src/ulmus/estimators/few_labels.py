@@ -33,12 +33,7 @@ from ulmus.estimators.row_graphs import (
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.hidden_layer import (
-    HiddenModel,
-    fitted_map,
-    layer_of,
-    map_over_blocks,
-)
+from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, map_over_blocks
 from ulmus.features.random_units import RandomFeatures
 from ulmus.fitted import (
     ForUpdate,
@@ -194,10 +189,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         sources = model._sources(y)
         if isinstance(model._reused, Pooled):
             if not hasattr(before, "_prepared"):
-                every, further = model._hidden(model._rows), model._further()
-                before._prepared = Prepared(
-                    every, model._graphs, model._reused.bases, further=further
-                )
+                known = model._hidden(model._rows), model._graphs, model._reused.bases
+                before._prepared = Prepared(*known, further=model._further())
             model._prepared = before._prepared
             solution = model._pool(sources).fit(sources, model._prepared, model._reused)
         else:

@@ -1,0 +1,264 @@
+"""The commands of ``ulmus`` and their options, as data that `parser` reads."""
+
+import argparse
+from typing import Any
+
+__all__ = ["COMMANDS", "EXAMPLES", "OPTIONS"]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def _percent(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 100:
+        raise argparse.ArgumentTypeError("must be between 0 and 100, such as 90")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1, such as 0.2")
+    return number
+
+
+def _several(text: str) -> int:
+    number = int(text)
+    if number < 2:
+        raise argparse.ArgumentTypeError("must be 2 or more")
+    return number
+
+
+def _column_kind(text: str) -> tuple[str, str]:
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in _COLUMN_KINDS:
+        kinds = ", ".join(_COLUMN_KINDS)
+        raise argparse.ArgumentTypeError(f"must be COLUMN=KIND, with a KIND of {kinds}")
+    return name, kind
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _positive_or_auto(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.lstrip("-+").isdigit():
+        raise argparse.ArgumentTypeError("must be a number or auto")
+    return _positive(text)
+
+
+def _seed(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**32:
+        raise argparse.ArgumentTypeError("must be from 0 to 4294967295")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**16:
+        raise argparse.ArgumentTypeError("must be from 0 to 65535")
+    return number
+
+
+EXAMPLES = """\
+three commands, from a file to a picture:
+  ulmus fit flowers.csv --target kind
+  ulmus predict flowers.ulmus new.csv
+  ulmus embed flowers.csv --plot --color kind
+"""
+_DATA = "data DATA, --kind, --encoding NAME, --delimiter CHAR, --header, --skip-bad-lines"
+# The function that runs each command, what it does, and its options.
+COMMANDS = {
+    "fit": (
+        "ulmus.cli.supervised.fit",
+        "learn a column of a table, and write a model",
+        f"{_DATA}, --target NAME, --without NAMES, --as COLUMN=KIND, --model FILE, --task, "
+        "--unlabelled-blank, --seed, --force, -v/--verbose",
+    ),
+    "predict": (
+        "ulmus.cli.predicting.predict",
+        "predict the rows of a table, as CSV, JSON lines or Parquet",
+        f"model MODEL, {_DATA}, --keep NAMES, --append, --probabilities, --interval PERCENT, "
+        "--raw, --out FILE, --force",
+    ),
+    "evaluate": (
+        "ulmus.cli.evaluating.evaluate",
+        "compare predictions with a table that has the target",
+        f"model MODEL, {_DATA}, --holdout SHARE, --folds K, --time NAME, --group NAME, --seed",
+    ),
+    "explain": (
+        "ulmus.cli.reasons.explain",
+        "say which columns a model goes by, and why it predicts what it does",
+        f"model MODEL, {_DATA}, --rows NUMBERS, --seed",
+    ),
+    "cluster": (
+        "ulmus.cli.unlabelled.cluster",
+        "put the rows of a table into clusters, as CSV",
+        f"{_DATA}, -k/--clusters K, --method, --compare NAME, --without NAMES, --out FILE, --seed, "
+        "--force",
+    ),
+    "embed": (
+        "ulmus.cli.unlabelled.embed",
+        "put the rows of a table on a map, as CSV or a picture",
+        f"{_DATA}, --dims N, --plot PICTURE, --color NAME, --without NAMES, --out FILE, --seed, "
+        "--force",
+    ),
+    "label": (
+        "ulmus.app.label.label",
+        "label rows on a page in the browser, a few clicks for all",
+        f"{_DATA}, --target LABELS, --without NAMES, --image-shape HxW, --journal FILE, --port N, "
+        "--no-open, --seed",
+    ),
+    "serve": (
+        "ulmus.app.serve.serve",
+        "answer requests for predictions over HTTP",
+        "model MODEL, --host ADDRESS, --port N",
+    ),
+    "export": (
+        "ulmus.cli.supervised.export",
+        "write a model for other programs",
+        "model MODEL, --onnx FILE, --force",
+    ),
+    "info": (
+        "ulmus.cli.supervised.info",
+        "say what a model file holds, or write a model card",
+        "model MODEL, --card FILE, --force",
+    ),
+    "bench": (
+        "ulmus.cli.bench.bench",
+        "time this machine, a few seconds",
+        "--rows, --units, --seed",
+    ),
+    "demo": (
+        "ulmus.cli.demo.demo",
+        "fit digits, print three tables, draw one picture",
+        "--picture, --force",
+    ),
+    "data list": (
+        "papers.datasets.command.list_datasets",
+        "list every data set, and where it would come from now",
+        "",
+    ),
+    "data fetch": (
+        "papers.datasets.command.fetch_files",
+        "put files into the cache, and print where they are",
+        "names NAME",
+    ),
+    "reproduce": (
+        "papers.command.reproduce",
+        "run the papers' tables and figures that the folder lacks, and write a report",
+        "tables TABLE, --list, --quick, --out DIR, --jobs N, --minutes M, --seed",
+    ),
+}
+_KINDS = ("csv", "tsv", "txt", "parquet", "npz", "svmlight", "images")
+_SOURCES = "CSV, TSV, Parquet, npz, svmlight, a folder of images, or - for CSV on standard input"
+_COLUMN_KINDS = ("number", "boolean", "date", "category", "text")
+_TASKS = ("auto", "classification", "regression")
+_GUESS = "auto: classification for words and for few whole numbers, else regression"
+_METHODS = "auto: spectral up to 10,000 rows, else k-means"
+_YES = {"action": "store_true"}
+_MAYBE = {"nargs": "?", "const": ""}
+# What argparse is told of each option, under its name and the word for its value.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "data DATA": {"help": _SOURCES},
+    "--kind": {"choices": _KINDS, "help": "what DATA is, where its name does not say"},
+    "--encoding NAME": {"help": "encoding of DATA, where it is text (default: found)"},
+    "--delimiter CHAR": {"help": "separates the fields of DATA (default: found)"},
+    "model MODEL": {"help": "a file that `ulmus fit` wrote"},
+    "--target NAME": {"help": "the column to learn; npz, svmlight and images have one"},
+    "--model FILE": {"help": "where the model goes (default: DATA's name, .ulmus)"},
+    "--task": {"choices": _TASKS, "default": "auto", "help": _GUESS},
+    "--without NAMES": {
+        "type": _names,
+        "action": "extend",
+        "default": [],
+        "help": "columns to leave out, such as a,b; repeatable",
+    },
+    "--as COLUMN=KIND": {
+        "type": _column_kind,
+        "action": "append",
+        "default": [],
+        "dest": "kinds",
+        "help": "what a column holds: number, boolean, date, category or text; repeatable",
+    },
+    "-v/--verbose": {"help": "say what became of each column", **_YES},
+    "--unlabelled-blank": {"help": "learn from rows with a blank target, even if few", **_YES},
+    "--header": {
+        "action": argparse.BooleanOptionalAction,
+        "help": "whether the first row of DATA has the columns' names (default: found)",
+    },
+    "--skip-bad-lines": {"help": "leave out rows with too many or too few fields", **_YES},
+    "--keep NAMES": {
+        "type": _names,
+        "default": [],
+        "help": "columns of DATA to write too, such as a,b",
+    },
+    "--append": {"help": "write all columns of DATA, and the predictions after them", **_YES},
+    "--probabilities": {"help": "a probability for each class, not only the predicted one", **_YES},
+    "--interval PERCENT": {
+        "type": _percent,
+        "help": "beside a predicted number the interval that holds so many of new rows, such as 90",
+    },
+    "--holdout SHARE": {
+        "type": _share,
+        "help": "fit again without this share of DATA, such as 0.2, and judge by it",
+    },
+    "--folds K": {"type": _several, "help": "fit again without each of K parts of DATA, such as 5"},
+    "--time NAME": {"help": "a column of dates or numbers: the later rows are held out"},
+    "--group NAME": {"help": "a column: rows with the same value are held out together"},
+    "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
+    "-k/--clusters K": {
+        "type": _positive_or_auto,
+        "required": True,
+        "help": "how many clusters, or auto: the number on which clusterings agree most",
+    },
+    "--method": {"choices": ("auto", "spectral", "kmeans"), "default": "auto", "help": _METHODS},
+    "--compare NAME": {"help": "a column to leave out, and to compare the clusters with"},
+    "--dims N": {"type": _positive, "help": "so many of US-ELM's own (default: a layout in 2)"},
+    "--plot PICTURE": {"help": "draw it; .html shows rows (default: DATA-map.png)", **_MAYBE},
+    "--color NAME": {"help": "a column to leave out, and to colour the picture by"},
+    "--target LABELS": {"help": "the column of labels that some rows have already"},
+    "--image-shape HxW": {"help": "columns are the pixels of images of this size, such as 28x28"},
+    "--journal FILE": {"help": "where labels are kept (default: DATA's name, .labels.jsonl)"},
+    "--port N": {"type": _port, "default": 0, "help": "of the page (default: any that is free)"},
+    "--host ADDRESS": {
+        "default": "127.0.0.1",
+        "help": "address to listen at (default: %(default)s, this machine alone)",
+    },
+    "--no-open": {"help": "print the page's address, and open no browser", **_YES},
+    "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
+    "--card FILE": {"help": "write a model card here, as Markdown"},
+    "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
+    "--rows NUMBERS": {
+        "type": _numbers,
+        "default": [],
+        "dest": "rows_wanted",
+        "help": "rows to give reasons for, such as 1,5, counted below the header",
+    },
+    "--rows": {"type": _positive, "default": 10_000, "help": "(default: %(default)s)"},
+    "--units": {"type": _positive, "default": 1000, "help": "(default: %(default)s)"},
+    "--picture": {"help": "where it goes (default: %(default)s)", "default": "ulmus-demo.png"},
+    "names NAME": {"nargs": "+", "help": "as `ulmus data list` has it"},
+    "tables TABLE": {"nargs": "*", "help": "such as 0-table-2, or 2 for a whole paper"},
+    "--list": {"help": "print the tables there are, and stop", **_YES},
+    "--quick": {"help": "few repetitions, ten minutes in place of a day", **_YES},
+    "--out DIR": {"help": "where (default: %(default)s)", "default": "ulmus-report"},
+    "--jobs N": {"type": _positive, "help": "processes (default: cores)"},
+    "--minutes M": {"type": float, "help": "start nothing after so long, and report"},
+    "--seed": {"type": _seed, "default": 0, "help": "of all that is random (default: 0)"},
+    "--force": {"help": "replace files that are there", **_YES},
+    "--json": {"help": "print the result as JSON", **_YES},
+    "--quiet": {"help": "neither notes nor progress", **_YES},
+}
