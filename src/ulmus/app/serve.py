@@ -1,6 +1,5 @@
 """``ulmus serve``: a model's predictions over HTTP."""
 
-import sys
 from argparse import Namespace
 from importlib import import_module
 
@@ -27,7 +26,6 @@ def serve(options: Namespace) -> int:
             print_json({"url": url, "target": model.target})
         else:
             say(url)
-        sys.stdout.flush()
         note(
             f"Predictions of {model.target!r}; the page says how to ask. Ctrl-C stops.",
             options.quiet,
