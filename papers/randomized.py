@@ -122,7 +122,7 @@ def _power(exponent):
 def sketch_error(kernel, X, rank, seed):
     """‖K − K̃‖ (Frobenius) of a sketch by the paper's Algorithm 3, block by block."""
     K = KernelMatrix(kernel, X)
-    F = low_rank(K, "randomized", rank, 0.0, np.random.RandomState(seed), literal=True).F
+    F = low_rank(K, "randomized", rank, 0.0, np.random.RandomState(seed), literal=True).H.all()
     squares = (float(np.sum((block - F[part] @ F.T) ** 2)) for part, block in K.rows())
     return float(np.sqrt(sum(squares)))
 

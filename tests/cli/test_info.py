@@ -73,7 +73,7 @@ def test_the_onnx_file_takes_the_columns_and_predicts_what_the_model_does(prices
 @pytest.mark.parametrize("kernel", [False, True])
 def test_the_onnx_file_of_classes_of_units_and_of_a_kernel(flowers, capsys, monkeypatch, kernel):
     runtime = pytest.importorskip("onnxruntime")
-    monkeypatch.setattr("ulmus.tables.fitting._better", lambda *_: kernel)
+    monkeypatch.setattr("ulmus.tables.fitting._BETTER", np.inf if kernel else 0.0)
     main(["fit", "flowers.csv", "--target", "kind"])
     capsys.readouterr()
     assert main(["export", "flowers.ulmus", "--onnx", "out.onnx", "--json"]) == 0

@@ -63,7 +63,7 @@ def test_wrong_width_at_predict(cls):
 
 
 @pytest.mark.parametrize("cls", [ELMClassifier, ELMRegressor])
-@pytest.mark.parametrize("C", [0, -1.0, np.nan, np.inf, [], [1.0, -1.0], "auto", None, [[1.0]]])
+@pytest.mark.parametrize("C", [0, -1.0, np.nan, -np.inf, [], [1.0, -1.0], "auto", None, [[1.0]]])
 def test_C_that_is_no_positive_number(cls, C):
     with pytest.raises(InvalidParameterError, match="positive number"):
         cls(C=C).fit(X, y)

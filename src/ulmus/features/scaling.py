@@ -273,6 +273,7 @@ class Scaling:
         return rows
 
 
+@np.errstate(over="ignore")  # a range that overflows is refused later, by its column
 def _ordinary_ends(
     X: Array, columns: ColumnStatistics, seed: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
@@ -294,13 +295,10 @@ def _ordinary_ends(
     greatest = np.max(np.where(inner, ordered, -np.inf), axis=0)
     # Other columns end so far out that ordinary new rows stay as they are.
     most = np.maximum(_SINGLE, np.maximum(-columns.least, columns.greatest))
-    with np.errstate(over="ignore"):
-        margin = _FAR * (columns.greatest - columns.least)
-        ends = (
-            np.maximum(columns.least - margin, -most),
-            np.minimum(columns.greatest + margin, most),
-        )
-    return np.where(far, least, ends[0]), np.where(far, greatest, ends[1])
+    margin = _FAR * (columns.greatest - columns.least)
+    lowest = np.maximum(columns.least - margin, -most)
+    highest = np.minimum(columns.greatest + margin, most)
+    return np.where(far, least, lowest), np.where(far, greatest, highest)
 
 
 def _statistics_within(
