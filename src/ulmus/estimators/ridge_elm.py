@@ -63,7 +63,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         among the map's width (2000 by default) and its halves.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values, or a list. ``np.inf``: none, C_ is 10¹⁰⁰.
+        by exact leave-one-out from 25 values, or a list. ``np.inf``: none (``C_`` = 1e100).
     solver : {"auto", "primal", "dual"} or Randomized, default="auto"
         "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
         `Randomized` is the randomized ELM, a sketch of HHᵀ or HᵀH; it is here for comparison, for
