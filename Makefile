@@ -50,7 +50,7 @@ torch: $(VENV)/.installed-test $(VENV)/.installed-papers  ## Install PyTorch, an
 browser: $(VENV)/.installed-test  ## Draw the papers' report and use the labelling page in Chromium
 	@command -v chromium > /dev/null \
 	  || { echo "chromium is not on PATH; on Debian: 'apt-get install chromium'."; exit 1; }
-	@$(TESTS) -m browser $(ARGS)
+	@$(TESTS) -n 0 -m browser $(ARGS)
 
 attack: $(VENV)/.installed-test  ## Attack with bad inputs, forged files and kills, and count the outcomes (make attack ARGS="files --minutes 5")
 	@SCIPY_ARRAY_API=1 PYTHONPATH=tests $(BIN)/python -m attack $(ARGS)

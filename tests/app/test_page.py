@@ -90,7 +90,8 @@ def test_five_labels_a_digit_colour_all_and_the_exported_model_agrees(
     assert sum(row["said by"] == "person" for row in rows) == 50
     capsys.readouterr()
     assert main(["predict", str(files["model.ulmus"]), str(data), "--quiet"]) == 0
-    predicted = capsys.readouterr().out.splitlines()[1:]
+    table = csv.DictReader(capsys.readouterr().out.splitlines())
+    predicted = [row["prediction"] for row in table]
     assert np.mean([a == row["class"] for a, row in zip(predicted, rows, strict=True)]) >= 0.99
     X = np.load(data)["X"]
     run = onnxruntime.InferenceSession(files["model.onnx"])
