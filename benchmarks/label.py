@@ -15,6 +15,8 @@ BEFORE, ACTIONS = 50, 20
 # Sets of the gain, those by which suggestions were settled first.
 SETS = ("digits", "mnist", "optdigits", "usps", "coil20")
 LABELS, AT_ONCE, DRAWS, RANDOM = 50, 10, 2, 6
+# Rows in a lasso, the nearest of the class of the row in its middle, and lassos that are measured.
+LASSO, LASSOS = 150, 3
 
 
 def rows_2000(folder):
@@ -47,6 +49,7 @@ def _measured(folder, rows):
             page = LabelPage.opened(window, running.url)
             ready = time.perf_counter() - start
             found = _actions(page, y, running.process.pid)
+            found["lasso_latency"] = _lassos(page, X, y)
             found |= {"ready_seconds": ready, "frames_per_second": _frames(page.page)}
             found["draw_ms"] = page.page.evaluate(_DRAW)
             found["page_mb"] = page.page.evaluate("performance.memory.usedJSHeapSize / 1e6")
@@ -102,6 +105,16 @@ def _actions(page, y, process):
     return {"latency": latency, "server_seconds": server, "server_cpu": cpu, "right": right}
 
 
+def _lassos(page, X, y):
+    latency = []
+    for row in range(LASSOS):
+        some = [int(each) for each in _nearest(X, y, row)]
+        page.page.evaluate(f"rowMap.selected = new Set({some})")
+        page.settled(page.give(int(y[row])))
+        latency.append((page.mark("drawn") - page.mark("acted")) / 1000)
+    return latency
+
+
 def _cpu(process):
     import psutil
 
@@ -126,7 +139,7 @@ def suggestions(folder):
 
 
 def _gain(name):
-    found = {"suggested": [], "random": []}
+    found = {"suggested": [], "random": [], "before a lasso": [], "after it": []}
     for draw in range(DRAWS):
         X, y = _data(name, 2000, draw)
         for kind, errors in _errors(X, y, draw).items():
@@ -152,12 +165,26 @@ def _errors(X, y, draw):
         known[around.suggested(unsure, known, AT_ONCE)] = True
         found = answered(known)
         unsure = 1.0 - found.probabilities.max(axis=1)
-    others = []
+    errors = {"suggested": [float(np.mean(found.codes != y))]}
     for _ in range(RANDOM):
         some = np.zeros(len(y), dtype=bool)
         some[rng.permutation(len(y))[:LABELS]] = True
-        others.append(float(np.mean(answered(some).codes != y)))
-    return {"suggested": [float(np.mean(found.codes != y))], "random": others}
+        lasso = some.copy()
+        lasso[_nearest(X, y, np.flatnonzero(some)[0])] = True
+        codes, after = answered(some).codes, answered(lasso).codes
+        for kind, wrong in (
+            ("random", codes != y),
+            ("before a lasso", (codes != y)[~lasso]),
+            ("after it", (after != y)[~lasso]),
+        ):
+            errors.setdefault(kind, []).append(float(np.mean(wrong)))
+    return errors
+
+
+def _nearest(X, y, row):
+    """Rows of a lasso around a row: the nearest ones, those of its class."""
+    near = np.argsort(((X - X[row]) ** 2).sum(axis=1))[:LASSO]
+    return near[y[near] == y[row]]
 
 
 def _data(name, rows, draw):

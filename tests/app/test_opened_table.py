@@ -29,7 +29,7 @@ def folder(tmp_path):
 
 
 def test_images_have_pictures_names_and_labels(folder):
-    opened = opened_table(read_table(folder), folder=folder)
+    opened = opened_table(read_table(folder))
     assert opened.labels.classes == ("cat",)
     assert opened.labels.codes.tolist() == [-1, -1, 0, 0]
     assert opened.name(2) == "cat/c.png"
@@ -43,7 +43,7 @@ def test_links_that_lead_out_of_the_folder_are_left_out(folder, tmp_path):
     (folder / "link.png").symlink_to(outside)
     (folder / "elsewhere").symlink_to(tmp_path, target_is_directory=True)
     (folder / "inside.png").symlink_to(folder / "a.png")
-    opened = opened_table(read_table(folder), folder=folder)
+    opened = opened_table(read_table(folder))
     assert "link.png" not in opened.table.files
     assert not any(file.startswith("elsewhere") for file in opened.table.files)
     assert "inside.png" in opened.table.files

@@ -31,7 +31,7 @@ def test_before_two_classes_have_a_label_there_is_no_answer(session):
 def test_relabelling_from_the_prepared_model_is_a_fit_to_the_labels(opened, session):
     label_two(session)
     found = session.newest_answer()
-    fitted = SemiSupervisedELMClassifier(class_weight=None, random_state=0)
+    fitted = SemiSupervisedELMClassifier(random_state=0)
     fitted.fit(opened.X, found.labels.codes)
     np.testing.assert_array_equal(found.codes, fitted.transduction_)
     np.testing.assert_allclose(found.probabilities, fitted.label_distributions_, atol=1e-3)

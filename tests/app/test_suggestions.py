@@ -54,6 +54,13 @@ def test_a_group_with_a_label_is_left_for_groups_without_one():
     assert suggested(cliques(6, 6, 6), np.ones(18), known, 1)[0] // 6 == 1
 
 
+def test_rows_that_no_label_reaches_come_first_however_sure_the_model_is():
+    path = sp.diags_array([np.full(12, 0.5), np.full(12, 0.5)], offsets=[-1, 1])
+    S = sp.block_diag([path, cliques(6)]).tocsr()
+    uncertainty, known = np.repeat([0.9, 0.0], [13, 6]), np.arange(19) == 6
+    assert suggested(S, uncertainty, known, 1)[0] >= 13
+
+
 def test_the_diagonal_is_that_of_the_power():
     S = cliques(4, 9)
     exact = np.diag(np.linalg.matrix_power(S.toarray(), 16))

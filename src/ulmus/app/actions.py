@@ -11,8 +11,6 @@ import numpy as np
 
 from ulmus.exceptions import InvalidInputError
 
-__all__ = ["MOST_CLASSES", "NO_CLASS", "Labels"]
-
 # A class is one byte for the page, and the last means none.
 MOST_CLASSES = 250
 NO_CLASS = -1

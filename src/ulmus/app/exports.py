@@ -19,8 +19,6 @@ from ulmus.tables import TableModel
 from ulmus.tables.fingerprint import copies, fingerprint, row_hashes
 from ulmus.tables.fitting import model_summary
 
-__all__ = ["labels_csv", "model_file", "onnx_file", "table_model"]
-
 
 def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
     """Row, class, probability and who says so for every row; of images their file too."""

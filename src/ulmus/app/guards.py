@@ -9,8 +9,6 @@ import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-__all__ = ["MOST_BYTES", "Guard", "TooLarge", "body_of"]
-
 # A lasso around a million rows fits.
 MOST_BYTES = 8_000_000
 _POLICY = (

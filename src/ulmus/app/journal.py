@@ -12,8 +12,6 @@ from typing import Any
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import lock
 
-__all__ = ["Journal"]
-
 Entry = dict[str, Any]
 
 

@@ -16,8 +16,6 @@ from ulmus.cli.printing import note, print_json, say
 from ulmus.cli.reading import read_data
 from ulmus.exceptions import InvalidInputError
 
-__all__ = ["label", "server"]
-
 
 def label(options: Namespace) -> int:
     """Read, open the journal, serve the page until an interrupt."""
@@ -42,13 +40,11 @@ def label(options: Namespace) -> int:
 
 def _opened(options: Namespace) -> OpenedTable:
     """The table, and notes about it."""
-    data = Path(options.data)
     opened = opened_table(
         read_data(options),
         options.target,
         without=tuple(options.without),
         shape=_shape(options.image_shape),
-        folder=data if data.is_dir() else None,
     )
     for sentence in opened.notes:
         note(sentence, options.quiet)

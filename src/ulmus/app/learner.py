@@ -9,8 +9,6 @@ from ulmus.app.actions import NO_CLASS, Labels
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.typing import Rows
 
-__all__ = ["Answer", "answer", "can_learn", "neighbours", "prepared", "with_names"]
-
 
 @dataclass(frozen=True)
 class Answer:
@@ -34,7 +32,7 @@ def prepared(X: Rows, seed: int, verbose: int = 0) -> SemiSupervisedELMClassifie
     """
     y = np.full(X.shape[0], NO_CLASS)
     y[0], y[-1] = 0, 1
-    model = SemiSupervisedELMClassifier(class_weight=None, random_state=seed, verbose=verbose)
+    model = SemiSupervisedELMClassifier(random_state=seed, verbose=verbose)
     return model.fit(X, y).relabel(y)  # the first call makes what later ones use again
 
 

@@ -5,7 +5,6 @@ import struct
 import zlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from ulmus.tables import Table, TableEncoder
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
-
-__all__ = ["OpenedTable", "opened_table", "png"]
 
 # Columns and characters of a cell that are shown of a row.
 _MOST_CELLS, _LONGEST_CELL = 100, 2000
@@ -96,14 +93,11 @@ def opened_table(
     *,
     without: tuple[str, ...] = (),
     shape: tuple[int, ...] = (),
-    folder: Path | None = None,
 ) -> OpenedTable:
     """A table to label; ``target`` names the column of labels that exist.
 
-    Without it the labels are the file's own, where it has any. Images of ``folder`` that lead out
-    of it by a symbolic link are left out.
+    Without it the labels are the file's own, where it has any.
     """
-    table, notes = (table, ()) if folder is None else _inside(table, folder)
     words = table.target if target is None else table[target]
     for name in dict.fromkeys([*([target] if target else []), *without]):
         table = table.without(name)
@@ -116,20 +110,8 @@ def opened_table(
     table = replace(table, target=None)
     return OpenedTable(
         table, encoder, view, X, target or "class", labels, _shape(table, shape),
-        (*table.notes, *encoder.notes, *notes),
+        (*table.notes, *encoder.notes),
     )  # fmt: skip
-
-
-def _inside(table: Table, folder: Path) -> tuple[Table, tuple[str, ...]]:
-    """The images whose files are in the folder, and a note where some are not."""
-    root = folder.resolve()
-    kept = np.array([(folder / file).resolve().is_relative_to(root) for file in table.files])
-    if kept.all():
-        return table, ()
-    left = f"{np.count_nonzero(~kept)} images are links to files outside of {folder}"
-    if not kept.any():
-        raise InvalidInputError(f"All {left}; give the folder that they are in.")
-    return table.rows(kept), (f"{left}, and were left out.",)
 
 
 def _words(cells: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ import numpy as np
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.typing import Rows
 
-__all__ = ["places"]
-
 # Rows that appear before the rest.
 FIRST_ROWS = 5000
 

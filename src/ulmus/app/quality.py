@@ -1,19 +1,15 @@
 """How good the model is, by labelled rows that were left out of it."""
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
+from scipy.stats import binomtest
 
 from ulmus.app.learner import Answer
-
-__all__ = ["Quality", "quality", "wilson"]
 
 # Rows that disagree with their label, and candidates, that are listed.
 _MOST_LISTED = 20
 _MOST_CANDIDATES = 8
-# Standard deviations of a normal distribution on both sides that hold 95 % of it.
-_WIDTH = 1.959964
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,5 @@ def wilson(right: int, judged: int) -> tuple[float, float]:
     >>> [round(end, 3) for end in wilson(9, 10)]
     [0.596, 0.982]
     """
-    z2 = _WIDTH**2
-    middle = (right + z2 / 2) / (judged + z2)
-    half = _WIDTH / (judged + z2) * sqrt(right * (judged - right) / judged + z2 / 4)
-    return max(0.0, middle - half), min(1.0, middle + half)
+    found = binomtest(right, judged).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)

@@ -13,11 +13,11 @@ def serve(options: Namespace) -> int:
     """Load the model, and answer requests until an interrupt."""
     for package in ("starlette", "uvicorn"):
         extra(package, "app", "ulmus serve")
-    web = import_module("ulmus.app.serving")
+    web, listening = (import_module(f"ulmus.app.{name}") for name in ("serving", "listening"))
     model = load_model(options.model)
     if model.encoder.image_shape:
         raise InvalidInputError("A model of images cannot be served; predict their folder.")
-    at = web.listen(options.host, options.port)
+    at = listening.listen(options.host, options.port)
     host = f"[{options.host}]" if ":" in options.host else options.host
     url = f"http://{host}:{at.getsockname()[1]}/"
 

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -15,10 +14,9 @@ from starlette.routing import Route
 
 from ulmus.app.exports import labels_csv, model_file, onnx_file
 from ulmus.app.guards import Guard, TooLarge, body_of
+from ulmus.app.listening import Server, listen
 from ulmus.app.session import Session
-from ulmus.exceptions import InvalidInputError, UlmusError
-
-__all__ = ["LOOPBACK", "application", "listening_socket", "serve"]
+from ulmus.exceptions import UlmusError
 
 LOOPBACK = "127.0.0.1"
 # Windows at a time; each has a connection that stays open.
@@ -55,40 +53,15 @@ def application(session: Session, token: str, port: int) -> Guard:
 
 def listening_socket(port: int = 0) -> socket.socket:
     """A socket that only this machine reaches; port 0 takes any free one."""
-    found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((LOOPBACK, port))
-    except OSError as error:
-        found.close()
-        words = f"Port {port} cannot be used ({error.strerror}); give another --port, or none."
-        raise InvalidInputError(words) from error
-    return found
+    return listen(LOOPBACK, port)
 
 
 def serve(session: Session, guard: Guard, at: socket.socket, ready: Callable[[], None]) -> None:
-    """Answer requests until an interrupt; ``ready`` is called when the first can come."""
-    config = uvicorn.Config(
-        guard, log_level="warning", access_log=False, server_header=False, lifespan="off",
-        timeout_keep_alive=30, timeout_graceful_shutdown=2, ws="none",
-    )  # fmt: skip
-    _Server(config, session, ready).run(sockets=[at])
+    """Answer requests until an interrupt; ``ready`` is called when the first can come.
 
-
-class _Server(uvicorn.Server):
-    """One that says when it is ready, and ends the windows' connections when it stops."""
-
-    def __init__(self, config: uvicorn.Config, session: Session, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._session, self._ready = session, ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._ready()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await asyncio.to_thread(self._session.close)
-        await super().shutdown(sockets)
+    When it stops, the windows' connections are ended.
+    """
+    Server(guard, ready, session.close, timeout_graceful_shutdown=2).run(sockets=[at])
 
 
 # ---------------------------------------------------------------------- answers

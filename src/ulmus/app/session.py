@@ -22,8 +22,6 @@ from ulmus.app.quality import Quality, quality, wilson
 from ulmus.app.suggestions import Surroundings
 from ulmus.exceptions import InvalidInputError, UlmusError
 
-__all__ = ["Session", "header_of"]
-
 _MEASURED = "measured"
 
 
