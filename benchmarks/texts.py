@@ -1,18 +1,21 @@
-"""What columns of text are worth: nothing, as categories, by words, by trigrams of letters.
+"""What columns of text are worth: nothing, as categories, by words, by letters.
 
 Run by ``python -m benchmarks texts``; nothing is downloaded. Rows are functions and methods of
 installed packages, and the class to predict is the package. The columns: the first sentence of the
 documentation, the function's name, and the class that a method belongs to, a category with a long
-tail. `TableEncoder` reads trigrams; words are given the same weights and as many columns. The rule
-was fixed on the first three packages of `PACKAGES`, and the others confirm it.
+tail. `TableEncoder` reads letters; words are given the same weights and as many columns. The rule
+was fixed on the first three packages of `PACKAGES`, and the others confirm it. Where skrub is
+installed (the extra `peers`), its encoders are measured too, with as many columns.
 """
 
 import importlib
+import importlib.util
 import inspect
 import warnings
 
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 from ulmus import ELMClassifier
@@ -24,6 +27,7 @@ PACKAGES = {
 }
 COLUMNS = ("sentence", "name", "owner")
 WAYS = ("nothing", "category", "words", "text")
+PEERS = ("StringEncoder", "MinHashEncoder", "GapEncoder")
 _MOST, _LONGEST, _SPLITS = 400, 300, 3
 
 
@@ -51,8 +55,22 @@ def table(packages):
     return dict(zip((*COLUMNS, "package"), columns, strict=True))
 
 
+def ways():
+    """Ours, and skrub's where it is installed."""
+    return (*WAYS, *PEERS) if importlib.util.find_spec("skrub") else WAYS
+
+
 def encoded(column, way, train):
     """The matrix of one column, in one of the ways."""
+    if way in PEERS:
+        skrub, pandas = importlib.import_module("skrub"), importlib.import_module("pandas")
+        seed = {} if way == "MinHashEncoder" else {"random_state": 0}
+        width = min(50, int(train.sum()) // 20)
+        encoder = getattr(skrub, way)(n_components=width, **seed)
+        cells = pandas.Series(column, name="c", dtype="str")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return np.asarray(encoder.fit(cells[train]).transform(cells), dtype=np.float32)
     if way == "words":
         hashing = HashingVectorizer(n_features=2**12, alternate_sign=False, norm=None)
         V = hashing.transform(column)
@@ -82,7 +100,7 @@ def run(quick=False):
         data = table(packages)
         y = data["package"].astype(str)
         for name in COLUMNS:
-            for way in WAYS:
+            for way in ways():
                 scores = [accuracy(data[name], y, way, s) for s in range(1 if quick else _SPLITS)]
                 found.setdefault(f"{name}, {what} {len(packages)} packages", {})[way] = scores
     return found
@@ -90,5 +108,6 @@ def run(quick=False):
 
 def page(found, table):
     """The means as a table."""
-    rows = [(name, *(f"{np.mean(ways[way]):.3f}" for way in WAYS)) for name, ways in found.items()]
-    return table("A column of text alone (accuracy)", ["column", *WAYS], rows)
+    names = list(next(iter(found.values())))
+    rows = [(case, *(f"{np.mean(one[way]):.3f}" for way in names)) for case, one in found.items()]
+    return table("A column of text alone (accuracy)", ["column", *names], rows)

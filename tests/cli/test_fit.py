@@ -16,7 +16,7 @@ import ulmus
 from cli.conftest import write
 from surroundings import BACKGROUND, FOREGROUND, started_in
 from ulmus.cli import main
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.tables import TableModel
 
 # Where the tests were started: a relative path to the sources holds there.

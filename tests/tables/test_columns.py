@@ -6,7 +6,7 @@ import pytest
 from toy_tables import table_of
 from ulmus.exceptions import TableError
 from ulmus.tables import TableEncoder
-from ulmus.tables.columns import column_of
+from ulmus.tables.columns import Category, column_of
 
 
 def kind_of(cells, name="c"):
@@ -230,3 +230,22 @@ def test_decisions_name_every_column():
         ("a", "number, 1 feature"),
         ("b", "left out: has the same value in every row"),
     ]
+
+
+def test_few_and_many_rows_of_categories_are_encoded_alike():
+    column = Category(("a", "b"), blank=True, other=True)
+    cells = np.array(["b", None, "new", "a"] * 20, dtype=object)
+    many = column.encoded("c", cells, False, [])
+    few = column.encoded("c", cells[:4], False, [])
+    assert isinstance(few, np.ndarray)
+    assert (many.toarray() == np.tile(few, (20, 1))).all()
+    assert few.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0], [1, 0, 0, 0]]
+
+
+def test_a_zero_before_the_comma_makes_it_a_decimal_comma():
+    cells = ["-0,123", "1,234", "0,5", "12,250"]
+    assert kind_of(cells * 6) == "number"
+    made = TableEncoder().fit(table_of(c=cells * 6, other=[0.0, 1.0] * 12))
+    assert made.columns["c"]["comma"]
+    assert kind_of(["1,234", "12,250"] * 12) == "number", "which has thousands"
+    assert not TableEncoder().fit(table_of(c=["1,234", "2,250"] * 12)).columns["c"]["comma"]

@@ -152,7 +152,7 @@ def test_an_encoding_can_be_given(tmp_path):
 
 def test_an_encoding_that_cannot_be_found_is_asked_for(tmp_path):
     path = write(tmp_path / "t.csv", b"a,b\n\x81\x8d,1\n")
-    with pytest.raises(TableError, match="give its encoding"):
+    with pytest.raises(TableError, match="give its --encoding"):
         read_table(path)
 
 

@@ -142,3 +142,14 @@ def test_difficult_tables_have_a_model_with_finite_outputs_and_weights(name, cla
 def test_a_class_of_one_row_is_fitted():
     table = Table(("x", "y"), {"x": PLAIN[:, 0], "y": np.array(["b"] + ["a"] * 59, object)})
     assert fit_table(table, "y").classes.tolist() == ["a", "b"]
+
+
+def test_a_target_far_from_zero_is_predicted_as_one_near_it():
+    rng = np.random.default_rng(0)
+    x, far = rng.uniform(0, 6, 80), 1e9
+    cells = {"x": x, "noise": rng.standard_normal(80)}
+    found = []
+    for offset in (0.0, far):
+        table = Table(("x", "noise", "y"), {**cells, "y": np.sin(x) + offset})
+        found.append(fit_table(table, "y").predict(table.without("y")) - offset)
+    np.testing.assert_allclose(found[1], found[0], atol=0.01)

@@ -120,3 +120,21 @@ def test_without_pillow_the_command_to_install_it_is_told(tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ulmus\[cli\]'"):
         read_table(tmp_path)
+
+
+def test_links_that_lead_out_of_the_folder_are_left_out_and_counted(tmp_path):
+    folder = tmp_path / "pictures"
+    save(folder / "a.png", grey())
+    save(tmp_path / "secret" / "b.png", grey(value=9))
+    (folder / "b.png").symlink_to(tmp_path / "secret" / "b.png")
+    (folder / "elsewhere").symlink_to(tmp_path / "secret", target_is_directory=True)
+    (folder / "again.png").symlink_to(folder / "a.png")
+    table = read_table(folder)
+    assert table.files == ("a.png", "again.png")
+    assert any("outside of" in note for note in table.notes)
+    (tmp_path / "link").symlink_to(folder, target_is_directory=True)
+    assert read_table(tmp_path / "link").files == table.files, "the folder itself may be a link"
+    for name in ("a.png", "again.png"):
+        (folder / name).unlink()
+    with pytest.raises(TableError, match="without images .* of its own"):
+        read_table(folder)

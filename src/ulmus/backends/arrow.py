@@ -183,10 +183,11 @@ def _columns(table: Any) -> dict[str, np.ndarray]:
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
-def parquet_columns(path: Path, missing: list[str]) -> dict[str, np.ndarray]:
+def parquet_columns(path: Path, missing: list[str], notes: list[str]) -> dict[str, np.ndarray]:
     """The columns of a Parquet file: float64 with NaN where blank, or str with None there.
 
-    Text that is one of ``missing`` in small letters is blank, as it is in CSV.
+    Text that is one of ``missing`` in small letters is blank, as it is in CSV. Columns of lists and
+    the like are left out, and told in ``notes``.
     """
     pyarrow = _arrow("cli", "parquet")
     try:
@@ -196,21 +197,21 @@ def parquet_columns(path: Path, missing: list[str]) -> dict[str, np.ndarray]:
         for name, count in Counter(table.column_names).items():
             if count > 1:
                 raise TableError(f"{path} has two columns called {name!r}; rename one.")
-        return {n: _values(path, n, table[n], missing) for n in table.column_names}
+        return _usable_columns(table, table.column_names, missing, notes)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
             f"{path} is no Parquet file that can be read ({_brief(error)}); write it again."
         ) from error
 
 
-def frame_columns(frame: Any, missing: list[str]) -> dict[str, np.ndarray]:
+def frame_columns(frame: Any, missing: list[str], notes: list[str]) -> dict[str, np.ndarray]:
     """The columns of a frame that Arrow can take over, as those of a Parquet file."""
     pyarrow = _arrow("cli", "compute")
     try:
         table = pyarrow.table(frame)
         # pandas adds an index that has no name.
         names = [n for n in table.column_names if not n.startswith("__index_level_")]
-        return {n: _values(Path("frame"), n, table[n], missing) for n in names}
+        return _usable_columns(table, names, missing, notes)
     except (pyarrow.ArrowException, TypeError, KeyError) as error:
         raise TableError(
             f"The frame cannot be taken over ({_brief(error)}); give each column one type and a "
@@ -236,11 +237,27 @@ def _array(values: np.ndarray) -> Any:
         return array
 
 
-def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarray:
+def _usable_columns(
+    table: Any, names: list[str], missing: list[str], notes: list[str]
+) -> dict[str, np.ndarray]:
+    found = {name: _values(table[name], missing) for name in names}
+    for name, values in found.items():
+        if values is None:
+            kind = str(table[name].type)
+            notes.append(
+                f"Left out, as {kind} is neither number, text, date nor boolean: {name!r}."
+            )
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _values(column: Any, missing: list[str]) -> np.ndarray | None:
+    """A column's numbers or text, None where it has neither; times are seconds."""
     pyarrow = _arrow("cli", "compute")
     kinds = pyarrow.types
     if kinds.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = _decoded(column)
+    elif _is_text(column.type):
+        column = column.cast(pyarrow.large_string())
     kind = column.type
     numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
     if kinds.is_integer(kind) and not _holds(column):
@@ -253,16 +270,34 @@ def _values(path: Path, name: str, column: Any, missing: list[str]) -> np.ndarra
         words: np.ndarray = np.datetime_as_string(moments).astype(object)
         words[np.isnat(moments)] = None
         return words
+    elif kinds.is_duration(kind) or kinds.is_time(kind):
+        per_second = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+        whole = column.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
+        return np.asarray(whole.cast(pyarrow.float64(), safe=False).to_numpy()) / per_second
     elif any(holds(kind) for holds in numeric):
         return np.array(column.cast(pyarrow.float64(), safe=False).to_numpy(), dtype=float)
-    elif not (kinds.is_string(kind) or kinds.is_large_string(kind)):
-        raise TableError(
-            f"{path}: the column {name!r} holds {kind}, and only numbers, text, dates and booleans "
-            "can be used; leave it out, or spread it over several columns."
-        )
+    elif not _is_text(kind):
+        return None
     distinct, codes = _distinct(column.cast(pyarrow.large_string()))
     text = _plain_text(distinct, missing).to_pylist()
     return np.array([*text, None], dtype=object).take(codes)
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether a type is one of Arrow's for text; Polars has views."""
+    kinds = _arrow("cli", "compute").types
+    return any(
+        is_one(kind) for is_one in (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
+    )
+
+
+def _decoded(column: Any) -> Any:
+    """The values of a dictionary's codes; Arrow has no cast of those with views."""
+    pyarrow = _arrow("cli", "compute")
+    kind = column.type.value_type
+    kind = pyarrow.large_string() if _is_text(kind) else kind
+    parts = [part.dictionary.cast(kind).take(part.indices) for part in column.chunks]
+    return pyarrow.chunked_array(parts, kind)
 
 
 def _holds(column: Any) -> bool:

@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 
 from ulmus.cli.printing import note, table, tell, watching
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.machine import machine
 
 _COLUMNS, _CLASSES = 50, 10

@@ -21,7 +21,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
 
 from ulmus.cli.printing import check_free, drawing, note, table, tell, wrapped
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering

@@ -1,15 +1,19 @@
 """``ulmus evaluate``: how good a model is on rows whose target is known."""
 
 from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ulmus.arguments import counted
-from ulmus.cli.printing import facts, note, table, tell, watching, width, wrapped
+from ulmus.cli.printing import check_free, facts, note, table, tell, watching, width, wrapped
 from ulmus.cli.reading import load_model, read_for
+from ulmus.cli.report import Evidence, check_report, report
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables import TableModel
+from ulmus.files import write_text
+from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import Assessment, assess, is_training
 from ulmus.tables.splitting import Plan
 
@@ -18,19 +22,25 @@ _SQUARE = 12
 _MISTAKES = 8
 # What --time and --group hold out where nothing else is said.
 _HOLDOUT, _FOLDS = 0.2, 5
+# Of more rows a report judges a held-out part, not folds.
+_MANY = 5000
 
 
 def evaluate(options: Namespace) -> int:
     """Print how good a model is on rows whose target is known."""
     plan = _plan(options)
+    if options.report:
+        check_report()
+        check_free(options.report, options.force)
     model = load_model(options.model)
     data = read_for(model, options)
     steps = 1 if plan is None else 1 + (plan.folds or 1)
-    with watching("Evaluating", options.quiet, steps=steps) as watch:
+    with watching("Evaluating", options.quiet, steps=None if options.report else steps) as watch:
         found = assess(model, data, plan, watch)
+        first = _how(model, found, plan)
+        page = _page(options, model, data, found, plan, watch) if options.report else ""
     for sentence in found.notes:
         note(sentence, options.quiet)
-    first = _how(options, model, found, plan)
     result = {
         "model": options.model,
         "target": model.target,
@@ -41,7 +51,38 @@ def evaluate(options: Namespace) -> int:
         **found.scores,
     }
     lines = (_numbers if model.classes is None else _labels)(result)
+    if options.report:
+        check_free(options.report, options.force)  # again: it may have appeared meanwhile
+        write_text(options.report, page)
+        result["report"] = options.report
+        lines.append(f"A page to look at in a browser: {options.report}")
     return tell(options, result, *([*wrapped(first), ""] if first else []), *lines)
+
+
+def _page(
+    options: Namespace,
+    model: TableModel,
+    data: Table,
+    found: Assessment,
+    plan: Plan | None,
+    watch: Callable[[str], None],
+) -> str:
+    """The report; rows that were fitted are judged by models that were fitted without them."""
+    compared: Assessment | str = found
+    if plan is None:
+        few = len(found.rows) <= _MANY
+        plan = Plan(None, _FOLDS, seed=options.seed) if few else Plan(_HOLDOUT, seed=options.seed)
+        try:
+            compared = assess(model, data, plan, watch)
+        except InvalidInputError as error:
+            compared = f"There are no baselines, as the rows cannot be split: {error}"
+    first = _how(model, found, None if compared is not found else plan)
+    if is_training(model, found.known_share) and isinstance(compared, Assessment):
+        first = "The model was fitted to these rows, so this page judges models like it. "
+        first += _how(model, compared, plan)
+        found = compared
+    names = (Path(options.model).name, Path(options.data).name)
+    return report(Evidence(model, data, found, first, compared, names, options.seed), watch)
 
 
 def _plan(options: Namespace) -> Plan | None:
@@ -58,7 +99,7 @@ def _plan(options: Namespace) -> Plan | None:
     return Plan(holdout, folds, options.time, options.group, options.seed)
 
 
-def _how(options: Namespace, model: TableModel, found: Assessment, plan: Plan | None) -> str:
+def _how(model: TableModel, found: Assessment, plan: Plan | None) -> str:
     """The first line: which rows were judged, where that matters."""
     rows = counted(len(found.rows), "row")
     if plan is not None:

@@ -3,8 +3,6 @@
 import argparse
 from typing import Any
 
-__all__ = ["COMMANDS", "EXAMPLES", "OPTIONS"]
-
 
 def _positive(text: str) -> int:
     number = int(text)
@@ -96,7 +94,8 @@ COMMANDS = {
     "evaluate": (
         "ulmus.cli.evaluating.evaluate",
         "compare predictions with a table that has the target",
-        f"model MODEL, {_DATA}, --holdout SHARE, --folds K, --time NAME, --group NAME, --seed",
+        f"model MODEL, {_DATA}, --holdout SHARE, --folds K, --time NAME, --group NAME, "
+        "--report PAGE, --seed, --force",
     ),
     "explain": (
         "ulmus.cli.reasons.explain",
@@ -218,6 +217,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--folds K": {"type": _several, "help": "fit again without each of K parts of DATA, such as 5"},
     "--time NAME": {"help": "a column of dates or numbers: the later rows are held out"},
     "--group NAME": {"help": "a column: rows with the same value are held out together"},
+    "--report PAGE": {
+        "help": "write a page of HTML: baselines, calibration, importance, worst rows and slices"
+    },
     "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
     "-k/--clusters K": {
         "type": _positive_or_auto,

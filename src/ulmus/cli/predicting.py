@@ -13,8 +13,8 @@ from ulmus.cli.results import Columns, check_result, plain_values, write_columns
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel
 from ulmus.tables.columns import names_rows
+from ulmus.tables.delimited import each_once
 from ulmus.tables.encoder import as_text
-from ulmus.tables.header import each_once
 from ulmus.typing import Rows
 
 # Rows that are predicted between two movements of the bar.
@@ -91,16 +91,14 @@ def _predicted(model: TableModel, X: Rows, options: Namespace) -> Columns:
 
 
 def _block(model: TableModel, X: Rows, options: Namespace) -> Columns:
-    y = np.asarray(model.estimator.predict(X))
-    if model.classes is None:
+    y, P = model.labelled(X)
+    if P is None or model.classes is None:
         found = {"prediction": _rounded(y, 9)}
         if options.interval is None:
             return found
         ends = np.asarray(model.estimator.predict_interval(X, coverage=options.interval / 100))
         return found | {"lower": _rounded(ends[:, 0], 9), "upper": _rounded(ends[:, 1], 9)}
-    P = np.asarray(model.estimator.predict_proba(X), dtype=float)
-    chosen = P[np.arange(len(y)), np.searchsorted(model.classes, y)]
-    found = {"prediction": y, "probability": _rounded(chosen, 6)}
+    found = {"prediction": y, "probability": _rounded(P.max(axis=1), 6)}
     if options.probabilities:
         names = (f"probability of {name}" for name in as_text(model.classes))
         found |= {name: _rounded(p, 6) for name, p in zip(names, P.T, strict=True)}
@@ -116,6 +114,6 @@ def _rounded(values: np.ndarray, digits: int) -> np.ndarray:
 def _say_next(model: TableModel, data: Table, told: str, options: Namespace) -> None:
     text, command = "--out FILE writes them to a file.", None
     if model.target in data.names and options.data != "-":
-        text = "the file has that column, so they can be compared:"
+        text = "the file has that column too; to compare:"
         command = shlex.join(["ulmus", "evaluate", options.model, options.data])
     note(f"{told}; {text}", options.quiet, command)

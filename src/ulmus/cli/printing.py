@@ -23,6 +23,7 @@ from ulmus.progress import Bar
 _ENDLESS = 10_000
 # What makes a cell a formula when a spreadsheet opens the file, unless it is a number.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_AMOUNT = re.compile(r"[+-][\d.,%]*")
 _GAP = "  "
 
 
@@ -133,13 +134,15 @@ def harmless(cells: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> harmless(["=1+1", "-5", "rose"])
-    ["'=1+1", '-5', 'rose']
+    >>> harmless(["=1+1", "-5", "-1,5", "rose"])
+    ["'=1+1", '-5', '-1,5', 'rose']
     """
     return [f"'{cell}" if _FORMULA.match(cell) and not _is_number(cell) else cell for cell in cells]
 
 
 def _is_number(cell: str) -> bool:
+    if _AMOUNT.fullmatch(cell):  # with a decimal comma too
+        return True
     try:
         float(cell)
     except ValueError:

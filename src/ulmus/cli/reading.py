@@ -18,7 +18,9 @@ _MAGIC = b"PK\x03\x04"
 
 
 def check_model(path: str) -> None:
-    """Refuse a file that does not begin as a model's does."""
+    """Refuse a folder, and a file that does not begin as a model's does."""
+    if Path(path).is_dir():
+        raise ModelFileError(f"{path} is a folder; give a file that `ulmus fit` wrote.")
     with Path(path).open("rb") as stream:
         if stream.read(len(_MAGIC)) != _MAGIC:
             raise ModelFileError(

@@ -50,7 +50,7 @@ def fit(options: Namespace) -> int:
             unlabelled_blank=options.unlabelled_blank,
             seed=options.seed,
             watch=watch,
-            verbose=int(not options.quiet),
+            verbose=int(not options.quiet and sys.stderr.isatty()),
         )
     for sentence in model.summary["notes"]:
         note(sentence, options.quiet)

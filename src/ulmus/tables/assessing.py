@@ -21,12 +21,28 @@ _BY_CHANCE = 0.1
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A model, the rows that it was fitted to where they are at hand, and those it is judged by.
+
+    ``places`` are those of the judged rows among all whose target is known.
+    """
+
+    model: TableModel
+    fitted: Table | None
+    table: Table
+    places: np.ndarray
+    found: np.ndarray
+    probabilities: np.ndarray | None
+
+
+@dataclass(frozen=True)
 class Assessment:
     """Predictions of rows whose target is known, and what they are worth.
 
     ``rows`` are places in the table, ``probabilities`` has a column for each of ``classes``,
     ``scores`` is what `judge_labels` or `judge_numbers` gives, ``fold_scores`` the accuracy or R²
-    of each split. ``known_share`` of the rows were fitted.
+    of each split, ``parts`` the model and the tables of each, in the order of ``rows``.
+    ``known_share`` of the rows were fitted.
     """
 
     rows: np.ndarray
@@ -38,6 +54,7 @@ class Assessment:
     fold_scores: list[float] = field(default_factory=list)
     known_share: float | None = None
     notes: tuple[str, ...] = ()
+    parts: tuple[Judged, ...] = ()
 
 
 def assess(
@@ -72,21 +89,22 @@ def assess(
     judged = table if len(known) == len(table) else table.rows(known)
     X = model.matrix(judged)
     if plan is None:
-        parts: list[Any] = [(np.arange(len(known)), *_predictions(model, X))]
+        parts = [Judged(model, None, judged, np.arange(len(known)), *model.labelled(X))]
         notes += model.encoder.met
         share = model.known_share(X)
     else:
         parts = _left_out(model, table, goal, plan, watch)
         notes += _copied(X, plan, judged, goal.values[known], model)
         share = None
-    rows = np.concatenate([part[0] for part in parts])
-    truth, found = goal.values[known][rows], np.concatenate([part[1] for part in parts])
-    P = None if model.classes is None else np.vstack([part[2] for part in parts])
+    rows = np.concatenate([part.places for part in parts])
+    truth, found = goal.values[known][rows], np.concatenate([part.found for part in parts])
+    P = [part.probabilities for part in parts if part.probabilities is not None]
     scores = _scores(model, truth, found, notes)
-    each = [_score(goal.values[known][part[0]], part[1]) for part in parts]
+    each = [score(goal.values[known][part.places], part.found) for part in parts]
     return Assessment(
-        known[rows], truth, found, P, model.classes, scores, each, share, tuple(notes)
-    )
+        known[rows], truth, found, np.vstack(P) if P else None, model.classes, scores, each, share,
+        tuple(notes), tuple(parts),
+    )  # fmt: skip
 
 
 def is_training(model: TableModel, share: float | None) -> bool:
@@ -115,8 +133,8 @@ def truth_of(model: TableModel, table: Table) -> Target:
 # ---------------------------------------------------------------------- rows that are left out
 def _left_out(
     model: TableModel, table: Table, goal: Target, plan: Plan, watch: Callable[[str], None]
-) -> list[Any]:
-    """Places among the known rows, predictions and probabilities, for each split."""
+) -> list[Judged]:
+    """A model of the other rows for each split, and what it predicts."""
     known, unknown = np.flatnonzero(goal.known), np.flatnonzero(~goal.known)
     parts = []
     splits = _splits(plan, table, goal, known, model)
@@ -129,8 +147,10 @@ def _left_out(
         settings["kinds"] = {k: v for k, v in model.encoder.given.items() if k in columns.names}
         name = model.target if model.target in columns.names else None
         other = fit_table(columns.rows(rows), name, unlabelled_blank=semi, **settings)
-        found, P = _predictions(other, other.matrix(columns.rows(known[new])))
-        parts.append((new, found, _aligned(P, other.classes, model.classes)))
+        fitted, judged = columns.rows(known[old]), columns.rows(known[new])
+        found, P = other.labelled(other.matrix(judged))
+        P = _aligned(P, other.classes, model.classes)
+        parts.append(Judged(other, fitted, judged, new, found, P))
     return parts
 
 
@@ -182,13 +202,6 @@ def _aligned(
 
 
 # ---------------------------------------------------------------------- scores
-def _predictions(model: TableModel, X: Rows) -> tuple[np.ndarray, np.ndarray | None]:
-    found = np.asarray(model.estimator.predict(X))
-    if model.classes is None:
-        return found, None
-    return found, np.asarray(model.estimator.predict_proba(X), dtype=float)
-
-
 def _scores(
     model: TableModel, truth: np.ndarray, found: np.ndarray, notes: list[str]
 ) -> dict[str, Any]:
@@ -201,7 +214,7 @@ def _scores(
     return scores
 
 
-def _score(truth: np.ndarray, found: np.ndarray) -> float:
+def score(truth: np.ndarray, found: np.ndarray) -> float:
     """Accuracy or R²."""
     if truth.dtype.kind == "f":
         return float(judge_numbers(truth, found)["r2"])

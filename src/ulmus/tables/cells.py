@@ -13,8 +13,8 @@ _CODE = re.compile(r"[+-]?0\d")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
-# 1.234,5 and 1,5 have a decimal comma for certain, 1,234.5 has none, 1,234 may be either.
-_SURELY_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+,\d*|\d*,(\d{1,2}|\d{4,}))")
+# 1.234,5, 1,5 and 0,123 have a decimal comma for certain, 1,234.5 has none, 1,234 may be either.
+_SURELY_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+,\d*|\d*,(\d{1,2}|\d{4,})|0,\d+)")
 _SURELY_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d*|[+-]?\d{1,3}(,\d{3}){2,}")
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|INR|CAD|AUD|kr)"
 _MARKED = re.compile(

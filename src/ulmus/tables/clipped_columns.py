@@ -33,7 +33,10 @@ class ClippedColumns(TransformerMixin, BaseEstimator):
     def transform(self, X: Rows) -> Rows:
         """The clipped columns."""
         check_is_fitted(self)
-        X = valid_rows(self, X, reset=False)
+        return self.clipped(valid_rows(self, X, reset=False))
+
+    def clipped(self, X: Rows) -> Rows:
+        """The same of rows that are known to be a matrix of as many finite columns."""
         if sparse.issparse(X) or not len(self.low_):
             return X
         return np.clip(X, self.low_, self.high_)

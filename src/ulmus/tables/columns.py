@@ -9,6 +9,7 @@ can then bend where the data are.
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,7 @@ from ulmus.exceptions import TableError
 from ulmus.tables.cells import bare, has_comma, read_cells, reader, words_of
 from ulmus.tables.dates import layout_of, layout_words, part_columns, part_names, useful_parts
 from ulmus.tables.text_columns import Text, text_of
+from ulmus.typing import Rows
 
 # Larger numbers count as missing: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
@@ -40,6 +42,8 @@ _INDICATED = 0.01
 _MOST_CATEGORIES = 50
 # In a column with more values than that, a category is in at least so many rows.
 _FEWEST_ROWS = 10
+# Categories of up to so many rows are zeros and ones without a sparse matrix on the way.
+_FEW_CELLS = 64
 # Where more rows than this share have a rarer value, the column is read as text.
 _TAIL = 0.2
 KINDS = ("number", "boolean", "date", "category", "text")
@@ -190,22 +194,24 @@ class Category:
     other: bool = False
     kind: str = "category"
 
+    @cached_property
+    def _codes(self) -> dict[str | None, int]:
+        codes: dict[str | None, int] = {c: k for k, c in enumerate(self.categories)}
+        codes[None] = len(codes) + self.other if self.blank else -1
+        return codes
+
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         outputs = [f"{name}={category}" for category in self.categories]
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is missing"] * self.blank]
 
-    def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
-    ) -> sp.csr_array:
+    def encoded(self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]) -> Rows:
         """The matrix' columns; cells that training did not have are told in ``notes``."""
         cells = words_of(values)
-        last = len(self.categories)
-        codes_of: dict[str | None, int] = {c: k for k, c in enumerate(self.categories)}
-        new = Counter(cell for cell in cells if cell is not None and cell not in codes_of)
-        codes_of |= dict.fromkeys(new, last if self.other else -1)
-        codes_of[None] = last + self.other if self.blank else -1
-        codes = np.array([codes_of[cell] for cell in cells], dtype=np.int64)
+        last, known = len(self.categories), self._codes
+        new = Counter(cell for cell in cells if cell not in known)
+        other = last if self.other else -1
+        codes = np.array([known.get(cell, other) for cell in cells], dtype=np.int64)
         blanks = sum(cell is None for cell in cells)
         if blanks and not self.blank:
             notes.append(
@@ -219,6 +225,10 @@ class Category:
             )
             notes.append(f"{name!r}: categories of {count} are {what}: {which}.")
         rows = np.flatnonzero(codes >= 0)
+        if len(cells) <= _FEW_CELLS:  # where making a sparse matrix takes longest
+            dense = np.zeros((len(cells), last + self.other + self.blank), dtype=np.float32)
+            dense[rows, codes[rows]] = 1
+            return dense
         ones = np.ones(len(rows), dtype=np.float32)
         shape = (len(cells), last + self.other + self.blank)
         return sp.csr_array((ones, (rows, codes[rows])), shape=shape)

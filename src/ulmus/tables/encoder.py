@@ -1,6 +1,7 @@
 """From a table to a matrix X, later tables in the same way, and to the target y."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,7 @@ class TableEncoder:
         table = as_table(table)
         X = table.matrix
         made = _of_columns(table, self.given) if X is None else _of_matrix(X, table)
+        vars(self).pop("_columns", None)
         vars(self).update(vars(made), given=self.given)
         return self
 
@@ -115,8 +117,15 @@ class TableEncoder:
 
     def column(self, name: str) -> Number | Category | Text:
         """How one column is encoded."""
-        state = self.columns[name]
-        return _CLASSES.get(state["kind"], Number)(**state)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, Number | Category | Text]:
+        # Made once: the codes of many categories take longer than one row.
+        return {
+            name: _CLASSES.get(state["kind"], Number)(**state)
+            for name, state in self.columns.items()
+        }
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
@@ -264,7 +273,7 @@ def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
     if table.target is None:
         names = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
         raise InvalidInputError(
-            f"Which column is to be learnt? Name it as the target; there are {names}."
+            f"Which column is to be learnt? Name it with --target; there are {names}."
         )
     return table.target, "y", table
 
@@ -301,7 +310,7 @@ def read_target(
         word = str(cells[np.argmax(bad)])[:40]
         raise InvalidInputError(
             f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
-            "make the task classification."
+            "leave --task regression out."
         )
     values = numbers.astype(float)
     if task == "classification":

@@ -52,7 +52,7 @@ def explain(
     if encoder.image_shape or encoder.sparse or len(encoder.names) > _MOST_COLUMNS:
         raise InvalidInputError(
             f"Columns can be explained one by one, up to {_MOST_COLUMNS}; images and sparse "
-            "matrices cannot."
+            "matrices cannot. Fit fewer, with --without."
         )
     rng = np.random.default_rng(seed)
     X = np.asarray(model.matrix(table))

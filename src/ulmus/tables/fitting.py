@@ -14,14 +14,13 @@ import numpy as np
 import sklearn
 from sklearn.utils import check_random_state
 
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
-from ulmus.estimators.regressor import ELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
-from ulmus.methods.column_weights import CHOICE_ROWS
+from ulmus.slopes import CHOICE_ROWS
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
 from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
@@ -40,6 +39,8 @@ _KERNEL_ROWS = 50_000
 _KERNELS = {LaplacianKernel: "Laplacian", Exponential: "exponential", RBF: "Gaussian"}
 # Of the columns that matter so many are told.
 _MOST_IMPORTANCES = 20
+# Targets farther from zero than so many deviations are predicted in double precision.
+_FAR = 1e3
 # A later candidate must have at most this share of the error: a tie goes to the simpler one.
 _BETTER = 0.99
 
@@ -114,13 +115,26 @@ class TableModel:
         return known_share(row_hashes(X), self.fingerprint)
 
     def matrix(self, table: Any) -> Rows:
-        """The rows as the estimator takes them: encoded columns, clipped."""
+        """The rows as the estimator takes them: encoded columns, clipped.
+
+        `labelled` takes them.
+        """
         table = as_table(table)
         if self.target in table.names and self.target not in self.encoder.names:
             table = table.without(self.target)
         if not len(table):
             raise InvalidInputError("The table has no rows.")
-        return self.view.transform(self.encoder.transform(table))
+        return self.view.clipped(self.encoder.transform(table))
+
+    def labelled(self, X: Rows) -> tuple[np.ndarray, np.ndarray | None]:
+        """Predictions for the rows of a `matrix` and, for classes, their probabilities.
+
+        The largest probability is that of the predicted class, so that one pass gives both.
+        """
+        if self.classes is None:
+            return np.asarray(self.estimator.predict(X), dtype=float), None
+        P = np.asarray(self.estimator.predict_proba(X), dtype=float)
+        return self.classes[P.argmax(axis=1)], P
 
 
 def fit_table(
@@ -366,5 +380,7 @@ def _fitted(settings: Settings, Z: Rows, y: np.ndarray, kernel: bool = False) ->
         shared["dtype"] = "float64"
         estimator = (KernelELMClassifier if settings.classify else KernelELMRegressor)(**shared)
     else:
+        if not settings.classify and np.abs(y).max() > _FAR * np.std(y):
+            shared["dtype"] = "float64"
         estimator = (ELMClassifier if settings.classify else ELMRegressor)(**shared)
     return estimator.fit(Z, y)

@@ -11,12 +11,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from ulmus.archives import read_npz, sparse_matrix
-from ulmus.arguments import check_known, hint
+from ulmus.arguments import check_known, counted, hint
 from ulmus.backends.arrow import frame_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.delimited import Reading, read_delimited
-from ulmus.tables.header import MISSING
+from ulmus.tables.delimited import MISSING, Reading, read_delimited
 from ulmus.tables.text_file import look_at
 from ulmus.typing import Rows
 
@@ -214,8 +213,9 @@ def as_table(data: Any) -> Table:
             f"A {type(data).__name__} is no table; give a Table, as read_table makes it, or a "
             "frame of pandas or Polars."
         )
-    columns = frame_columns(data, MISSING)
-    return Table(tuple(columns), columns)
+    notes: list[str] = []
+    columns = frame_columns(data, MISSING, notes)
+    return Table(tuple(columns), columns, notes=tuple(notes))
 
 
 def _kind(path: Path) -> str:
@@ -225,17 +225,20 @@ def _kind(path: Path) -> str:
     for kind, endings in _ENDINGS.items():
         if name.endswith(endings):
             return kind
+    if name.endswith((".zip", ".7z", ".tar", ".tgz", ".rar")):
+        raise TableError(f"{path} is an archive; unpack it, and give the file that is in it.")
     if name.endswith((".xlsx", ".xls", ".ods")):
         raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give a kind.")
+    raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give --kind.")
 
 
 def _read_parquet(path: Path) -> Table:
-    columns = parquet_columns(path, MISSING)
-    table = Table(tuple(columns), columns)
+    notes: list[str] = []
+    columns = parquet_columns(path, MISSING, notes)
+    table = Table(tuple(columns), columns, notes=tuple(notes))
     if not len(table):
-        raise TableError(f"{path} has no rows.")
+        raise TableError(" ".join([f"{path} has no rows that can be used.", *notes]))
     return table
 
 
@@ -332,21 +335,12 @@ def _read_images(folder: Path, shape: tuple[int, ...] | None) -> Table:
     A shape that is None is the size most of them have, made smaller, in proportion, until neither
     side is above 64.
     """
-    files = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in _IMAGES and path.is_file() and not path.name.startswith(".")
-    )
-    if not files:
-        raise TableError(
-            f"{folder} is a folder without images (.png, .jpg, …); name a file, or a folder with a "
-            "subfolder of images for each class."
-        )
+    notes: list[str] = []
+    files = _images_of(folder, notes)
     places = [path.relative_to(folder) for path in files]
     # An image beside the subfolders has no label.
     labels = [place.parts[0] if len(place.parts) > 1 else None for place in places]
     shapes = Counter(map(image_shape, files))
-    notes: list[str] = []
     if shape is None:
         shape = _common(shapes, notes)
     elif len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
@@ -362,6 +356,26 @@ def _read_images(folder: Path, shape: tuple[int, ...] | None) -> Table:
         image_shape=shape,
         files=tuple(place.as_posix() for place in places),
     )
+
+
+def _images_of(folder: Path, notes: list[str]) -> list[Path]:
+    """The images of a folder; those that links lead to elsewhere are left out, and counted."""
+    found = sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in _IMAGES and path.is_file() and not path.name.startswith(".")
+    )
+    root = folder.resolve()
+    kept = [path for path in found if path.resolve().is_relative_to(root)]
+    if len(kept) < len(found):
+        left = counted(len(found) - len(kept), "image")
+        notes.append(f"{left} that a link has outside of {folder} left out.")
+    if not kept:
+        raise TableError(
+            f"{folder} is a folder without images (.png, .jpg, …) of its own; name a file, or a "
+            "folder with a subfolder of images for each class."
+        )
+    return kept
 
 
 def _common(shapes: Counter[tuple[int, ...]], notes: list[str]) -> tuple[int, ...]:

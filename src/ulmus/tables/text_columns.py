@@ -1,6 +1,6 @@
-"""A column of text as numbers: trigrams of letters, weighed by how rare they are, and reduced.
+"""A column of text as numbers: three and four letters in a row, weighed by how rare they are.
 
-Trigrams are hashed, so a model holds no words, and no word is unknown. They read inflected and
+Letters are hashed, so a model holds no words, and no word is unknown. They read inflected and
 misspelt words, names and codes as well as sentences; on docstrings and on names of functions they
 did better than words and pairs of words (python -m benchmarks texts).
 """
@@ -13,7 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
-_BUCKETS = 2**12
+_BUCKETS = 2**13
 # Columns of the matrix, at most, and rows for each of them.
 _MOST, _ROWS_OF_EACH = 50, 20
 # Rows that the columns are found from, and cells that are hashed at a time.
@@ -22,7 +22,7 @@ _SAMPLE, _AT_ONCE = 20_000, 5000
 
 @dataclass(frozen=True)
 class Text:
-    """How a column of text becomes numbers: (weighed trigrams) componentsᵀ, centred and scaled."""
+    """How a column of text becomes numbers: (weighed letters) componentsᵀ, centred and scaled."""
 
     weights: np.ndarray = field(default_factory=lambda: np.ones(_BUCKETS, np.float32))
     components: np.ndarray = field(default_factory=lambda: np.zeros((0, _BUCKETS), np.float32))
@@ -72,7 +72,7 @@ def _distinct(values: np.ndarray) -> tuple[list[str], np.ndarray]:
 
 def _counts(cells: list[str]) -> sp.csr_array:
     hashing = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 3), n_features=_BUCKETS, alternate_sign=False, norm=None
+        analyzer="char_wb", ngram_range=(3, 4), n_features=_BUCKETS, alternate_sign=False, norm=None
     )
     return sp.csr_array(hashing.transform(cells))
 

@@ -68,7 +68,7 @@ def look_at(path: Path, encoding: str | None) -> TextFile:
         with suppress(UnicodeError):
             return _scan(path, name)._replace(notes=notes)
     raise TableError(
-        f"{path} is not text in {' or '.join(tried)}; give its encoding, such as utf-8, cp1252, "
+        f"{path} is not text in {' or '.join(tried)}; give its --encoding, such as utf-8, cp1252, "
         "utf-16 or shift_jis."
     )
 
@@ -81,8 +81,8 @@ def _scan(path: Path, encoding: str) -> TextFile:
         text = decoder.decode(chunk, final=not chunk)
         if "\0" in text:
             raise TableError(
-                f"{path} has NUL characters: if it is text in utf-16-le or the like, give its "
-                "encoding; else save it again as CSV in UTF-8."
+                f"{path} has NUL characters: if it is text in utf-16-le or the like, give that "
+                "as --encoding; else save it again as CSV in UTF-8."
             )
         if len(head) < HEAD or ("\n" not in head and "\r" not in head):
             head += text
