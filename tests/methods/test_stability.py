@@ -12,7 +12,7 @@ NOISE = np.random.default_rng(0).uniform(size=(90, 5))
 
 
 def test_layers_that_agree_and_are_stable_come_before_noise():
-    found = layer_scores([NOISE, X, 3.0 * X], Means(3, 10))
+    found = layer_scores([NOISE, X, 3.0 * X], [Means(3, 10)] * 3)
     assert found["stability"][0] < 0.7 < found["stability"][1]
     assert found["agreement"][0] < found["agreement"][1] == found["agreement"][2]
     assert_allclose(found["score"], found["agreement"].clip(0) * found["stability"] ** 2)

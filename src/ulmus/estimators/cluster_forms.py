@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import on_host, take
-from ulmus.estimators.cluster_layers import local_units
+from ulmus.estimators.cluster_columns import SAMPLE, DefaultUnits, some_rows
 from ulmus.estimators.cluster_numbers import possible_numbers
 from ulmus.estimators.embedding import DEFAULT_WIDTH
 from ulmus.estimators.row_graphs import COUPLINGS, coupling_for
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, scaled_rows
 from ulmus.graphs import KNNGraph, Laplacian, all_laplacians
 from ulmus.hidden import Hidden
+from ulmus.methods.agreement import agreement
+from ulmus.methods.far_rows import far_rows
 from ulmus.methods.partitions import (
     Form,
     Forms,
@@ -26,11 +27,8 @@ from ulmus.methods.partitions import (
 )
 from ulmus.typing import Rows
 
-__all__ = ["CANDIDATES", "Choice", "agreement_by_number", "bent", "choice_of_form"]
-
-# Forms are compared on at most so many rows, in so many hidden units: more cost time and change few
-# choices.
-SAMPLE, _UNITS = 1500, 500
+# Forms are compared in so many hidden units: more cost time and change few choices.
+_UNITS = 500
 # Numbers of clusters are compared on so many rows.
 _FEWER = 500
 # Graphs that are tried, by name: sparse ones follow thin shapes, those with more neighbours are
@@ -43,15 +41,14 @@ CANDIDATES = {
     "10 neighbours in 20 components": KNNGraph(10, width="local", n_components=20),
 }
 _LAMS = (10.0,)
-# Columns up to which the default units are local.
-_FEW_COLUMNS = 3
 
 
 @dataclass(frozen=True)
 class Choice:
     """Forms, the best first, with their clusters of some rows and how these agree with others.
 
-    ``graphs`` are those that forms count, by name.
+    ``graphs`` are those that forms count, by name, ``rows`` the numbers of the rows, and
+    ``features`` the map that was fitted to them.
     """
 
     forms: list[Form]
@@ -59,6 +56,7 @@ class Choice:
     scores: np.ndarray
     graphs: dict[str, Any]
     rows: np.ndarray
+    features: Any
 
     def parameters(self, form: Form) -> dict[str, Any]:
         """Those of the embedding."""
@@ -71,6 +69,21 @@ class Choice:
     def centers(self, form: Form, E: np.ndarray) -> np.ndarray:
         """Means of the clusters that were compared, where all rows have these places."""
         return means_of(E[self.rows], self.labels[self.forms.index(form)])
+
+    def outliers(self, X: Rows) -> np.ndarray:
+        """Which of all rows are far from the others of their cluster."""
+        compared = on_host(comparable_rows(self.features, X))
+        return far_rows(compared, self.rows, self.labels[0])
+
+    def agreement_of(self, near: np.ndarray) -> float:
+        """The best form's on these rows alone; ``near`` says of all rows which they are."""
+        some, kinds = near[self.rows], [form.coupling for form in self.forms]
+        return float(agreement([each[some] for each in self.labels], kinds).max())
+
+    @property
+    def for_any_rows(self) -> bool:
+        """Whether the graphs are rules, and not edges between all rows."""
+        return hasattr(next(iter(self.graphs.values())), "get_params")
 
     def table(self) -> dict[str, np.ndarray]:
         """A row for each form."""
@@ -87,24 +100,27 @@ class Choice:
         )
 
 
-def choice_of_form(model: Any, X: Rows, n_clusters: int) -> Choice | None:
+def choice_of_form(model: Any, X: Rows, n_clusters: int, default: DefaultUnits) -> Choice | None:
     """The forms that the parameters of a model leave open; None where that is one, or unclear."""
-    forms, graphs = _open_forms(model, X.shape, n_clusters), _open_graphs(model.graph, X.shape[1])
+    forms = _open_forms(model, X.shape, n_clusters)
+    graphs = _open_graphs(model.graph, default.n_columns)
     if len(graphs) * len(forms.all(1)) < 2 or n_clusters == 1:
         return None
     some = _sample(graphs, X.shape[0], SAMPLE)
     if some is None:
         return None
-    found = judged(forms, *_seen(model, forms, graphs, take(X, some)), n_clusters)
-    return Choice(*found, graphs, some) if found[0] else None
+    rows = on_host(take(X, some))
+    features = _fitted(model, rows, default)
+    found = judged(forms, *_seen(features, forms, graphs, rows), n_clusters)
+    return Choice(*found, graphs, some, features) if found[0] else None
 
 
-def agreement_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
+def agreement_by_number(model: Any, X: Rows, default: DefaultUnits) -> dict[str, np.ndarray]:
     """How far forms agree on each number of clusters.
 
     Where units are local, hidden layers differ too much to have a say.
     """
-    graphs, numbers = _open_graphs(model.graph, X.shape[1]), possible_numbers(X)
+    graphs, numbers = _open_graphs(model.graph, default.n_columns), possible_numbers(X)
     some = _sample(graphs, X.shape[0], _FEWER)
     if some is None:
         raise InvalidParameterError(
@@ -112,9 +128,11 @@ def agreement_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
             "give n_clusters, or a KNNGraph."
         )
     forms = _open_forms(model, (len(some), X.shape[1]), int(numbers[-1]))
-    if bent(X.shape[1]) and model.coupling == "auto":
+    if default.local and model.coupling == "auto":
         forms = replace(forms, couplings=("free",))
-    wholes = list(embeddings(forms, *_seen(model, forms, graphs, take(X, some))))
+    rows = on_host(take(X, some))
+    features = _fitted(model, rows, default)
+    wholes = list(embeddings(forms, *_seen(features, forms, graphs, rows)))
     if not wholes:
         raise InvalidInputError(
             "No graph of these rows could be followed, so that their number of clusters is not "
@@ -129,22 +147,22 @@ def agreement_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
 
 def _sample(graphs: dict[str, Any], n_rows: int, most: int) -> np.ndarray | None:
     """Numbers of at most so many rows; None where edges are given between all rows alone."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    if not hasattr(next(iter(graphs.values())), "get_params"):
+    if n_rows > most and not hasattr(next(iter(graphs.values())), "get_params"):
         return None
-    return np.sort(np.random.RandomState(0).permutation(n_rows)[:most])
+    return some_rows(n_rows, most)
+
+
+def _fitted(model: Any, rows: Rows, default: DefaultUnits) -> Any:
+    """The map of a model, of few units, fitted to some rows."""
+    return fitted_map(model, rows, default_width=_UNITS, default=default, random_state=0)
 
 
 def _seen(
-    model: Any, forms: Forms, graphs: dict[str, Any], rows: Rows
+    features: Any, forms: Forms, graphs: dict[str, Any], rows: Rows
 ) -> tuple[np.ndarray, dict[str, list[Laplacian]]]:
     """Hidden rows, and the graphs of each coupling."""
-    rows = on_host(rows)
-    default = local_units if bent(rows.shape[1]) else RandomFeatures
-    units = fitted_map(model, rows, default_width=_UNITS, default=default, random_state=0)
-    H = Hidden(layer_of(units, rows, np.dtype(float)), rows).all()[:, :_UNITS]
-    compared = {"tight": scaled_rows(units, rows), "free": comparable_rows(units, rows)}
+    H = Hidden(layer_of(features, rows, np.dtype(float)), rows).all()[:, :_UNITS]
+    compared = {"tight": scaled_rows(features, rows), "free": comparable_rows(features, rows)}
     return H, {each: all_laplacians([*graphs.values()], compared[each]) for each in forms.couplings}
 
 
@@ -170,8 +188,3 @@ def _open_forms(model: Any, shape: tuple[int, int], k: int) -> Forms:
         tuple(sorted({min(max(each, 1), most) for each in columns})),
         (False, True) if model.row_normalize is None else (bool(model.row_normalize),),
     )
-
-
-def bent(n_columns: int) -> bool:
-    """Whether columns are so few that sigmoid units are too smooth for bent shapes."""
-    return n_columns <= _FEW_COLUMNS

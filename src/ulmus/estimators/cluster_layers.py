@@ -10,16 +10,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from ulmus.backends.namespace import is_sparse, take
+from ulmus.estimators.cluster_columns import column_weights, local_units
 from ulmus.estimators.cluster_numbers import possible_numbers
-from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import fitted_map, layer_of, share_a_unit
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden
 from ulmus.methods.clusters import Means, whole_blocks
 from ulmus.methods.stability import layer_scores
 from ulmus.typing import Rows
-
-__all__ = ["LayerChoice", "choice_of_layer", "local_units", "sigmoid_units", "stability_by_number"]
 
 _SCORES = ("agreement", "stability", "score")
 # Layers are compared on at most so many rows, of which factorisations take fewer for time, in so
@@ -54,23 +53,22 @@ def sigmoid_units(n_columns: int) -> Callable[..., Any]:
     return partial(RandomFeatures, gain=float(np.sqrt(n_columns)))
 
 
-def local_units(n_hidden: int, **parameters: Any) -> RBFFeatures:
-    """Units that follow bent shapes."""
-    return RBFFeatures(n_hidden, width="local", **parameters)
-
-
-def choice_of_layer(model: Any, X: Rows, method: Means, positive: bool) -> LayerChoice:
+def choice_of_layer(
+    model: Any, X: Rows, method: Callable[[str], Means], positive: bool
+) -> LayerChoice:
     """The layer whose clusters agree with those of others and are stable, of those left open.
 
-    ``positive`` says that hidden rows may not be negative.
+    ``method`` is that of a map by the name of its class, and ``positive`` says that hidden rows may
+    not be negative.
     """
     layers = _open_layers(model, X, positive)
     first = LayerChoice(layers["local units" if positive else "sigmoid units"])
-    if model.features is not None or X.shape[0] < _LEAST * method.n_clusters:
+    if model.features is not None or X.shape[0] < _LEAST * model.n_clusters_:
         return first
     rows = _some(X, _FEWER if positive else _SAMPLE)
-    hidden = [_hidden(model, rows, layer) for layer in layers.values()]
-    table = layer_scores(hidden, method)
+    maps = [_fitted(model, rows, layer) for layer in layers.values()]
+    methods = [method(type(each).__name__) for each in maps]
+    table = layer_scores([_hidden(each, rows) for each in maps], methods)
     order = np.argsort(-table["score"], kind="stable")
     names = np.array(list(layers))[order]
     found = {"kind": names} | {name: table[name][order] for name in _SCORES}
@@ -83,8 +81,9 @@ def stability_by_number(model: Any, X: Rows) -> dict[str, np.ndarray]:
     numbers = numbers[numbers <= max(2, rows.shape[0] // _LEAST)]
     given = {"the layer that is given": None}
     layers = _open_layers(model, X, positive=False) if model.features is None else given
-    hidden = [_hidden(model, rows, layer) for layer in layers.values()]
-    scores = [layer_scores(hidden, Means(k, model.n_init))["score"].max() for k in numbers.tolist()]
+    hidden = [_hidden(_fitted(model, rows, layer), rows) for layer in layers.values()]
+    methods = [[Means(k, model.n_init)] * len(hidden) for k in numbers.tolist()]
+    scores = [layer_scores(hidden, each)["score"].max() for each in methods]
     return {"n_clusters": numbers, "score": np.array(scores)}
 
 
@@ -95,32 +94,36 @@ def _some(X: Rows, most: int) -> Rows:
     return take(X, np.random.RandomState(0).permutation(X.shape[0])[:most])
 
 
-def _hidden(model: Any, rows: Rows, layer: Any) -> np.ndarray:
-    """Hidden rows of some units, drawn with a seed of their own."""
-    units = fitted_map(model, rows, default_width=_UNITS, default=layer, random_state=0)
+def _fitted(model: Any, rows: Rows, layer: Any) -> Any:
+    """A layer of some units, drawn with a seed of their own."""
+    return fitted_map(model, rows, default_width=_UNITS, default=layer, random_state=0)
+
+
+def _hidden(units: Any, rows: Rows) -> np.ndarray:
+    """Hidden rows, written out."""
     return np.concatenate([h for _, h in whole_blocks(Hidden(layer_of(units, rows), rows))])
 
 
 def _open_layers(model: Any, X: Rows, positive: bool) -> dict[str, Callable[..., Any]]:
-    """Layers by name; those of a given width are units."""
+    """Layers by name; those of a given width are units, as are those without columns of noise."""
+    weights, sparse = column_weights(X), is_sparse(X)
     layers: dict[str, Callable[..., Any]] = {
-        "sigmoid units": sigmoid_units(X.shape[1]),
-        "local units": local_units,
+        "sigmoid units": partial(sigmoid_units(X.shape[1]), column_weights=weights),
+        "local units": partial(local_units, column_weights=weights),
     }
-    if model.n_hidden is None and not (positive and is_sparse(X)):
+    noise = weights is not None and not weights.all()
+    if model.n_hidden is None and not noise and not (positive and sparse):
         columns = ColumnStatistics.of(X)
-        layers["plain rows"] = partial(_plain_rows, columns, is_sparse(X), positive)
+        own = share_a_unit(columns) or weights is not None
+        layers["plain rows"] = partial(_plain_rows, own, sparse, positive)
         layers["unit rows"] = partial(_unit_rows, positive)
     return layers
 
 
-def _plain_rows(
-    columns: ColumnStatistics, sparse: bool, positive: bool, width: int, **parameters: Any
-) -> Any:
-    """The rows themselves: columns scaled where they share no unit, or from 0 to 1."""
+def _plain_rows(own: bool, sparse: bool, positive: bool, width: int, **parameters: Any) -> Any:
+    """The rows themselves: columns scaled where they have no unit of their own, or from 0 to 1."""
     if positive:
         return MinMaxScaler(clip=True)
-    own = share_a_unit(columns)
     return StandardScaler(with_mean=not (own or sparse), with_std=not own)
 
 

@@ -9,15 +9,6 @@ from ulmus.backends.neighbors import different_rows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Rows
 
-__all__ = [
-    "AUTO",
-    "check_clusters",
-    "check_different",
-    "chosen_number",
-    "number_over_blocks",
-    "possible_numbers",
-]
-
 AUTO = "auto"
 # Numbers of clusters that are compared.
 _MOST = 12

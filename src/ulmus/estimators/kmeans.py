@@ -78,10 +78,6 @@ class HiddenClustering(
         Which layer is in use then, and why.
     n_hidden_ : int
         Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
     """
 
     features_: Any
@@ -121,20 +117,6 @@ class HiddenClustering(
         found on a random sample that does, and every row is then given its own. On a Dask
         collection k-means starts on a sample and goes on over the blocks; ``labels_`` is then a
         Dask array that is not computed yet.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
-        y : None
-            Not used; here for pipelines.
-        client : distributed.Client or None, default=None
-            The Dask client to compute with; None is the current one, or Dask's own scheduler.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         forget_fit(self)
         source = self._source(X, client)
@@ -164,7 +146,7 @@ class HiddenClustering(
         self._check_parameters(X.shape[0])
         self.n_clusters_ = self._number(X)
         check_different(self.n_clusters_, X)
-        choice = choice_of_layer(self, X, self._method("A layer"), self._positive)
+        choice = choice_of_layer(self, X, self._method, self._positive)
         self.features_ = fitted_map(self, X, default=choice.layer)
         if choice.candidates:
             self.candidates_, self.layer_reason_ = choice.candidates, choice.why

@@ -8,8 +8,9 @@ from sklearn.decomposition import NMF
 
 from ulmus.arguments import check_known, check_number
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_layers import local_units
+from ulmus.estimators.cluster_columns import local_units
 from ulmus.estimators.kmeans import HiddenClustering
+from ulmus.features import RandomFeatures
 from ulmus.methods.factors import FactorClusters, Factorisation, Factors
 from ulmus.typing import Rows, Seed
 
@@ -32,8 +33,8 @@ class ELMNMF(HiddenClustering):
         Coordinate descent, or the paper's multiplicative updates, which minimise the same and
         take longer.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
-        How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors.
-        With units that are never near zero, sigmoid ones for instance, "random" does better.
+        How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors,
+        or with ``RandomFeatures`` at random: singular vectors suit units that are often near zero.
     max_iter : int, default=200
         Sweeps after which the factorisation stops.
     tol : float, default=1e-4
@@ -107,7 +108,8 @@ class ELMNMF(HiddenClustering):
 
     def _method(self, origin: str) -> Factorisation:
         clusters = self.n_clusters_, self.n_init
-        return Factorisation(*clusters, origin, self.solver, self.init, self.max_iter, self.tol)
+        init = "random" if self.init is None and origin == RandomFeatures.__name__ else self.init
+        return Factorisation(*clusters, origin, self.solver, init, self.max_iter, self.tol)
 
     def _found(self) -> FactorClusters:
         return FactorClusters(self.kmeans_, Factors(self.nmf_, type(self.features_).__name__))

@@ -1,6 +1,8 @@
 """US-ELM's clusters: k-means on its embedding."""
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +12,13 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_flag, check_known, check_number, check_whole
-from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, to_numpy
+from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, take, to_numpy
 from ulmus.distributed.blocks import computed
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_forms import Choice, agreement_by_number, bent, choice_of_form
-from ulmus.estimators.cluster_layers import local_units
+from ulmus.estimators.cluster_columns import DefaultUnits
+from ulmus.estimators.cluster_forms import Choice, agreement_by_number, choice_of_form
 from ulmus.estimators.cluster_numbers import (
     AUTO,
     check_clusters,
@@ -30,7 +32,6 @@ from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
-from ulmus.methods.partitions import Form
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, chosen
@@ -41,6 +42,9 @@ from ulmus.validation import valid_rows
 # small groups from the rest, so that clusters need more columns than there are of them.
 _TIMES = 2
 _LAM = 10.0
+# Far rows are set aside where they are many, and forms agree by so much more without them, or
+# where they are more than clean rows have (at most 9 % on twenty sets).
+_MANY, _CLEARER, _MOST = 0.05, 0.1, 0.1
 
 
 @documented
@@ -49,8 +53,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     What is not given is chosen without labels: of several graphs, both couplings, few or more
     columns, with unit rows or not, the form is taken whose clusters agree most with those of all
-    others (`candidates_`). They are compared on at most 1500 rows. On a Dask collection, and with
-    one cluster, nothing is compared, and the form is the published one.
+    others (`candidates_`). They are compared on at most 1500 rows. Rows far from all others
+    (`outliers_`) are set aside where they are many, and columns that depend on no other are left
+    out. On a Dask collection, and with one cluster, nothing is compared, and the form is the
+    published one.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
     host.
@@ -62,7 +68,9 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         smallest where they agree on several.
     features : feature map, transformer or None, default=None
         Feature map or transformer; None is ``RandomFeatures``, or up to three columns
-        ``RBFFeatures(width="local")``, which follows bent shapes. It is cloned and fitted.
+        ``RBFFeatures(width="local")``, which follows bent shapes. It is cloned and fitted. None
+        also weighs columns (``features_.column_weights``): a quarter of them or more that depend on
+        no other weigh nothing, and components in falling order and words keep their own unit.
     n_components : int or None, default=None
         Columns of the embedding; None chooses among ``n_clusters - 1``, ``n_clusters`` and twice
         as many. There are no more than the rows differ in.
@@ -95,6 +103,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     candidates_ : dict of ndarrays
         Where forms were compared: a row for each, the one in use first, with its kind (coupling),
         graph, λ, columns, unit rows or not, and the mean adjusted Rand index with all others.
+    outliers_ : ndarray of bool of shape (n_samples,)
+        Where forms were compared: rows that are far from their neighbours, beside those of the same
+        cluster. With 5 % of them or more the clusters may be found without them, and they are
+        then given the cluster that ``predict`` gives.
     n_clusters_ : int
         Number of clusters.
     n_clusters_path_ : dict of ndarrays
@@ -134,6 +146,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     n_clusters_path_: dict[str, np.ndarray]
     selection_: str
     loo_score_: float
+    outliers_: OfRows[OnDevice[Array]]
     labels_: OfRows[OnDevice[Array]]
 
     def __init__(
@@ -171,44 +184,66 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows. The embedding of a Dask collection, a few columns, is brought together.
-        y : None
-            Not used; here for pipelines.
-        client : distributed.Client or None, default=None
-            The Dask client to compute with; None is the current one, or Dask's own scheduler.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         forget_fit(self)
         X, n_rows = self._checked(X, client)
         check_clusters(self.n_clusters, n_rows, auto=True)
         self._check_parameters()
-        self.n_clusters_ = self._number(X)
-        choice = None if is_collection(X) else choice_of_form(self, X, self.n_clusters_)
-        form = None if choice is None else self._fit_chosen(choice, X)
-        if form is None:
-            self._fit_given(X, n_rows, client)
+        units = self._units(X)
+        self.n_clusters_ = self._number(X, units)
+        choice = None
+        if not is_collection(X):
+            choice = choice_of_form(self, X, self.n_clusters_, units)
+        if choice is None:
+            self.labels_ = self._fit_given(X, n_rows, client, units)
+        else:
+            self.labels_ = self._fit_compared(X, choice, units)
+        return self
+
+    def _fit_compared(self, X: Rows, choice: Choice, units: DefaultUnits) -> Array:
+        """Fit the best form, without far rows where forms agree more without them; the clusters."""
+        far = choice.outliers(X)
+        self.outliers_ = placed(far, X)
+        again = None
+        if choice.for_any_rows and far.mean() >= _MANY:
+            near = take(X, np.flatnonzero(~far))
+            again = choice_of_form(self, near, self.n_clusters_, units)
+        if again is None or not (
+            far.mean() >= _MOST or again.scores[0] >= choice.agreement_of(~far) + _CLEARER
+        ):
+            return self._fit_chosen(choice, X, units)
+        found = self._fit_chosen(again, near, units)
+        labels = np.empty(X.shape[0], dtype=np.int32)
+        labels[~far] = to_numpy(found)
+        labels[far] = to_numpy(self.predict(take(X, np.flatnonzero(far))))
+        return placed(labels, found)
+
+    def _clustered(self, X: Rows, start: Callable[[np.ndarray], np.ndarray] | None) -> Array:
+        """The clusters of the rows of the embedding, which is fitted."""
         free = self.coupling_ == "free"
         E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
         E = dense(*computed(E))
         places = to_numpy(E)
-        start = None if choice is None or form is None else choice.centers(form, places)
         # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
         with config_context(array_api_dispatch=False):
-            self.kmeans_ = self._means(start).fit(places)
-        self.labels_ = placed(self.kmeans_.labels_, E)
+            self.kmeans_ = self._means(None if start is None else start(places)).fit(places)
+        labels = placed(self.kmeans_.labels_, E)
         if free and self.n_clusters_ > 1:
-            self._learn_clusters(X)
-        return self
+            self._learn_clusters(X, labels)
+        return labels
 
-    def _number(self, X: Rows) -> int:
+    def _units(self, X: Rows) -> DefaultUnits:
+        """The default units; those of a Dask collection see all columns."""
+        if self.features is not None or is_collection(X):
+            return DefaultUnits(X.shape[1])
+        return DefaultUnits.of(X)
+
+    def _number(self, X: Rows, units: DefaultUnits) -> int:
         """The number of clusters."""
         if is_collection(X):
             return number_over_blocks(self.n_clusters)
         if self.n_clusters == AUTO:
-            self.n_clusters_path_ = agreement_by_number(self, X)
+            self.n_clusters_path_ = agreement_by_number(self, X, units)
             return chosen_number(self.n_clusters_path_)
         check_different(int(self.n_clusters), X)
         return int(self.n_clusters)
@@ -228,10 +263,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         return X, X.shape[0]
 
-    def _fit_chosen(self, choice: Choice, X: Rows) -> Form | None:
-        """Fit the embedding of the best form that all rows can have, if there is one."""
+    def _fit_chosen(self, choice: Choice, X: Rows, units: DefaultUnits) -> Array:
+        """Fit the best form that all rows can have, or the published one; the clusters."""
         for form in choice.forms:
-            model = self._embedding(X.shape, **choice.parameters(form))
+            model = self._embedding(X.shape[0], units, **choice.parameters(form))
             columns = form.n_components
             try:
                 with warnings.catch_warnings():
@@ -244,18 +279,19 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
             self.coupling_, self.coupling_reason_ = form.coupling, choice.why(form)
             self.candidates_ = choice.table()
-            return form
-        return None
+            return self._clustered(X, partial(choice.centers, form))
+        return self._fit_given(X, X.shape[0], None, units)
 
-    def _fit_given(self, X: Rows, n_rows: int, client: Any) -> None:
-        """Fit the embedding as given, in the published form where it is not."""
+    def _fit_given(self, X: Rows, n_rows: int, client: Any, units: DefaultUnits) -> Array:
+        """Fit the form that is given, the published one where it is not; the clusters."""
         columns = self.n_clusters_, _TIMES * self.n_clusters_
         if self.n_components is not None:
             columns = self.n_components, self.n_components
         # As many clusters as rows: no more columns than there are directions.
         tight, free = (min(wanted, n_rows - 1) for wanted in columns)
         model = self._embedding(
-            (n_rows, X.shape[1]),
+            n_rows,
+            units,
             n_components=tight,
             graph=self.graph,
             coupling=self.coupling,
@@ -265,14 +301,17 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         model._fit_columns(X, client, tight, free, fewer=self.n_components is None)
         self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
         self.coupling_, self.coupling_reason_ = model.coupling_, model.coupling_reason_
+        return self._clustered(X, None)
 
-    def _embedding(self, shape: tuple[int, int], **parameters: Any) -> ELMEmbedding:
+    def _embedding(self, n_rows: int, units: DefaultUnits, **parameters: Any) -> ELMEmbedding:
         """One that is not fitted, with the hidden layer of this model."""
         shared = {"dtype": self.dtype, "random_state": self.random_state}
         layer = {"features": self.features, "n_hidden": self.n_hidden}
-        if self.features is None and bent(shape[1]):
-            width = min(self.n_hidden or DEFAULT_WIDTH, shape[0])
-            layer = {"features": local_units(width, **shared), "n_hidden": None}
+        if self.features is None and (units.local or units.weights is not None):
+            width = self.n_hidden or DEFAULT_WIDTH
+            # Local units are rows.
+            width = min(width, n_rows) if units.local else width
+            layer = {"features": units(width, **shared), "n_hidden": None}
         return ELMEmbedding(**layer, **shared, **parameters)
 
     def _check_parameters(self) -> None:
@@ -285,11 +324,11 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         if self.row_normalize is not None:
             check_flag("row_normalize", self.row_normalize)
 
-    def _learn_clusters(self, X: Rows) -> None:
+    def _learn_clusters(self, X: Rows, labels: Array) -> None:
         """β for the clusters as classes, which finds them again more often than Hβ's centres do."""
         self.features_ = self.embedding_.features_
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        clusters = ClassTargets(self.labels_, self.n_clusters_).placed(H.X)
+        clusters = ClassTargets(labels, self.n_clusters_).placed(H.X)
         solution = solve(Problem(H, clusters), DEFAULT_GRID, seed=0)
         assert solution.path is not None  # C was chosen
         self.beta_, self.intercept_, self.C_ = solution.coef, solution.intercept, solution.C

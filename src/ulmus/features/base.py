@@ -15,7 +15,7 @@ from ulmus.arguments import check_arguments, check_whole
 from ulmus.backends.namespace import floating, is_collection, placed, take
 from ulmus.distributed.mapped import by_blocks
 from ulmus.distributed.rows import BlockRows
-from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling
+from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, given_weights
 from ulmus.fitted import atomic, finite_outputs
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import DType, Layer, Rows
@@ -43,13 +43,10 @@ class FeatureMap(
     ----------
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
     """
 
     n_hidden: int
+    column_weights: Any = None
     scaling: str | None
     dtype: DType
     random_state: Any
@@ -76,15 +73,6 @@ class FeatureMap(
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
             The rows whose scale is learned.
-        y : None
-            Not used; here for pipelines.
-        client : distributed.Client or None, default=None
-            The Dask client to compute with; None is the current one, or Dask's own scheduler.
-
-        Returns
-        -------
-        self : object
-            The fitted map.
         """
         self.check_parameters()
         if is_collection(X):
@@ -104,13 +92,6 @@ class FeatureMap(
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             More rows.
-        y : None
-            Not used; here for pipelines.
-
-        Returns
-        -------
-        self : object
-            The fitted map.
         """
         first = not hasattr(self, "scaling_")
         self.check_parameters()
@@ -150,9 +131,15 @@ class FeatureMap(
 
     def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
         """The scale of X, from its statistics."""
+        weights = self._weights(X.shape[1])
         if self._rescales:
-            return Scaling.auto(columns)
-        return Scaling.none(columns, self._precision(X, None))
+            return Scaling.auto(columns).weighed(weights)
+        return Scaling.none(columns, self._precision(X, None)).weighed(weights)
+
+    def _weights(self, d: int) -> np.ndarray:
+        """What the scaled columns are multiplied by."""
+        weights = given_weights(self.column_weights, d)
+        return np.ones(d) if weights is None else weights
 
     def moves(self, X: Rows, weight: np.ndarray | None = None) -> bool:
         """Whether the inputs' scale would be another if these rows had been learned too."""
@@ -201,6 +188,7 @@ class FeatureMap(
         check_arguments(self)
         check_whole("n_hidden", self.n_hidden, least=1)
         check_scaling(self.scaling)
+        given_weights(self.column_weights)
 
     @property
     def _rescales(self) -> bool:

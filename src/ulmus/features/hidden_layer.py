@@ -184,10 +184,11 @@ def comparable_rows(features: Any, X: Rows, columns: ColumnStatistics | None = N
 
     Pixels do, and scaling each by itself would make much of those that hardly vary; ages and
     incomes do not. Columns that reach about as far as the farthest are taken to have its unit.
-    A unit whose squares overflow, or are lost, is no unit to compare in. ``columns`` are the
-    statistics of all rows where X is a block of them.
+    A unit whose squares overflow, or are lost, is no unit to compare in. Where the map weighs its
+    columns, so do distances. ``columns`` are the statistics of all rows where X is a block of them.
     """
-    if share_a_unit(ColumnStatistics.of(X) if columns is None else columns):
+    weighed = getattr(features, "column_weights", None) is not None
+    if not weighed and share_a_unit(ColumnStatistics.of(X) if columns is None else columns):
         return X if is_sparse(X) else cast(X, floating(X))
     return scaled_rows(features, X)
 
@@ -294,10 +295,6 @@ class HiddenModel(BaseEstimator):
         The fitted map.
     n_hidden_ : int
         Number of hidden units.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
     """
 
     features_: Any

@@ -290,6 +290,8 @@ class RandomFeatures(FeatureMap):
         The number of columns of a unit: its other weights are zero, and these are multiplied by
         √(n_features / columns_per_unit). None is all columns. Constant columns do not count. Two or
         three suit tables whose columns have mostly additive effects.
+    column_weights : array-like of shape (n_features,) or None, default=None
+        What the scaled columns are multiplied by; `ELMSpectralClustering` gives them.
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
@@ -333,6 +335,7 @@ class RandomFeatures(FeatureMap):
         bias: bool = True,
         gain: float = 1.0,
         columns_per_unit: int | None = None,
+        column_weights: Any = None,
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -343,6 +346,7 @@ class RandomFeatures(FeatureMap):
         self.bias = bias
         self.gain = gain
         self.columns_per_unit = columns_per_unit
+        self.column_weights = column_weights
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state

@@ -134,6 +134,8 @@ class RBFFeatures(FeatureMap):
     width : "mean", "local" or float, default="mean"
         σ of the "gaussian" node; "mean" is the mean distance between rows and centres, "local"
         0.35 of it.
+    column_weights : array-like of shape (n_features,) or None, default=None
+        What the scaled columns are multiplied by; `ELMSpectralClustering` gives them.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`. Drawn centres are divided by √n_features too
         when it is "auto".
@@ -173,6 +175,7 @@ class RBFFeatures(FeatureMap):
         node: str = "gaussian",
         centers: str = "rows",
         width: str | float = "mean",
+        column_weights: Any = None,
         scaling: str | None = "auto",
         dtype: DType = None,
         random_state: Seed = None,
@@ -181,6 +184,7 @@ class RBFFeatures(FeatureMap):
         self.node = node
         self.centers = centers
         self.width = width
+        self.column_weights = column_weights
         self.scaling = scaling
         self.dtype = dtype
         self.random_state = random_state

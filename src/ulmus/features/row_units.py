@@ -28,7 +28,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import ACTIVATIONS, Activation, RandomLayer, normal_rows
 from ulmus.features.rbf import RBFLayer
-from ulmus.features.scaling import ColumnStatistics, Scaling, given_weights
+from ulmus.features.scaling import ColumnStatistics, Scaling
 from ulmus.fitted import OnDevice
 from ulmus.hidden import sample_rows
 from ulmus.kernels.pairs import landmarks_like, mean_distance
@@ -253,13 +253,6 @@ class RowFeatures(FeatureMap):
         self._drawn(X, weight)
         return self
 
-    def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
-        return super()._scale(X, columns).weighed(self._weights(X.shape[1]))
-
-    def _weights(self, d: int) -> np.ndarray:
-        weights = given_weights(self.column_weights, d)
-        return np.ones(d) if weights is None else weights
-
     def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
         if self.image_shape is not None:
             _check_shape(self.image_shape, X.shape[1])
@@ -298,7 +291,6 @@ class RowFeatures(FeatureMap):
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
         super().check_parameters()
-        given_weights(self.column_weights)
         if self.image_shape is not None:
             _check_shape(self.image_shape, None)
 

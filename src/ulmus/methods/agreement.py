@@ -13,8 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["adjusted_rand_table", "agreement"]
-
 
 def agreement(partitions: Sequence[np.ndarray], kinds: Sequence[str]) -> np.ndarray:
     """The mean adjusted Rand index of each partition with the others, kinds weighing the same."""

@@ -22,8 +22,6 @@ from ulmus.methods.agreement import agreement
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.unsupervised import Tight, of_unit_length
 
-__all__ = ["Form", "Forms", "embeddings", "judged", "mean_agreement", "means_of", "table"]
-
 # Starts of k-means for each form: those that agree with others do so whatever the start.
 _STARTS = 3
 

@@ -17,22 +17,21 @@ from sklearn.exceptions import ConvergenceWarning
 from ulmus.methods.agreement import adjusted_rand_table, agreement
 from ulmus.methods.clusters import Means
 
-__all__ = ["layer_scores"]
-
 # Starts of k-means for each layer, and how often rows are halved.
 _STARTS, _HALVINGS = 3, 3
 # Power of the stability: of ½, 1 and 2 the best over nine sets (`python -m benchmarks units`).
 _POWER = 2
 
 
-def layer_scores(layers: Sequence[np.ndarray], method: Means) -> dict[str, np.ndarray]:
-    """Agreement, stability and score of the hidden rows of each layer."""
-    method = replace(method, n_init=min(_STARTS, method.n_init))
+def layer_scores(layers: Sequence[np.ndarray], methods: Sequence[Means]) -> dict[str, np.ndarray]:
+    """Agreement, stability and score of the hidden rows of each layer, clustered by its method."""
+    methods = [replace(each, n_init=min(_STARTS, each.n_init)) for each in methods]
+    pairs = list(zip(layers, methods, strict=True))
     with warnings.catch_warnings(), config_context(array_api_dispatch=False):
         # Of halves with few different rows, and of factorisations that are cut short.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        whole = [method.started(h, 0).kmeans.labels_ for h in layers]
-        steady = np.array([_stability(h, method) for h in layers])
+        whole = [method.started(h, 0).kmeans.labels_ for h, method in pairs]
+        steady = np.array([_stability(h, method) for h, method in pairs])
     agreed = agreement(whole, ["layers"] * len(whole))
     score = np.maximum(agreed, 0.0) * np.maximum(steady, 0.0) ** _POWER
     return {"agreement": agreed, "stability": steady, "score": score}

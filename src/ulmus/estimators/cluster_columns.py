@@ -1,0 +1,106 @@
+"""The units of a clusterer where none are given, and which columns they see."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from ulmus.backends.namespace import is_sparse, on_host, take
+from ulmus.estimators.row_graphs import are_words, entries_of
+from ulmus.features import RandomFeatures, RBFFeatures
+from ulmus.features.base import FeatureMap
+from ulmus.features.hidden_layer import share_a_unit
+from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.methods.related_columns import related_columns
+from ulmus.typing import Rows
+
+__all__ = ["SAMPLE", "DefaultUnits", "column_weights", "local_units", "own_unit", "some_rows"]
+
+# Rows by which columns and forms are judged: more cost time and change few choices.
+SAMPLE = 1500
+# Columns past which the search for related ones takes too long.
+_MOST = 2000
+# The part of the columns that must be unrelated for them to be left out.
+_NOISY = 0.25
+# Principal components: from so many columns on, ranked by their spread to this correlation.
+_COMPONENTS, _FALLING = 10, -0.95
+# Columns up to which the default units are local.
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class DefaultUnits:
+    """Makes units of the columns that count; ``n_columns`` is the number of these."""
+
+    n_columns: int
+    weights: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Rows) -> "DefaultUnits":
+        """Those for these rows."""
+        weights = column_weights(X)
+        return cls(X.shape[1] if weights is None else int(np.count_nonzero(weights)), weights)
+
+    @property
+    def local(self) -> bool:
+        """Whether columns are so few that sigmoid units are too smooth for bent shapes."""
+        return self.n_columns <= _FEW
+
+    def __call__(self, n_hidden: int, **parameters: Any) -> FeatureMap:
+        """So many units."""
+        kind = local_units if self.local else RandomFeatures
+        return kind(n_hidden, column_weights=self.weights, **parameters)
+
+
+def local_units(n_hidden: int, **parameters: Any) -> RBFFeatures:
+    """Units that follow bent shapes."""
+    return RBFFeatures(n_hidden, width="local", **parameters)
+
+
+def some_rows(n_rows: int, most: int) -> np.ndarray:
+    """Numbers of at most so many rows, always the same."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:most])
+
+
+def column_weights(X: Rows) -> np.ndarray | None:
+    """What scaled columns are multiplied by; None where they are left as they are scaled.
+
+    Components and words keep their own unit, and columns of noise, where they are many, are zero.
+    """
+    columns = ColumnStatistics.of(X)
+    factor = Scaling.auto(columns).factor
+    unit = np.divide(1.0, factor, out=np.zeros_like(factor), where=factor > 0)
+    varying = unit > 0
+    if not own_unit(X, columns.deviation):
+        kept = _kept(X, varying)
+        if kept is None:
+            return None
+        ends = {name: getattr(columns, name)[kept] for name in ("least", "greatest")}
+        unit = np.where(kept, unit if share_a_unit(replace(columns, **ends)) else 1.0, 0.0)
+    # Rows stay as long as they are without weights.
+    weights: np.ndarray = unit / np.linalg.norm(unit * columns.deviation * factor)
+    return weights
+
+
+def own_unit(X: Rows, deviation: np.ndarray) -> bool:
+    """Whether columns are words, or components in falling order: scaling would raise the noise."""
+    if is_sparse(X):
+        return are_words(entries_of(X), X.shape)
+    varies = deviation[deviation > 0]
+    if len(varies) < _COMPONENTS or np.ptp(varies) == 0.0:
+        return False
+    return bool(spearmanr(np.arange(len(varies)), varies).statistic <= _FALLING)
+
+
+def _kept(X: Rows, varying: np.ndarray) -> np.ndarray | None:
+    """The columns that depend on others; None where all are kept."""
+    if is_sparse(X) or X.shape[1] > _MOST:
+        return None
+    kept = related_columns(on_host(take(X, some_rows(X.shape[0], SAMPLE))))
+    left = np.count_nonzero(varying & ~kept)
+    if np.count_nonzero(kept) < 2 or left < _NOISY * np.count_nonzero(varying):
+        return None
+    return kept
