@@ -36,6 +36,7 @@ import ulmus
 from persistence.forging import save_forged
 from ulmus import load, save
 from ulmus.exceptions import ModelFileError, UlmusError, UnsupportedModelError
+from ulmus.features.scaling import Scaling
 from ulmus.kernels import KERNELS, RBF, Pairwise, Polynomial, Precomputed
 from ulmus.kernels.pairs import Shifted
 from ulmus.persistence import classes, layouts, scikit
@@ -422,6 +423,8 @@ def test_a_class_without_an_entry_is_checked_by_what_it_declares(change):
         replace(KEPT, weight=0.0 * KEPT.weight), replace(KEPT, draw=-KEPT.draw),
         replace(KEPT, threshold=float("nan")), replace(KEPT, seed=-1), replace(KEPT, seen=0.5),
         replace(KEPT, total=float("inf")), replace(KEPT, capacity=0),
+        Scaling(np.zeros(2), np.ones(2), least=np.zeros(2)),
+        Scaling(np.zeros(2), np.ones(2), greatest=np.zeros(2)),
     ],
     ids=repr,
 )  # fmt: skip

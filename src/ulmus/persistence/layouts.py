@@ -218,8 +218,8 @@ _COLUMN: dict[str, Spec] = {
         type(value) is tuple and all(type(part) is str and part in CALENDAR for part in value)
     ),
     "comma": "flag",
-    "weights": "floats 4096",
-    "components": "floats c 4096",
+    "weights": "floats 8192",
+    "components": "floats c 8192",
     "center": "floats c",
     "scale": "positive",
     "spellings": "tuple text",
@@ -274,7 +274,8 @@ PARTS: dict[str, Layout] = {
         **dict.fromkeys(("mean", "deviation", "least", "greatest"), "floats d"),
     ),
     "ulmus.features.scaling.Scaling": _part(
-        center="floats d", factor="floats d", least="floats d | none", greatest="floats d | none"
+        lambda scaling, sizes: (scaling.least is None) == (scaling.greatest is None),
+        center="floats d", factor="floats d", least="floats d | none", greatest="floats d | none",
     ),
     "ulmus.graphs.Laplacian": _part(
         matrix="csr fd n n", power=f"whole 1 {_MOST_PRODUCTS}", degree="floats n | none"
