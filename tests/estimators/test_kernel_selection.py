@@ -193,6 +193,13 @@ def test_constant_and_repeated_columns_do_no_harm():
     assert_allclose(weights[[10, 11]], weights[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("n", [20, 200, 600])
+def test_rows_that_are_all_equal_have_the_mean(n):
+    y = np.random.default_rng(0).standard_normal(n)
+    model = KernelELMRegressor(random_state=0).fit(np.ones((n, 2)), y)
+    assert_allclose(model.predict(np.ones((3, 2))), y.mean(), atol=1e-9)
+
+
 def test_one_column_has_the_weight_one():
     model = KernelELMRegressor(random_state=0).fit(X[:, :1], Y)
     assert_allclose(model.column_weights_, [1.0])

@@ -255,6 +255,37 @@ def test_many_labels_are_compared_by_some_of_them(monkeypatch):
     assert np.mean(fitted.transduction_ == DIGIT) > 0.9
 
 
+def test_many_labels_at_once_are_weighed_by_few_of_them(monkeypatch):
+    labels = few(DIGIT, 60)
+    fitted, many = model().fit(DIGITS, labels), np.maximum(labels, few(DIGIT, 270, seed=1))
+    before, whole = fitted.left_out_["rows"], fitted.relabel(many)
+    assert len(whole.left_out_["rows"]) == np.count_nonzero(many >= 0)
+    monkeypatch.setattr(candidates, "_FRESH_ENTRIES", 600 * 10)
+    waiting = fitted.relabel(many)
+    assert np.isin(before, waiting.left_out_["rows"]).all()
+    fresh = np.setdiff1d(waiting.left_out_["rows"], before)
+    assert 1 <= len(fresh) <= 10
+    assert np.isin(fresh, np.flatnonzero(many >= 0)).all()
+    # All labels are learned from all the same.
+    assert np.mean(waiting.transduction_ == whole.transduction_) > 0.98
+    few_before = model().fit(DIGITS, few(DIGIT, 12, seed=2)).relabel(many)
+    assert 10 <= len(few_before.left_out_["rows"]) <= 16
+
+
+def test_labels_that_lie_together_do_not_draw_other_rows_to_their_class():
+    labels = few(DIGIT, 60)
+    start = np.flatnonzero(labels == 3)[0]
+    near = np.argsort(((DIGITS - DIGITS[start]) ** 2).sum(axis=1))[:50]
+    lasso = labels.copy()
+    lasso[near[DIGIT[near] == 3]] = 3
+    others = lasso < 0
+    before, after = model().fit(DIGITS, labels), model().fit(DIGITS, lasso)
+    assert np.count_nonzero(lasso == 3) > 35
+    assert np.count_nonzero(DIGIT[after.left_out_["rows"]] == 3) < 20
+    right = [np.mean((m.transduction_ == DIGIT)[others]) for m in (before, after)]
+    assert right[1] > right[0] - 0.01
+
+
 def test_numbers_are_averaged_too():
     t = np.linspace(3, 14, 500)
     X = np.column_stack([t * np.cos(t), t * np.sin(t)])

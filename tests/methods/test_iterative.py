@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from ulmus.methods.iterative import conjugate_gradients, nystrom_preconditioner, ratio
+from ulmus.backends.namespace import ratio
+from ulmus.methods.iterative import conjugate_gradients, nystrom_preconditioner
 
 
 def make_operator(values, seed=0):

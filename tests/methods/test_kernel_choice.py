@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 import oracles
 from ulmus.kernels import LaplacianKernel
 from ulmus.kernels.pairs import Shifted, weighed_columns
-from ulmus.methods import kernel_choice
-from ulmus.methods.kernel_choice import KernelChoice, Trial, best_of, table_of
+from ulmus.methods import kernel_ridge
+from ulmus.methods.kernel_ridge import KernelChoice, Trial, best_of, table_of
 from ulmus.problem import Problem
 from ulmus.targets import ValueTargets
 
@@ -74,7 +74,7 @@ def test_a_row_that_counts_twice_is_two_rows():
 
 
 def test_what_is_far_behind_on_few_rows_is_not_tried_on_all(monkeypatch):
-    monkeypatch.setattr(kernel_choice, "_FEW_ROWS", 30)
+    monkeypatch.setattr(kernel_ridge, "_FEW_ROWS", 30)
     whole = trial(T=np.sign(X[:, :1]))
     tried = KernelChoice(NAMES, True).fit(whole)
     assert {each.name for each in tried} < set(NAMES)
@@ -82,8 +82,8 @@ def test_what_is_far_behind_on_few_rows_is_not_tried_on_all(monkeypatch):
 
 
 def test_what_is_best_on_some_rows_is_fitted_to_all(monkeypatch):
-    monkeypatch.setattr(kernel_choice, "_FEW_ROWS", 20)
-    monkeypatch.setattr(kernel_choice, "_SOME_ROWS", 40)
+    monkeypatch.setattr(kernel_ridge, "_FEW_ROWS", 20)
+    monkeypatch.setattr(kernel_ridge, "_SOME_ROWS", 40)
     whole = trial()
     tried = KernelChoice(NAMES, True).fit(whole)
     few, last = [each for each in tried if len(each.rows) == 40], best_of(tried)

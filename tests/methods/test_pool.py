@@ -9,10 +9,10 @@ from ulmus.estimators.row_graphs import nested_laplacians
 from ulmus.graphs import KNNGraph, laplacian
 from ulmus.hidden import GivenRows, Hidden
 from ulmus.methods import candidates, pool, weighing
-from ulmus.methods import own_classes as own
+from ulmus.methods import pseudo_ridge as own
 from ulmus.methods.candidates import FewLabels, ridge_left_out
-from ulmus.methods.own_classes import SampledRows, own_classes
 from ulmus.methods.propagation import contradicted
+from ulmus.methods.pseudo_ridge import SampledRows, own_classes
 from ulmus.targets import ClassTargets, ValueTargets, chosen, signed
 
 CODES = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])

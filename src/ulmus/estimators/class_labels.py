@@ -7,18 +7,24 @@ import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 
-from ulmus.backends.namespace import from_numpy, is_numpy, namespace, on_host, take, to_numpy
-from ulmus.calibration import class_scaling, probabilities, temperature
-from ulmus.distributed.mapped import by_blocks, scored
-from ulmus.estimators.indicators import (
-    KnownLabels,
-    has_several,
-    is_indicator,
+from ulmus.backends.namespace import (
+    from_numpy,
+    is_numpy,
+    namespace,
+    on_host,
+    take,
+    to_numpy,
+)
+from ulmus.calibration import (
+    class_scaling,
     label_probabilities,
     label_temperatures,
-    plain_labels,
+    probabilities,
+    temperature,
 )
+from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.estimators.intervals import predict_set
+from ulmus.estimators.value_labels import KnownLabels, encode
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.problem import ErrorPath, Moments, Problem
 from ulmus.targets import (
@@ -30,12 +36,10 @@ from ulmus.targets import (
     distinct,
     is_balanced,
     joined_labels,
+    plain_labels,
 )
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
-
-# Advice about rows whose label is missing.
-_INSTEAD = "use SemiSupervisedELMClassifier, which learns from rows without a label"
 
 
 class ClassLabels:
@@ -71,16 +75,11 @@ class ClassLabels:
     _indicator: bool
     _takes_indicators = False
     _intercept = False
-    predict_set = predict_set
+    predict_set, _encode = predict_set, encode
 
     @by_blocks
     def decision_function(self: Any, X: Rows) -> Array:
         """Decision values of each class, about −1 to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
 
         Returns
         -------
@@ -89,16 +88,11 @@ class ClassLabels:
             positive means that it has the label.
         """
         F = self._outputs(X)
-        return F[:, 0] if len(self.classes_) == 2 and not has_several(self) else F
+        return F[:, 0] if len(self.classes_) == 2 and not self._several else F
 
     @by_blocks
     def predict(self: Any, X: Rows) -> Array:
         """Predicted labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
 
         Returns
         -------
@@ -107,7 +101,7 @@ class ClassLabels:
             positive one.
         """
         F = self._outputs(X)
-        if has_several(self):
+        if self._several:
             return namespace(F).astype(F > 0, namespace(F).int64)
         # A stream may begin with one class; the sign of its one column has no meaning.
         alone = len(self.classes_) == 1
@@ -115,9 +109,7 @@ class ClassLabels:
 
     def _named(self, codes: Array) -> Array:
         """The labels of these codes, on the device unless they are strings or objects."""
-        if is_numpy(codes):
-            return self.classes_[codes]
-        if self.classes_.dtype.kind not in "biuf":  # the device has no strings
+        if is_numpy(codes) or self.classes_.dtype.kind not in "biuf":  # a device has no strings
             return self.classes_[to_numpy(codes)]
         return take(from_numpy(self.classes_, codes), codes)
 
@@ -130,8 +122,6 @@ class ClassLabels:
             The rows.
         y : array-like of shape (n_samples,)
             Their labels; a Dask collection when X is one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights; a row of weight two counts as two rows.
 
         Returns
         -------
@@ -140,10 +130,14 @@ class ClassLabels:
         """
         return scored(accuracy_score, plain_labels(y), self.predict(X), sample_weight)
 
-    # ------------------------------------------------------------------ labels to targets
+    @property
+    def _several(self) -> bool:
+        return getattr(self, "_indicator", False)
+
     def _validate_target(self, X: Rows, y: Any, reset: bool) -> tuple[Rows, np.ndarray]:
         """X and y, checked."""
-        y = complete(on_host(plain_labels(y)), _INSTEAD)
+        instead = "use SemiSupervisedELMClassifier, which learns from rows without a label"
+        y = complete(on_host(plain_labels(y)), instead)
         if y is not None:
             check_labels(y)
         several = is_indicator(self, y)
@@ -156,23 +150,16 @@ class ClassLabels:
 
     def _known(self: Any) -> Any:
         """The classes that were fitted, if any."""
-        classes, declared = getattr(self, "classes_", None), getattr(self, "_declared", False)
-        if has_several(self):
+        if self._several:
             return KnownLabels(columns=len(self.classes_))
-        fitted = "_indicator" in vars(self)
+        classes, fitted = getattr(self, "classes_", None), "_indicator" in vars(self)
+        declared = getattr(self, "_declared", False)
         return KnownClasses(self.class_weight, classes, declared=declared, fitted=fitted)
 
     def _hold(self, known: Any) -> None:
         if not np.array_equal(known.classes, getattr(self, "classes_", ())):
             vars(self).pop("class_scaling_", None)
         self.classes_, self._indicator = known.classes, isinstance(known, KnownLabels)
-
-    def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-        """Set the classes; return targets, weight and unit (see `Problem`)."""
-        known = KnownClasses(self.class_weight).surveyed(y, weight).checked()
-        self._hold(known)
-        problem = known.problem(y, weight, whole=True)
-        return problem.targets, problem.weight, problem.unit
 
     def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """The accuracy on left-out rows, at the best C of the path."""
@@ -189,7 +176,7 @@ class ClassLabels:
             self.temperature_ = 1.0
             return
         weight = None if weight is None else to_numpy(take(weight, rows))
-        if has_several(self):
+        if self._several:
             T = to_numpy(take(targets.values, rows))
             self.temperature_ = label_temperatures(to_numpy(loo), T, weight)
             return
@@ -214,6 +201,25 @@ class ClassLabels:
                 f"{self.classes_.tolist()}."
             )
         self.classes_, self._declared = classes, True
+
+
+def is_indicator(model: Any, y: np.ndarray | None) -> bool:
+    """Whether y has a column of zeros and ones for each label; refused where a model takes one."""
+    if y is None or y.ndim != 2 or y.shape[1] < 2:
+        return False
+    if not model._takes_indicators:
+        raise InvalidInputError(
+            f"y has {y.shape[1]} columns, and {type(model).__name__} takes one label for each row. "
+            "ELMClassifier and KernelELMClassifier take several; "
+            "sklearn.multioutput.MultiOutputClassifier fits a model for each column."
+        )
+    if y.dtype.kind not in "biuf" or not np.isin(y, (0, 1)).all():
+        raise InvalidInputError(
+            f"y has {y.shape[1]} columns, one for each label, and entries that are not 0 or 1. Of "
+            "several targets with more than two classes, fit a model for each: "
+            "sklearn.multioutput.MultiOutputClassifier."
+        )
+    return True
 
 
 @dataclass(frozen=True)
@@ -287,10 +293,8 @@ class KnownClasses:
     def without(self, y: np.ndarray, left: np.ndarray) -> "KnownClasses":
         """Without the labels of y that are not in ``left``."""
         gone, stay = (codes_of(self.classes, distinct(labels)) >= 0 for labels in (y, left))
-        gone &= ~stay
-        return (
-            self if self.declared or not gone.any() else replace(self, classes=self.classes[~gone])
-        )
+        known = stay | ~gone
+        return self if self.declared or known.all() else replace(self, classes=self.classes[known])
 
     def checked(self) -> "KnownClasses":
         """The same; refuses a single class."""
@@ -338,18 +342,13 @@ def predict_proba(self: Any, X: Rows) -> Array:
 
     Of several labels in each row, the probability that it has each; above ½ where it is predicted.
 
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-        The rows.
-
     Returns
     -------
     P : ndarray of shape (n_samples, n_classes)
         Rows that sum to one, but for several labels.
     """
     F = self._outputs(X)
-    if has_several(self):
+    if self._several:
         return label_probabilities(F, self.temperature_)
     if len(self.classes_) == 1:
         return 0.0 * F + 1.0
@@ -359,11 +358,6 @@ def predict_proba(self: Any, X: Rows) -> Array:
 @by_blocks
 def predict_log_proba(self: Any, X: Rows) -> Array:
     """Logarithm of `predict_proba`.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-        The rows.
 
     Returns
     -------

@@ -133,22 +133,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         self.random_state = random_state
 
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
-        """Find the embedding of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
-        y : None
-            Not used; here for pipelines.
-        client : distributed.Client or None, default=None
-            The Dask client to compute with; None is the current one, or Dask's own scheduler.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Find the embedding of X."""
         return self._fit_columns(X, client, self.n_components, self.n_components)
 
     @atomic
@@ -166,13 +151,6 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
     def fit_transform(self, X: Rows, y: Any = None) -> Array:
         """Find the embedding of X and return it.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Not used; here for pipelines.
 
         Returns
         -------

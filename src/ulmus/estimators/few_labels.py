@@ -49,8 +49,8 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.candidates import KINDS, Prepared
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.manifold import GraphSolution, Manifold
-from ulmus.methods.manifold_basis import ManifoldBasis
+from ulmus.methods.manifold import Manifold
+from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
 from ulmus.methods.pool import Pool, Pooled
 from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import units
@@ -59,8 +59,6 @@ from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, Targets, signed
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
-
-__all__ = ["SemiSupervisedELM"]
 
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
@@ -137,11 +135,6 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             coupling is not tight have it.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         forget_fit(self)
         if y is None and is_collection(X):
@@ -165,8 +158,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
         What depends on the rows alone, the graph and the factorisation, is used
         again, and what the old labels have in common with the new ones. Candidates are
-        weighed anew, or C and lam chosen; C of the last ridge stays. The first call keeps hidden
-        rows in memory for the next.
+        weighed anew, or C and lam chosen; C of the last ridge stays. Where many labels come at
+        once, candidates are weighed by 240 000 / n_samples of them, or by as many as make sixteen,
+        and by those before. The first call keeps hidden rows in memory for the next.
 
         Parameters
         ----------
@@ -320,11 +314,16 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
         """The rows on their first graph, with these labels, for all class weights."""
+        y = y if self.coupling_ == "tight" else self._thinned(y)
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
         labels = [self._labels(y, weighting) for weighting in self._weightings()]
         every = self._hidden(self._rows)
         some = every.take(np.flatnonzero(labels[0][0]))
         return [OnGraph(some, *each, self._graphs[0], every, basis, held, watch) for each in labels]
+
+    def _thinned(self, y: np.ndarray) -> np.ndarray:
+        """The same without targets that others beside them make superfluous."""
+        return y
 
     def _held_out(self, validation: Any) -> tuple[Hidden, Targets] | None:
         """Hidden validation rows and their targets."""

@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 from ulmus.arguments import grid_of
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.features.random_units import RandomFeatures
 from ulmus.methods.class_scatter import ClassScatter, Points

@@ -17,20 +17,23 @@ from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.reservoir import SOME_ROWS
 from ulmus.typing import Rows
 
+# Rows times units times columns that take about half a second, and the fewest rows.
+_WORK, _FEWEST = 1e8, 200
+
 
 def feature_importances(model: Any) -> np.ndarray:
     """How much the outputs change with each column, as shares that sum to one.
 
     It is the mean squared gradient, exact from β and the formulas of the hidden units or the
-    kernel, summed over the outputs, over at most 1000 of the fitted rows. A column counts in
-    units of its standard deviation, so that measuring it in others changes nothing. Where
-    the hidden units or the kernel state no gradient, there is no such attribute.
+    kernel, summed over the outputs, over at most 1000 of the fitted rows (down to 200, where units
+    or landmarks times columns are many). A column counts in units of its standard deviation, so
+    that measuring it in others changes nothing. Where the hidden units or the kernel state no
+    gradient, there is no such attribute.
     """
     check_is_fitted(model)
     model = snapshot(model)
     with held_threads():
-        X, weight = _sampled(*_fitted_rows(model))
-        shares = _squares(model, X, weight)
+        shares = _squares(model, *_fitted_rows(model))
     total = shares.sum()
     return shares / total if total > 0 else shares
 
@@ -48,19 +51,20 @@ def _fitted_rows(model: Any) -> tuple[Rows, np.ndarray | None]:
     return kept.sample()
 
 
-def _sampled(X: Rows, weight: np.ndarray | None) -> tuple[Rows, np.ndarray]:
-    """At most 1000 of these rows, on the host, and weights that sum to one."""
-    n = X.shape[0]
+def _sampled(X: Rows, weight: np.ndarray | None, units: int) -> tuple[Rows, np.ndarray]:
+    """Some of these rows, on the host, and weights that sum to one."""
+    n, d = X.shape
     weight = np.ones(n) if weight is None else weight
-    if n > SOME_ROWS:
-        rows = np.sort(sample_rows(0, SOME_ROWS, n))
+    most = int(np.clip(_WORK // (units * d), _FEWEST, SOME_ROWS))
+    if n > most:
+        rows = np.sort(sample_rows(0, most, n))
         X, weight = take(X, rows), weight[rows]
     return on_host(X), weight / weight.sum()
 
 
-def _squares(model: Any, X: Rows, weight: np.ndarray) -> np.ndarray:
+def _squares(model: Any, X: Rows, weight: np.ndarray | None) -> np.ndarray:
     """The mean of ‖∂f/∂xⱼ‖² for every column j but for a factor, a block of rows at a time."""
-    one = model._slopes(take(X, slice(0, 1)))
+    one = model._slopes(on_host(take(X, slice(0, 1))))
     if one is None:
         source = vars(model).get("features_", vars(model).get("kernel_"))
         raise AttributeError(
@@ -68,6 +72,7 @@ def _squares(model: Any, X: Rows, weight: np.ndarray) -> np.ndarray:
             "with an activation given by name, RBFFeatures, and all kernels given by name but "
             "'precomputed' do."
         )
+    X, weight = _sampled(X, weight, len(one.coef))
     scaling = vars(model).get("scaling_", getattr(vars(model).get("features_"), "scaling_", None))
     X = X if scaling is None else scaling.within(X)
     unit, total = ColumnStatistics.of(X, weight).deviation, np.zeros(X.shape[1])

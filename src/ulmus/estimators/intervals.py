@@ -165,7 +165,7 @@ def predict_set(self: Any, X: Rows, coverage: float = 0.9) -> Array:
     sets : ndarray of bool of shape (n_samples, n_classes)
         Whether each class is in the row's set, in the order of ``classes_``.
     """
-    if getattr(self, "_indicator", False):
+    if self._several:
         raise InvalidInputError(
             "predict_set is for one label in each row, and this model has several; predict_proba "
             "has the probability of each."

@@ -25,10 +25,9 @@ from ulmus.kernels.definition import (
     scales_inputs,
 )
 from ulmus.kernels.pairs import landmarks_like, some_rows
-from ulmus.methods.column_weights import CHOICE_ROWS
-from ulmus.methods.kernel_choice import WIDTHS, KernelChoice, Trial, best_of, table_of
+from ulmus.methods.kernel_ridge import WIDTHS, KernelChoice, Trial, best_of, table_of
 from ulmus.problem import ErrorPath, Problem
-from ulmus.slopes import Slopes, kernel_gradients
+from ulmus.slopes import CHOICE_ROWS, Slopes, kernel_gradients
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.targets import weighted_rows
 from ulmus.typing import Array, DType, Rows
@@ -67,10 +66,6 @@ class KernelInputs(BaseEstimator):
         The kernel with its parameters.
     scaling_ : Scaling
         ``center`` and ``factor`` of each column.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
     """
 
     kernel_: Kernel

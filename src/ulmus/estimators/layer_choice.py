@@ -6,7 +6,10 @@ are those of the layer that is used.
 """
 
 import logging
+from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,16 +20,55 @@ from ulmus.features.hidden_layer import fitted_map, map_over_blocks
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
-from ulmus.methods.column_weights import CHOICE_ROWS, WeighedLayer, weighed_layers
-from ulmus.methods.ridge import DEFAULT_GRID
-from ulmus.problem import Problem
-from ulmus.sources.source import Batch
+from ulmus.methods.ridge import DEFAULT_GRID, Ridge, solve
+from ulmus.problem import ErrorPath, Problem
+from ulmus.slopes import CHOICE_ROWS, correction, gradient_rows, weighings, weights_of
+from ulmus.sources.source import AtHand, Batch
 
 _LOG = logging.getLogger(__name__)
 # Units of the default map, and the most that leave-one-out chooses from.
 _WIDTH, _WIDEST = 1000, 2000
 # Units of the layers that are compared: 1000 units chose no better and took twice as long.
 _FEW_UNITS = 500
+
+
+@dataclass(frozen=True)
+class WeighedLayer:
+    """A hidden layer on weighed columns, fitted; ``round`` is how often they have been weighed.
+
+    ``weights`` is None for columns as they are scaled.
+    """
+
+    weights: np.ndarray | None
+    round: int
+    problem: Problem
+    path: ErrorPath
+    coef: np.ndarray
+    correction: float = 1.0
+
+    @property
+    def squared(self) -> float:
+        """The least squared error over left-out rows."""
+        return float(self.path.squared_error.min())
+
+    @property
+    def score(self) -> tuple[float, ...]:
+        """Error rate, if there is one, and squared error, corrected for the fit of the weights."""
+        best = int(np.argmin(self.path.squared_error))
+        rates, squares = self.path.error_rate, self.path.squared_error
+        both = (squares,) if rates is None else (rates, squares)
+        return tuple(self.correction * float(errors[best]) for errors in both)
+
+    def next_weights(self, count: np.ndarray | None, seed: int) -> np.ndarray | None:
+        """Weights from the gradients of the outputs; None where nothing varies."""
+        X, layer = self.problem.H.X, self.problem.H.layer
+        some = gradient_rows(X.shape[0], layer.width, X.shape[1], seed)
+        share = np.ones(len(some)) if count is None else count[some]
+        coef = self.coef / (np.abs(self.coef).max() or 1.0)
+        slopes = layer.slopes(X[some], coef)
+        # By columns that are scaled and not weighed, whatever their own units are.
+        factor = np.ones(X.shape[1]) if self.weights is None else self.weights
+        return weights_of(replace(slopes, factor=factor), share)
 
 
 def fitted_layer(
@@ -97,6 +139,38 @@ def _tried(
     varying = int(np.count_nonzero(columns.deviation))
     count = np.ones(X.shape[0]) if weight is None else weight
     return weighed_layers(problem, DEFAULT_GRID, varying, count, seed)
+
+
+def weighed_layers(
+    problem_of: Callable[[np.ndarray | None], Problem],
+    C: Any,
+    columns: int,
+    count: np.ndarray,
+    seed: int,
+) -> list[WeighedLayer]:
+    """A hidden layer on columns as they are, and weighed while that lowers the error.
+
+    ``problem_of`` gives the problem over the layer with these weights, of rows in float64 that
+    count so often; ``columns`` of them vary. There is nothing to try with more columns than rows:
+    no weights win by as much as the correction asks for.
+    """
+    # A row of weight two is two rows; one of weight ½ is one row.
+    total = float(np.maximum(count, 1.0).sum())
+    if columns >= total:
+        return []
+
+    def fitted(weights: np.ndarray | None, number: int, factor: float) -> WeighedLayer:
+        problem = problem_of(weights)
+        path = solve(problem, C, seed).path
+        assert path is not None  # there are several C
+        # At the least squared error, which a row of weight two moves as two rows do.
+        best = float(path.C[np.argmin(path.squared_error)])
+        coef = Ridge(best, asked=False).fit(AtHand(problem, seed)).coef
+        return WeighedLayer(weights, number, problem, path, coef, factor)
+
+    first = fitted(None, 0, 1.0)
+    again = partial(fitted, factor=correction(columns, total))
+    return [first, *weighings(first, again, count, seed)]
 
 
 def _some(rows: Batch | BlockRows, numbers: np.ndarray | None) -> Batch:

@@ -63,10 +63,6 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The rows that were laid out: their embedding, scaled, and their places.
     scaling_, pca_ : Scaling, PCA
         How rows are scaled, and the directions in which they are compared.
-    n_features_in_ : int
-        Number of columns seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the columns, where X had any.
 
     See Also
     --------
@@ -105,20 +101,7 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @atomic
     def fit(self, X: Rows, y: Any = None) -> Self:
-        """Lay out the rows of X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Not used; here for pipelines.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Lay out the rows of X."""
         forget_fit(self)
         extra("pacmap", "maps", "ELMLayout")
         on_host_alone(self, X)
@@ -136,13 +119,6 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit_transform(self, X: Rows, y: Any = None) -> np.ndarray:
         """Lay out the rows of X and return their places.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Not used; here for pipelines.
 
         Returns
         -------

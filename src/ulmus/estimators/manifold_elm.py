@@ -133,15 +133,8 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
         y : array-like of shape (n_samples,)
             The labels.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         forget_fit(self)
         points = self._points()

@@ -74,8 +74,8 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     random_state : int, RandomState instance or None, default=None
         Seeds the default map and the sample of rows that are left out.
     verbose : int, default=0
-        1 shows how many rows have been gone through: a bar on a terminal, else lines in the log
-        named "ulmus".
+        1 shows how many rows have been gone through: a bar on a terminal and in a notebook,
+        else plain lines.
 
     Attributes
     ----------
@@ -149,20 +149,11 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
             scale, once to fit; from an iterator, which cannot, the first 32 MiB set the scale.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets; left out when X is batches, a Dask collection when X is one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights; a row of weight two counts as two rows.
         checkpoint : str or path, default=None
             A file that the sums over the batches are kept in, about once a minute, once
             there are more than 32 MiB of rows. Where it is there already, the fit goes on
             after the batches that it holds, which must be given again. It is removed when
             the fit ends.
-        client : distributed.Client or None, default=None
-            The Dask client to compute with; None is the current one, or Dask's own scheduler.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         with as_task(self):
             failure = self._fit(X, y, sample_weight, checkpoint, client)
@@ -354,7 +345,7 @@ def record(
     says that C, and what led to it, stay as they are.
     """
     estimator.solver_ = solution.method
-    estimator.solver_reason_ = _reason(estimator, solution.method)
+    estimator.solver_reason_ = solution.reason or _reason(estimator, solution.method)
     if not settled:
         _record_choice(estimator, problem, solution, n_rows)
     estimator._calibrate(problem.targets, solution.loo, solution.loo_rows, problem.weight)

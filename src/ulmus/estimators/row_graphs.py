@@ -38,6 +38,8 @@ GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
 NEIGHBORS = (10, 20)
 # With fewer rows, or fewer rows a unit, Hβ fits labels spread over the graph as well.
 _ROWS, _TIMES = 10_000, 5
+# Labels lie together where they have this many times the edges of random ones and a few more.
+_TOGETHER, _FEW_EDGES, _CROWD = 2.0, 10.0, 4
 # Units of a further layer: candidates have no more.
 _ROW_UNITS = 1000
 # The part of the cosine kernel that may be missing.
@@ -65,6 +67,27 @@ def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
     return [as_laplacian(each, X) for each in given]
 
 
+def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Which of the labelled rows lie beside others of their class that tell as much.
+
+    Labels that were drawn at random all count. Where far more of them are neighbours, as those of a
+    lasso are, their number says nothing of their class, and all of them would outweigh the others:
+    so one with four neighbours of its class or more counts unless one of them does.
+    """
+    W = laplacian.matrix
+    among = sp.csr_array(W[rows][:, rows])
+    by_chance = (W.nnz - W.shape[0]) * (len(rows) / W.shape[0]) ** 2
+    counts = np.ones(len(rows), dtype=bool)
+    if among.nnz - len(rows) <= _TOGETHER * (by_chance + _FEW_EDGES):
+        return ~counts
+    counts[:] = False
+    for i in np.random.default_rng(0).permutation(W.shape[0])[rows].argsort().tolist():
+        beside = among.indices[among.indptr[i] : among.indptr[i + 1]]
+        alike = beside[(codes[beside] == codes[i]) & (beside != i)]
+        counts[i] = len(alike) < _CROWD or not counts[alike].any()
+    return ~counts
+
+
 def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
     """A Laplacian for each number of neighbours, with local widths, from one search."""
     X = plain_rows(X)
@@ -79,7 +102,8 @@ def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[La
     Numbers of at least as many neighbours as there are rows are one.
     """
     wanted = sorted({min(k, distances.shape[0] - 1) for k in sizes})
-    return [laplacian(affinity_of(nearest_edges(distances, k), width="local")) for k in wanted]
+    every = nearest_edges(distances, wanted[-1])  # in order, for the smaller numbers too
+    return [laplacian(affinity_of(nearest_edges(every, k), width="local")) for k in wanted]
 
 
 def graphs_of(graph: Any, coupling: str) -> list[Any]:

@@ -11,13 +11,18 @@ from ulmus.arguments import check_known
 from ulmus.backends.namespace import namespace, placed, to_numpy
 from ulmus.calibration import probabilities, temperature, temperature_for
 from ulmus.docstrings import documented
-from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
+from ulmus.estimators.class_labels import (
+    ClassLabels,
+    is_indicator,
+    predict_log_proba,
+    predict_proba,
+)
 from ulmus.estimators.few_labels import SemiSupervisedELM
-from ulmus.estimators.indicators import is_indicator
+from ulmus.estimators.row_graphs import crowded_labels
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.manifold import GraphSolution
+from ulmus.methods.manifold_basis import GraphSolution
 from ulmus.methods.pool import Pooled
 from ulmus.sources.source import OnGraph
 from ulmus.targets import (
@@ -32,8 +37,6 @@ from ulmus.targets import (
 )
 from ulmus.typing import Seed
 from ulmus.validation import narrowed, plain
-
-__all__ = ["SemiSupervisedELMClassifier"]
 
 
 @documented
@@ -79,7 +82,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         Seeds the default map.
     verbose : int, default=0
         1 shows how many hidden units have met the graph, which takes the longest: a bar on a
-        terminal, else lines in the log named "ulmus".
+        terminal and in a notebook, else plain lines.
 
     Attributes
     ----------
@@ -204,7 +207,8 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         if len(labels) and (
             labels.dtype != object or all(isinstance(label, str) for label in labels)
         ):
-            check_classification_targets(labels)
+            # Twice, for few labels of many classes would look like numbers and be warned of.
+            check_classification_targets(np.repeat(labels, 2))
         return y
 
     def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
@@ -227,6 +231,14 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         weight = np.ones(len(codes)) if factors is None else factors[codes]
         counted = totals if is_balanced(weighting) else None
         return known, ClassTargets(codes, len(self.classes_), counted), weight
+
+    def _thinned(self, y: np.ndarray) -> np.ndarray:
+        rows = np.flatnonzero(known_labels(y))
+        crowded = rows[crowded_labels(self._graphs[-1], rows, codes_of(y[rows], distinct(y[rows])))]
+        if len(crowded):
+            y = y.copy() if y.dtype.kind in "if" else y.astype(object)
+            y[crowded] = -1
+        return y
 
     def _shares(self, targets: Any) -> np.ndarray | None:
         prior, m = self._class_prior, targets.n_classes

@@ -17,8 +17,6 @@ from ulmus.targets import ValueTargets, check_size, numeric
 from ulmus.typing import Seed
 from ulmus.validation import missing, plain
 
-__all__ = ["SemiSupervisedELMRegressor"]
-
 
 @documented
 class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM):
@@ -46,7 +44,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         Seeds the default map.
     verbose : int, default=0
         1 shows how many hidden units have met the graph, which takes the longest: a bar on a
-        terminal, else lines in the log named "ulmus".
+        terminal and in a notebook, else plain lines.
 
     Attributes
     ----------

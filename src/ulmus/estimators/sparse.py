@@ -174,11 +174,6 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
             The labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights: a factor on C.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         grid = self._check_parameters()
         before = copy(self) if self.warm_start and hasattr(self, "_n_rows") else None

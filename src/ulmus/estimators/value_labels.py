@@ -11,12 +11,20 @@ from ulmus.distributed.mapped import by_blocks, scored
 from ulmus.estimators.intervals import predict_interval
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem
-from ulmus.targets import ValueTargets, check_size, numeric
+from ulmus.targets import LabelTargets, ValueTargets, check_size, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
 # Advice about rows whose value is missing.
 _INSTEAD = "use SemiSupervisedELMRegressor, which learns from rows without a value"
+
+
+def encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
+    """Hold what all targets have in common; give targets, weight and unit (see `Problem`)."""
+    known = self._known().surveyed(y, weight).checked()
+    self._hold(known)
+    problem = known.problem(y, weight, whole=True)
+    return problem.targets, problem.weight, problem.unit
 
 
 class ValueLabels:
@@ -40,16 +48,11 @@ class ValueLabels:
     """
 
     _flat: bool
-    predict_interval = predict_interval
+    predict_interval, _encode = predict_interval, encode
 
     @by_blocks
     def predict(self: Any, X: Rows) -> Array:
         """Predicted values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows.
 
         Returns
         -------
@@ -68,8 +71,6 @@ class ValueLabels:
             The rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Their values; a Dask collection when X is one.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights; a row of weight two counts as two rows.
 
         Returns
         -------
@@ -97,13 +98,6 @@ class ValueLabels:
 
     def _hold(self, known: "KnownValues") -> None:
         self._flat = known.flat
-
-    def _encode(self: Any, y: np.ndarray, weight: np.ndarray | None) -> tuple[Any, Any, Any]:
-        """Set the columns; return targets, weight and unit (see `Problem`)."""
-        known = KnownValues(self._intercept).met(y)
-        self._hold(known)
-        problem = known.problem(y, weight)
-        return problem.targets, problem.weight, problem.unit
 
     def _score_of(self, path: ErrorPath, problem: Problem) -> float | None:
         """R² on left-out rows, at the best C of the path."""
@@ -167,3 +161,33 @@ class KnownValues:
         check_size("y", y)
         unit = None if weight is None else np.minimum(weight, 1.0)
         return Problem(None, ValueTargets(y.reshape(len(y), -1)), weight, unit, self.intercept)
+
+
+@dataclass(frozen=True)
+class KnownLabels(KnownValues):
+    """The number of labels of the rows so far; ±1 targets have no intercept."""
+
+    intercept: bool = False
+    flat: bool = False
+
+    def met(self, y: np.ndarray, weight: np.ndarray | None = None) -> "KnownLabels":
+        """With a batch, which must have the same number of labels."""
+        if y.ndim == 1:
+            raise InvalidInputError(
+                "y has one label for each row, and that of the earlier rows was a matrix with a "
+                f"column for each of {self.columns} labels; give it so."
+            )
+        known: Any = super().met(y)
+        return known
+
+    surveyed = recalled = met
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The numbers of the labels, as scikit-learn has them."""
+        return np.arange(self.columns or 0)
+
+    def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
+        """The targets of some rows and their weights."""
+        unit = None if weight is None else np.minimum(weight, 1.0)
+        return Problem(None, LabelTargets(2.0 * y - 1.0), weight, unit)

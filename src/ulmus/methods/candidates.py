@@ -30,7 +30,6 @@ from ulmus.backends.namespace import (
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
-from ulmus.methods.own_classes import SampledRows, own_classes
 from ulmus.methods.propagation import (
     SpreadLabels,
     components_of,
@@ -38,24 +37,11 @@ from ulmus.methods.propagation import (
     label_strengths,
     means,
 )
-from ulmus.methods.pseudo_ridge import RidgeFactor
+from ulmus.methods.pseudo_ridge import RidgeFactor, SampledRows, own_classes
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph, calibration_rows
 from ulmus.targets import ClassTargets, coded
 from ulmus.typing import Array
-
-__all__ = [
-    "FREE",
-    "KINDS",
-    "Candidate",
-    "FewLabels",
-    "Prepared",
-    "Setting",
-    "closed_candidates",
-    "cluster_runs",
-    "ridge_left_out",
-    "spread_left_out",
-]
 
 KINDS = ("alone", "tight", "free", "clusters")
 # C and λ, in units of one over the mean square of hidden rows.
@@ -69,6 +55,9 @@ _UNITS = 1000
 # Labelled rows by which candidates are compared, and the most entries of the graph's kernel, all
 # rows times these.
 _MOST_JUDGED, _LEAST_JUDGED, _ENTRIES = 500, 50, 6_000_000
+# Entries of that kernel which other labels on the same rows may add at once, for a person waits for
+# them, and the least number of rows that are compared all the same.
+_FRESH_ENTRIES, _LEAST_KEPT = 240_000, 16
 
 
 @dataclass(frozen=True)
@@ -167,20 +156,28 @@ class Prepared:
     def _order(self) -> np.ndarray:
         return np.random.default_rng(0).permutation(len(self.every))
 
-    def compared(self, rows: np.ndarray) -> np.ndarray:
+    def compared(self, rows: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
         """Places of the labelled rows that candidates are compared by, at most some hundred.
 
-        Further labels leave those that are chosen where they are, or take the place of few.
+        Further labels leave those that are chosen where they are, or take the place of few. Where
+        many labels came at once on many rows, most of those compared ``before`` stay.
         """
-        most = int(np.clip(_ENTRIES // len(self.every), _LEAST_JUDGED, _MOST_JUDGED))
-        return np.sort(np.argsort(self._order[rows])[:most])
+        order, n = np.argsort(self._order[rows]), len(self.every)
+        most = int(np.clip(_ENTRIES // n, _LEAST_JUDGED, _MOST_JUDGED))
+        if before is not None:
+            known = np.isin(rows[order], before)
+            allowed = max(_FRESH_ENTRIES // n, _LEAST_KEPT - int(known.sum()))
+            if np.count_nonzero(~known[:most]) > allowed:
+                order = order[known | (np.cumsum(~known) <= allowed)]
+        return np.sort(order[:most])
 
 
 @dataclass(frozen=True)
 class Setting:
     """What the candidates share: the rows, their labels in every weighting, and C if it is given.
 
-    ``spreading`` has the labels on every graph; ``continued`` says whether they began with others.
+    ``spreading`` has the labels on every graph; ``before`` are the rows by which candidates were
+    compared with other labels, where there were some.
     """
 
     rows: Prepared
@@ -189,7 +186,7 @@ class Setting:
     C: np.ndarray | None
     lams: np.ndarray
     spreading: "list[Future[SpreadLabels]]"
-    continued: bool = False
+    before: np.ndarray | None = None
 
     @cached_property
     def spread(self) -> list[SpreadLabels]:
@@ -214,7 +211,7 @@ class Setting:
     @cached_property
     def compared(self) -> np.ndarray:
         """Places of the labelled rows that candidates are compared by."""
-        return self.rows.compared(self.numbers)
+        return self.rows.compared(self.numbers, self.before)
 
     def some(self, layer: int = 0) -> Hidden:
         """The labelled rows in few units."""

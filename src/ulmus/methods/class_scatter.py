@@ -20,10 +20,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ulmus.backends.linalg import column_major, eigh, matmul, qr
-from ulmus.backends.namespace import doubles, from_numpy, namespace, put_rows, take, zeros
+from ulmus.backends.namespace import doubles, from_numpy, namespace, ratio, take, zeros
 from ulmus.hidden import rows_at_once
-from ulmus.methods.dual import RowSpace, row_space
-from ulmus.methods.iterative import ratio
+from ulmus.methods.manifold_basis import in_span
 from ulmus.methods.quadratic_penalty import (
     Eigenbasis,
     QuadraticPenalty,
@@ -31,11 +30,10 @@ from ulmus.methods.quadratic_penalty import (
     Root,
     System,
     rounding_of,
-    sound,
 )
-from ulmus.methods.ridge import add_rows, solved
+from ulmus.methods.ridge import solved
 from ulmus.problem import Moments, Problem, Solution, Tally
-from ulmus.sources.source import Source
+from ulmus.sources.source import AtHand, Source
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
@@ -284,76 +282,9 @@ class ClassScatter:
         return solved(self.penalty, source, self.chooses, self.asked)
 
 
-@dataclass(frozen=True)
-class _RowSpectrum:
-    """√cH = U diag(√w) Vᵀ with fewer rows than units; p are the rows in the basis V."""
-
-    spectrum: ClassSpectrum
-    lengths: Array
-    rows: RowSpace
-
-    @classmethod
-    def of(cls, problem: Problem) -> "_RowSpectrum":
-        """In the span of the rows."""
-        rows = row_space(problem)
-        w, U = eigh(rows.kernel()[0], overwrite=True)
-        # Rounding may leave some at zero or below; a length that is divided by later is neither.
-        w = namespace(w).clip(w, min=max(_EPS**2 * float(w[-1]), _TINY))
-        Y = rows.root * problem.targets.block(slice(0, len(problem.H)), rows.root.dtype)
-        lengths = namespace(w).sqrt(w)
-        cross = matmul((U * lengths).T, Y)
-        classes = Classes.of(cross, namespace(Y).sum(Y**2, axis=0))
-        return cls(ClassSpectrum(w, U, 0.0, classes), lengths, rows)
-
-    @property
-    def p(self) -> Array:
-        """The rows in the basis."""
-        return self.spectrum.basis * self.lengths / self.rows.root
-
-    def coef(self, shared: float, lam: float) -> Array:
-        """β at one point."""
-        w, U = self.spectrum.values, self.spectrum.basis
-        kept = sound(w, self.spectrum.ridge(shared)) / self.lengths
-        coef = self.spectrum.recoding(shared).coef(lam) * kept[:, None]
-        return self.rows.coef(matmul(U, coef))
-
-
 def _few(problem: Problem, penalty: ScatterPenalty, chooses: bool) -> Solution:
     """With fewer rows than units, in the span of the rows."""
-    whole = _RowSpectrum.of(problem)
-    parts, path, best = list(_leaving(penalty, whole, problem)), None, 0
-    if chooses:
-        tally = penalty.tally(problem)
-        for own, seen in parts:
-            add_rows(tally, penalty, problem, own, seen)
-        path = tally.path()
-        best = path.best
-    every = np.arange(len(problem.H))
-    loo = coded(problem.targets, every, whole.p.dtype)
-    for own, seen in parts:
-        found = sum(at(np.array([best]))(slice(0, len(own)), own)[:, 0, :] for at in seen)
-        put_rows(loo, own, take(loo, own) - found)
-    C, lam = penalty.point(best)
-    coef = whole.coef(penalty.strength(best), lam)
-    zero = zeros(coef.shape[1], coef)
-    return Solution(coef, zero, C, "spectral", every, loo, path, None, lam)
-
-
-def _leaving(
-    penalty: ScatterPenalty, whole: _RowSpectrum, problem: Problem
-) -> Iterator[tuple[np.ndarray, list[Callable[[Any], Residuals]]]]:
-    """Rows, and from points to their residuals.
-
-    Where weights balance the classes, every node of a class is an n × n eigendecomposition.
-    """
-    if not problem.reweighs:
-        every, system = np.arange(len(problem.H)), penalty.system(whole.spectrum, problem)
-        yield every, [system.rows(whole.p, every, slice(None))]
-        return
-    for leaving in problem.leavings():
-        own, seen = leaving.rows, []
-        for a, b, share in leaving.each():
-            node = _RowSpectrum.of(problem.heavier(leaving.code, b))
-            system = penalty.system(node.spectrum, problem, a, b, share)
-            seen.append(system.rows(take(node.p, own), own, slice(None)))
-        yield own, seen
+    few, span = in_span(problem.H)
+    source = AtHand(replace(problem, H=few), calibrating=len(few))
+    found = solved(penalty, source, chooses, asked=False)
+    return replace(found, coef=matmul(span, found.coef), moments=None)

@@ -26,9 +26,9 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.graphs import laplacian
-from ulmus.hidden import GivenRows, Hidden
+from ulmus.hidden import Hidden
 from ulmus.methods.class_scatter import Points
-from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
+from ulmus.methods.manifold_basis import in_span, manifold_gram
 from ulmus.methods.quadratic_penalty import Eigenbasis, rounding_of
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import ClassTargets, coded
@@ -89,9 +89,8 @@ class Geometry:
         """The same with H kept where it fits, and in a basis of its rows where they are few."""
         if len(self.H) >= self.H.width:
             return replace(self, H=self.H.kept()), None
-        span, rows = reduced_basis(self.H)
-        H = Hidden(GivenRows(rows.shape[1], rows.dtype), rows)
-        return replace(self, H=H, units=self.width), span
+        few, span = in_span(self.H)
+        return replace(self, H=few, units=self.width), span
 
 
 @dataclass(frozen=True)

@@ -191,13 +191,29 @@ def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None
     ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
     """
     K, lift = (rows := row_space(problem)).kernel()
-    factor = sound_factor(K, C, overwrite=not problem.reweighs)
-    if factor is None:
-        # 1/C is below K's rounding; the eigenbasis raises it to that.
+    found = at_one(problem, rows, K, lift, C, last, overwrite=not problem.reweighs)
+    if found is None:
+        # The eigenbasis raises 1/C to K's rounding.
         rows = row_space(problem)
         if asked and rows.rounding > 1.0 / C:
             warn_of_rounding(C)
         return RowSpectrum.of(problem, rows, *rows.kernel()).solution(C)
+    return found
+
+
+def at_one(
+    problem: Problem,
+    rows: RowSpace,
+    K: Array,
+    lift: float,
+    C: float,
+    last: int | None = None,
+    overwrite: bool = False,
+) -> Solution | None:
+    """The same from K as ``rows`` gives it; None where 1/C is below K's rounding."""
+    factor = sound_factor(K, C, overwrite)
+    if factor is None:
+        return None
     alpha = factor.solve(rows.S)
     if problem.reweighs:
         residual = _all_reweighted(rows, problem, _factored(K, rows.S), C)
@@ -230,7 +246,7 @@ class RowSpectrum(Eigenbasis):
         """From K, which is overwritten."""
         w, U = eigh(K, overwrite=True)
         # About its mean a constant kernel is rounding only, which adds up over the rows.
-        lost = 4.0 * np.sqrt(w.shape[0]) * rows.rounding
+        lost = 32.0 * np.sqrt(w.shape[0]) * rows.rounding
         if rows.definite and w[0] < -max(_INDEFINITE * float(w[-1]), lost):
             raise InvalidInputError(
                 f"The kernel is not positive semi-definite: its eigenvalues go from {w[0]:.2g} to "

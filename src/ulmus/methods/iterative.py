@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ulmus.backends.linalg import column_major, column_products, eigh, matmul
-from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, to_numpy, zeros
+from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, ratio, to_numpy, zeros
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, fits
 from ulmus.typing import Array
@@ -107,13 +107,17 @@ def _sound(A: Array, Y: Array) -> tuple[Array, Array]:
     return matmul(Y, V) / namespace(w).sqrt(w), w
 
 
-def ratio(a: Array, b: Array) -> Array:
-    """a/b, and zero where b is not positive."""
-    xp = namespace(a)
-    return xp.where(b > 0, a, 0.0 * a) / xp.where(b > 0, b, 0.0 * b + 1.0)
-
-
 def conjugate_gradients(
+    apply: Operator, R: Array, precondition: Operator, tol: float, max_iter: int
+) -> Iterated:
+    """`gradient_steps`, and a warning where they do not suffice."""
+    found = gradient_steps(apply, R, precondition, tol, max_iter)
+    if found.residual > tol:
+        warn_of_steps(found.steps, found.residual, tol)
+    return found
+
+
+def gradient_steps(
     apply: Operator, R: Array, precondition: Operator, tol: float, max_iter: int
 ) -> Iterated:
     """Solve (I + A) β = R, with a step size for every column, until residuals are below ``tol``.
@@ -140,8 +144,6 @@ def conjugate_gradients(
         energy = fresh
         steps += 1
         worst = _relative(energy, size)
-    if worst > tol:
-        warn_of_steps(steps, worst, tol)
     return Iterated(beta, steps, worst)
 
 

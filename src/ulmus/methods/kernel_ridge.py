@@ -2,28 +2,55 @@
 
 K is used whole, or as a low-rank factor FFᵀ. Then F is a hidden layer, in whose space it is ridge,
 and α = Wβ on the landmarks that span F.
+
+Which kernel, of what width and on what column weights, is chosen by exact leave-one-out along with
+C. Every kernel is tried at a few widths on few rows, and those far behind are left out. The others
+are fitted to more rows, and their columns weighed (see `slopes`). The least error over left-out
+rows decides, and what is best is fitted to all rows that are given. All rules were fixed on half of
+the visible tables and confirmed on the others; `docs/benchmarks` says which, and what they reached.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import take
+from ulmus.backends.namespace import is_sparse, take
 from ulmus.hidden import sample_rows
+from ulmus.kernels import Kernel
+from ulmus.kernels.definition import kernel_of
 from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
 from ulmus.kernels.lowrank import Factor, factor_of
+from ulmus.kernels.pairs import Shifted, some_rows, weighed_columns
 from ulmus.kernels.partial_cholesky import Watch
 from ulmus.methods.dual import dual, dual_path
+from ulmus.methods.kernel_iterative import iterated, iterates
+from ulmus.methods.near_path import near_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution
+from ulmus.slopes import Slopes, correction, gradient_rows, kernel_gradients, weighings, weights_of
+from ulmus.typing import Rows
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
-# Up to this many rows all are left out where C is known; past it so many, which give quantiles to
-# half a point. All of 10 000 would take twice as long as their Cholesky factor, 10 s of one core.
-ALL_LEFT_OUT, _SOME_LEFT_OUT = 5000, 2000
+# Up to this many rows all are left out where C is known, half a second of one core; past it so
+# many, or those that conjugate gradients leave out.
+ALL_LEFT_OUT, _SOME_LEFT_OUT = 3000, 2000
+# Rows that widths are tried on, and rows that kernels and weights are compared on: an
+# eigendecomposition takes 0.03 and 0.18 s of one core. One of 2000 rows takes 1.3 s, and there is
+# one alone. Weights of many columns need more rows: so many for each.
+_FEW_ROWS, _SOME_ROWS, _ROWS_PER_COLUMN = 500, 1000, 4
+# γ is tried at these multiples of the typical one; on weighed columns, at the last one alone.
+_FACTORS = {"rbf": ((1.0, 4.0, 16.0), 4.0)}
+_OTHER_FACTORS = (0.5, 2.0), 1.0
+# All multiples of the typical γ where nothing but γ is chosen.
+WIDTHS = tuple((2.0 ** np.arange(-6, 7, 2)).tolist())
+# Kernels whose squared error is within these factors of the least one go on: from few rows to all,
+# to the weighing of columns, and to weighing them again. Nothing that won on the tables was farther
+# behind.
+_NEAR, _CLOSE, _CLOSEST = 1.2, 1.1, 1.02
 
 
 @dataclass(frozen=True)
@@ -32,7 +59,8 @@ class KernelRidge:
 
     ``definite`` says that K is known to have no negative eigenvalue. ``path`` are the left-out
     errors of every C where they are known already, from these rows or some of them. ``columns`` is
-    the most that a factor has where the approximation does not say.
+    the most that a factor has where the approximation does not say. ``factors`` asks for a
+    factor of K however many rows there are, where K is used whole.
     """
 
     C: float | np.ndarray
@@ -40,6 +68,7 @@ class KernelRidge:
     definite: bool = False
     path: ErrorPath | None = None
     columns: int = EXACT
+    factors: bool = False
     parameters: ClassVar[tuple[str, ...]] = ("C",)
 
     @property
@@ -76,7 +105,10 @@ class KernelRidge:
         """Solve over the whole of K."""
         if self.path is not None and not problem.reweighs:
             C = float(self.path.C[self.path.best])
-            return replace(_left_out_some(problem, C, seed), path=self.path)
+            found = None
+            if len(problem.H) > ALL_LEFT_OUT and not self.factors and iterates(problem, C):
+                found = iterated(problem, C, seed)
+            return replace(found or _left_out_some(problem, C, seed), path=self.path)
         if isinstance(self.C, np.ndarray):
             return dual_path(problem, self.C)
         if self.definite:
@@ -103,3 +135,235 @@ def _left_out_some(problem: Problem, C: float, seed: int) -> Solution:
 def spanned(factor: Factor, solution: Solution) -> Solution:
     """A solution over a factor's columns, stated by its landmarks: α = Wβ."""
     return replace(solution, coef=matmul(factor.W, solution.coef))
+
+
+# ---------------------------------------------------------------- which kernel
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel on weighed columns, fitted; ``round`` is how often they have been weighed.
+
+    Its γ is ``factor`` times the typical one.
+    """
+
+    name: str
+    factor: float
+    kernel: Kernel
+    weights: np.ndarray
+    round: int
+    rows: Any
+    solution: Solution
+    correction: float = 1.0
+
+    @property
+    def path(self) -> ErrorPath:
+        """The left-out errors of every C."""
+        assert self.solution.path is not None  # every C of a candidate is judged
+        return self.solution.path
+
+    @property
+    def squared(self) -> float:
+        """The least squared error over left-out rows."""
+        return float(self.path.squared_error.min())
+
+    @property
+    def score(self) -> tuple[float, float]:
+        """The left-out errors at the best C, corrected for the fit of the weights."""
+        rate, squared = self.path.score
+        return self.correction * rate, self.correction * squared
+
+    def next_weights(self, count: np.ndarray | None, seed: int) -> np.ndarray | None:
+        """√(mean squared gradient) by column, of mean square one; None where nothing varies."""
+        n, d = self.rows.shape
+        some = gradient_rows(n, n, d, seed)
+        share = np.ones(len(some)) if count is None else count[some]
+        coef = self.solution.coef / (np.abs(self.solution.coef).max() or 1.0)
+        return weights_of(self._slopes(some_rows(self.rows, some), coef), share)
+
+    def _slopes(self, rows: Rows, coef: np.ndarray) -> Slopes:
+        found = kernel_gradients(self.kernel, rows, self.rows, coef, self.weights)
+        assert found is not None  # kernels without gradients are refused before
+        return found
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Scaled rows on the host, their problem without H, how often each counts, and the C to try.
+
+    ``whole`` is how many rows there are where these are a sample; one that counts twice is two.
+    """
+
+    rows: Any
+    problem: Problem
+    count: np.ndarray | None
+    C: np.ndarray
+    whole: float | None = None
+
+    def take(self, chosen: np.ndarray) -> "Trial":
+        """Some of the rows, with their weights as they are."""
+        count = None if self.count is None else self.count[chosen]
+        return replace(
+            self,
+            rows=some_rows(self.rows, chosen),
+            problem=self.problem.take(chosen),
+            count=count,
+            whole=self.total,
+        )
+
+    def candidate(
+        self,
+        name: str,
+        factor: float,
+        weights: np.ndarray | None = None,
+        number: int = 0,
+        near: float | None = None,
+    ) -> Candidate:
+        """A kernel at a multiple of its typical γ, on columns with these weights.
+
+        All C are tried, or those around ``near``, the best one of something like it.
+        """
+        kernel, weights, rows, problem = self._over(name, factor, weights)
+        lift = correction(self.columns, self.total) if number else 1.0
+        if near is None or rows.shape[0] <= _FEW_ROWS or np.any(np.diff(self.C) <= 0):
+            solution = dual_path(problem, self.C)
+        else:
+            solution = near_path(problem, self.C, near)
+        return Candidate(name, factor, kernel, weights, number, rows, solution, lift)
+
+    def again(self, one: Candidate, weights: np.ndarray | None) -> Candidate:
+        """What was fitted to other rows, fitted to these with other weights, at its C alone."""
+        kernel, weights, rows, problem = self._over(one.name, one.factor, weights)
+        solution = dual(problem, one.solution.C, asked=False, last=1)
+        return Candidate(one.name, one.factor, kernel, weights, one.round, rows, solution)
+
+    def _over(
+        self, name: str, factor: float, weights: np.ndarray | None
+    ) -> tuple[Kernel, np.ndarray, Any, Problem]:
+        """Kernel, weights, weighed rows, and the problem over the kernel between these."""
+        rows = self.rows if weights is None else weighed_columns(self.rows, weights)
+        weights = np.ones(rows.shape[1]) if weights is None else weights
+        kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
+        return kernel, weights, rows, replace(self.problem, H=KernelMatrix(kernel, rows))
+
+    def sample(self, most: int, seed: int) -> "Trial":
+        """At most so many of the rows."""
+        n = self.rows.shape[0]
+        return self if n <= most else self.take(np.sort(sample_rows(seed, most, n)))
+
+    @property
+    def total(self) -> float:
+        """How many rows weights will be found on in the end, if they are used."""
+        if self.whole is not None:
+            return self.whole
+        return float(self.rows.shape[0] if self.count is None else self.count.sum())
+
+    @property
+    def columns(self) -> int:
+        """How many columns vary, and so can have a weight."""
+        rows = self.rows.rows if isinstance(self.rows, Shifted) else self.rows
+        return int(np.count_nonzero(_dense(rows.max(axis=0)) - _dense(rows.min(axis=0))))
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """Kernels by their names, and whether columns are weighed."""
+
+    names: tuple[str, ...]
+    weighs: bool
+    seed: int = 0
+
+    def fit(self, trial: Trial) -> list[Candidate]:
+        """All that was tried, but for widths that lost; `best_of` them is to be used."""
+        enough = max(_SOME_ROWS, _ROWS_PER_COLUMN * trial.columns * self.weighs)
+        few, some = (trial.sample(most, self.seed) for most in (_FEW_ROWS, enough))
+        tried = list[Candidate]()
+        for start in _near(self._best_width(few, name) for name in self.names):
+            whole = start
+            if few is not some:
+                whole = some.candidate(start.name, start.factor, near=start.solution.C)
+            tried.append(whole)
+            # With more columns than rows no weights win by as much as the correction asks for.
+            weighs = self.weighs and some.columns < some.total
+            if weighs and whole.squared <= _CLOSE * _least(tried, 0):
+                self._weigh(some, tried)
+        return tried if some is trial else tried + self._on_all(trial, tried)
+
+    def _best_width(self, trial: Trial, name: str) -> Candidate:
+        """The best of a few widths."""
+        factors = _FACTORS.get(name, _OTHER_FACTORS)[0]
+        return min((trial.candidate(name, factor) for factor in factors), key=_squared)
+
+    def _weigh(self, trial: Trial, tried: list[Candidate]) -> None:
+        """Weigh the columns for the last one that was tried, while its error falls."""
+        name = tried[-1].name
+        factor = _FACTORS.get(name, _OTHER_FACTORS)[1]
+
+        def again(weights: np.ndarray, number: int) -> Candidate:
+            return trial.candidate(name, factor, weights, number, tried[-1].solution.C)
+
+        for found in weighings(tried[-1], again, trial.count, self.seed):
+            tried.append(found)
+            if found.squared > _CLOSEST * _least(tried, found.round):
+                return
+
+    def _on_all(self, trial: Trial, tried: list[Candidate]) -> list[Candidate]:
+        """On all rows, the best by its score, and each kernel that is as good by squared error.
+
+        The errors of few rows are uncertain. Columns are weighed as often as before, by gradients
+        of what is fitted to all rows.
+        """
+        found = []
+        for one in _finalists(tried):
+            weights = None
+            for each in tried:
+                if each.name == one.name and each.round < one.round:
+                    weights = trial.again(each, weights).next_weights(trial.count, self.seed)
+            near = one.solution.C
+            found.append(trial.candidate(one.name, one.factor, weights, one.round, near))
+        return found
+
+
+def _finalists(tried: list[Candidate]) -> list[Candidate]:
+    """The best by its score, and of every kernel that is close to the least squared error one."""
+    ranked = sorted(tried, key=lambda each: each.correction * each.squared)
+    least, best = ranked[0].correction * ranked[0].squared, best_of(tried)
+    close = [each for each in ranked if each.correction * each.squared <= _CLOSEST * least]
+    first = {each.name: each for each in reversed(close)}
+    return [best, *(each for each in first.values() if each is not best)]
+
+
+def best_of(tried: list[Candidate]) -> Candidate:
+    """The least error of those on the most rows."""
+    return min(tried, key=lambda each: (-each.rows.shape[0], each.score))
+
+
+def _squared(one: Candidate) -> float:
+    return one.squared
+
+
+def _least(tried: list[Candidate], number: int) -> float:
+    """The least squared error of the candidates of a round."""
+    return min(each.squared for each in tried if each.round == number)
+
+
+def _dense(row: Any) -> np.ndarray:
+    return np.asarray(row.toarray() if is_sparse(row) else row).ravel()
+
+
+def _near(first: Iterable[Candidate]) -> list[Candidate]:
+    """Those not far behind the best, which comes first."""
+    ranked = sorted(first, key=_squared)
+    return [each for each in ranked if each.squared <= _NEAR * ranked[0].squared]
+
+
+def table_of(tried: list[Candidate]) -> dict[str, np.ndarray]:
+    """Kernel, γ, round, C, rows and left-out errors of all that was tried, as columns."""
+    rates, squared = zip(*(each.path.score for each in tried), strict=True)
+    table = {
+        "kernel": np.array([each.name for each in tried]),
+        "gamma": np.array([getattr(each.kernel, "gamma", 0.0) for each in tried]),
+        "round": np.array([each.round for each in tried]),
+        "C": np.array([each.solution.C for each in tried]),
+        "rows": np.array([each.rows.shape[0] for each in tried]),
+        "squared_error": np.array(squared),
+    }
+    return table if tried[0].path.error_rate is None else {**table, "error_rate": np.array(rates)}

@@ -15,6 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ulmus.backends.linalg import eigh, signs
+from ulmus.backends.namespace import from_numpy, namespace, to_numpy
+from ulmus.backends.sparse_operator import sparse_operator
 from ulmus.exceptions import GraphError
 from ulmus.graphs import Laplacian
 
@@ -43,11 +45,12 @@ class GraphSpectrum:
     parts: int
 
 
-def graph_spectrum(laplacian: Laplacian, k: int) -> GraphSpectrum:
+def graph_spectrum(laplacian: Laplacian, k: int, like: Any = None) -> GraphSpectrum:
     """The k smoothest functions on the graph but the constant one; of length one, D-orthogonal.
 
     In a graph of p large parts the first p − 1 are constant on each: every part against the
-    larger ones together. The others are zero on all parts but one.
+    larger ones together. The others are zero on all parts but one. Long runs of products are where
+    ``like`` lives.
     """
     matrix, n = sp.csr_array(laplacian.matrix, dtype=float), len(laplacian)
     members = _large_parts(matrix)
@@ -56,7 +59,7 @@ def graph_spectrum(laplacian: Laplacian, k: int) -> GraphSpectrum:
         values.append(0.0)
         columns.append(column)
     for rows in members:
-        found, F = _functions(matrix[rows][:, rows], min(k + 1, len(rows)))
+        found, F = _functions(matrix[rows][:, rows], min(k + 1, len(rows)), like)
         for value, f in zip(found, F.T, strict=True):
             values.append(value)
             columns.append(_spread_out(f, rows, n))
@@ -70,7 +73,7 @@ def graph_spectrum(laplacian: Laplacian, k: int) -> GraphSpectrum:
     return GraphSpectrum(E * signs(E), powers, reached, len(members))
 
 
-def smallest_eigenpairs(A: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+def smallest_eigenpairs(A: Any, k: int, like: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """The k smallest eigenvalues of a sparse positive semi-definite A, ascending, and vectors."""
     n = A.shape[0]
     if n <= max(_DENSE_ROWS, 3 * k):
@@ -85,7 +88,7 @@ def smallest_eigenpairs(A: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     cut = max(_CUT * top, 2.0 * values[-1])
     if 2.0 * cut >= top:
         return _largest_of(turned, A, k, start, _TOL)
-    return _largest_of(_chebyshev(A, cut, top), A, k, V.sum(axis=1), _TOL)
+    return _largest_of(_chebyshev(A, cut, top, like), A, k, V.sum(axis=1), _TOL)
 
 
 def _large_parts(matrix: Any) -> list[np.ndarray]:
@@ -115,9 +118,9 @@ def _contrasts(members: list[np.ndarray], n: int) -> list[np.ndarray]:
     return columns
 
 
-def _functions(A: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _functions(A: Any, k: int, like: Any) -> tuple[np.ndarray, np.ndarray]:
     """γ and f = v/u√n of a connected graph but for the constant one."""
-    values, V = smallest_eigenpairs(A, k)
+    values, V = smallest_eigenpairs(A, k, like)
     # Edges may be so faint that rounding cannot tell this part from two, whose u are then mixed;
     # what is left of a constant by all vectors of γ = 0 is positive all the same.
     null = V[:, values <= max(_ZERO * A.diagonal().max(), values[0])]
@@ -133,17 +136,21 @@ def _spread_out(f: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
     return column
 
 
-def _chebyshev(A: Any, cut: float, top: float) -> LinearOperator:
+def _chebyshev(A: Any, cut: float, top: float, like: Any) -> LinearOperator:
     """A polynomial of A: one at zero, falling to ``cut``, and small from there to ``top``."""
     middle, half = (top + cut) / 2, (top - cut) / 2
     degree = round(2.0 / np.sqrt(cut / top))
     scale = 1.0 / np.cosh(degree * np.arccosh(middle / half))
 
+    like = np.empty(0) if like is None else like
+    B = sparse_operator(A, like, namespace(like).float64)
+
     def apply(x: np.ndarray) -> np.ndarray:
-        before, now = x, (middle * x - A @ x) / half
+        before = from_numpy(x.reshape(-1, 1), like)
+        now = (middle * before - B @ before) / half
         for _ in range(degree - 1):
-            before, now = now, (2.0 / half) * (middle * now - A @ now) - before
-        return scale * now
+            before, now = now, (2.0 / half) * (middle * now - B @ now) - before
+        return scale * to_numpy(now).ravel()
 
     return LinearOperator(A.shape, matvec=apply, dtype=float)
 

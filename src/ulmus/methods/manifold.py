@@ -5,7 +5,6 @@ labelled row.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ulmus.methods.iterative import (
     nystrom_preconditioner,
 )
 from ulmus.methods.manifold_basis import (
+    GraphSolution,
     Labelled,
     ManifoldBasis,
     manifold_basis,
@@ -28,45 +28,15 @@ from ulmus.methods.manifold_basis import (
     surface,
 )
 from ulmus.methods.quadratic_penalty import QuadraticPenalty
-from ulmus.methods.ridge import left_out
+from ulmus.methods.ridge import solved
 from ulmus.problem import ErrorPath, Moments, Problem, Solution
 from ulmus.sources.hidden_rows import HiddenBlocks
-from ulmus.sources.source import OnGraph
+from ulmus.sources.source import AtHand, OnGraph
 from ulmus.targets import coded
 from ulmus.typing import Array
 
 # Random vectors of the preconditioner.
 _SKETCH = 100
-
-
-@dataclass(frozen=True)
-class GraphSolution(Solution):
-    """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
-
-    ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
-    ``surface`` and ``candidates`` are those of all that were tried, ``left_out`` what the average
-    of candidates gives left-out rows, and ``reused`` is what other labels on the same rows can
-    start from. ``why`` is the reason for the coupling.
-    """
-
-    lam: float = 0.0
-    reason: str = ""
-    selection: str = "fixed"
-    error: float | None = None
-    surface: dict[str, np.ndarray] | None = None
-    candidates: dict[str, np.ndarray] | None = None
-    left_out: dict[str, np.ndarray] | None = None
-    steps: int = 1
-    reused: Any = None
-    coupling: str = "tight"
-    why: str | None = None
-
-    @classmethod
-    def of(cls, found: Solution, reason: str, **more: Any) -> "GraphSolution":
-        """A solution, with the error of its path."""
-        if found.path is not None:
-            more = {"selection": found.path.kind, "error": found.path.error} | more
-        return cls(**vars(found), reason=reason, **more)
 
 
 @dataclass(frozen=True)
@@ -159,12 +129,9 @@ class Manifold:
 
 def manifold_primal(problem: Problem, M: Array, C: float, lam: float) -> Solution:
     """β = (G + I/C + λM/C)⁻¹ R from labelled rows and M = HᵀΛH of all rows, each left out once."""
-    moments, every = problem.moments(), np.arange(len(problem.H))
-    penalty = _Smoothness(np.array([C]), M, lam)
-    frame, factor = problem.frame(moments), penalty.root(moments, problem, C)
-    coef = factor.solve(frame.cross)
-    loo = left_out(problem, moments, C, every, penalty, factor)
-    return Solution(coef, frame.intercept(coef), C, "direct", every, loo, lam=lam)
+    source = AtHand(problem, calibrating=len(problem.H))
+    found = solved(_Smoothness(np.array([C]), M, lam), source, chooses=False, asked=False)
+    return replace(found, method="direct", moments=None, lam=lam)
 
 
 @dataclass(frozen=True)
@@ -174,7 +141,7 @@ class _Smoothness(QuadraticPenalty):
     M: Array
     lam: float
 
-    def root(self, moments: Moments, problem: Problem, C: float) -> Cholesky:
+    def factor(self, moments: Moments, problem: Problem, C: float) -> Cholesky:
         A = moments.gram + (self.lam / C) * self.M
         return Cholesky(add_to_diagonal(A, 1.0 / C), overwrite=True)
 

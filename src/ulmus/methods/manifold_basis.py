@@ -10,6 +10,7 @@ every C, with all that ridge offers (leave-one-out over the whole grid, the dual
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,35 @@ class ManifoldBasis:
         return 1.0 / namespace(self.values).sqrt(1.0 + lam * self.values)
 
 
+@dataclass(frozen=True)
+class GraphSolution(Solution):
+    """A solution for rows on a graph, whose ``loo`` are fitted values where no row is left out.
+
+    ``reason`` is why it was found so, ``error`` the left-out error at the point that was chosen,
+    ``surface`` and ``candidates`` are those of all that were tried, ``left_out`` what the average
+    of candidates gives left-out rows, and ``reused`` is what other labels on the same rows can
+    start from. ``why`` is the reason for the coupling.
+    """
+
+    lam: float = 0.0
+    selection: str = "fixed"
+    error: float | None = None
+    surface: dict[str, np.ndarray] | None = None
+    candidates: dict[str, np.ndarray] | None = None
+    left_out: dict[str, np.ndarray] | None = None
+    steps: int = 1
+    reused: Any = None
+    coupling: str = "tight"
+    why: str | None = None
+
+    @classmethod
+    def of(cls, found: Solution, reason: str, **more: Any) -> "GraphSolution":
+        """A solution, with the error of its path."""
+        if found.path is not None:
+            more = {"selection": found.path.kind, "error": found.path.error} | more
+        return cls(**{**vars(found), "reason": reason}, **more)
+
+
 def manifold_basis(
     H: Hidden | HiddenBlocks, laplacian: Laplacian, watch: Watch = None
 ) -> ManifoldBasis:
@@ -66,9 +96,9 @@ def manifold_basis(
         return basis_of(H.smoothed_gram(laplacian))
     if len(H) >= H.width:
         return basis_of(manifold_gram(H, laplacian, watch))
-    span, rows = reduced_basis(H)
-    smooth = laplacian.placed(rows, rows.dtype) @ rows
-    found = basis_of(_symmetric(matmul(rows.T, smooth)))
+    few, span = in_span(H)
+    smooth = laplacian.placed(few.X, few.dtype) @ few.X
+    found = basis_of(_symmetric(matmul(few.X.T, smooth)))
     return replace(found, basis=matmul(span, found.basis))
 
 
@@ -78,14 +108,14 @@ def basis_of(M: Array) -> ManifoldBasis:
     return ManifoldBasis(V, namespace(w).clip(w, min=0.0))
 
 
-def reduced_basis(H: Hidden) -> tuple[Array, Array]:
-    """An orthonormal basis W (h × n) of the rows of H, and the rows in it, H W (n × n).
+def in_span(H: Hidden) -> tuple[Hidden, Array]:
+    """The rows of H in an orthonormal basis W of them, H W (n × n), and W (h × n).
 
     From HHᵀ they would cost no more, but there rows that are linearly dependent up to 1e−7 could
     not be distinguished from rounding.
     """
     W, R = qr(doubles(H.all()).T)
-    return W, column_major(R.T)
+    return Hidden(GivenRows(len(H), R.dtype), column_major(R.T)), W
 
 
 def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array:

@@ -24,8 +24,7 @@ from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.methods.candidates import FREE, Candidate, Prepared, Setting
 from ulmus.methods.iterative import ConjugateGradients
-from ulmus.methods.manifold import GraphSolution
-from ulmus.methods.manifold_basis import ManifoldBasis
+from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
 from ulmus.methods.propagation import (
     SpreadLabels,
     contradicted,
@@ -50,8 +49,6 @@ from ulmus.problem import Solution
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
 from ulmus.typing import Array
-
-__all__ = ["Pool", "Pooled"]
 
 # Candidates whose weight is a smaller part of the largest are left out of the average.
 _LEAST = 1e-3
@@ -120,7 +117,8 @@ class Pool:
         threads: ThreadPoolExecutor,
     ) -> Setting:
         lams = FREE if self.lam is None else np.unique(self.lam)
-        setting = Setting(rows, sources, self.kinds, self.C, lams, [], bool(before))
+        compared = next((each.compared for each in before if each is not None), None)
+        setting = Setting(rows, sources, self.kinds, self.C, lams, [], compared)
         if "free" not in self.kinds:
             return setting
         numbers, columns = setting.numbers, label_columns(setting.targets)
@@ -265,7 +263,7 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
     reach = np.zeros(len(total), dtype=np.float32)
     for graph in sorted({each.graph or 0 for each, _ in weighed}):
         reached = np.full(len(total), True)
-        if setting.continued:
+        if setting.before is not None:
             # What rounding leaves of other labels must not lead where no edge does.
             reached = reached_rows(setting.rows.components[graph], setting.numbers)
         for candidate, weight in weighed:

@@ -24,25 +24,14 @@ from ulmus.backends.namespace import (
     is_numpy,
     namespace,
     placed,
+    ratio,
     to_numpy,
 )
 from ulmus.graphs import Laplacian
 from ulmus.hidden import row_blocks
-from ulmus.methods.iterative import ConjugateGradients, ratio, warn_of_steps
+from ulmus.methods.iterative import ConjugateGradients, warn_of_steps
 from ulmus.targets import ClassTargets, Targets
 from ulmus.typing import Array
-
-__all__ = [
-    "SpreadLabels",
-    "components_of",
-    "contradicted",
-    "label_columns",
-    "label_strengths",
-    "means",
-    "reached_rows",
-    "spread",
-    "total_mass",
-]
 
 # Relative residuals: K between labelled rows needs few digits. Far from its label a row's mass is
 # small, and that of other labels is added to it.

@@ -235,10 +235,14 @@ class QuadraticPenalty:
         coef = root.solve(frame.cross)
         return coef, frame.intercept(coef)
 
+    def factor(self, moments: Moments, problem: Problem, C: float) -> "Root | None":
+        """A^(−½) at one C without an eigenbasis; None where rounding is as large as 1/C."""
+        return sound_factor(problem.frame(moments).gram, C)
+
     def root(self, moments: Moments, problem: Problem, C: float) -> Root:
-        """A^(−½) at one C, by the eigenbasis where rounding is as large as 1/C."""
-        factor = sound_factor(problem.frame(moments).gram, C)
-        return spectrum(moments, problem).root(C) if factor is None else factor
+        """A^(−½) at one C, by the eigenbasis where there is no factor."""
+        found = self.factor(moments, problem, C)
+        return spectrum(moments, problem).root(C) if found is None else found
 
     def residuals(
         self, moments: Moments, problem: Problem, rows: np.ndarray, root: Root, b: float

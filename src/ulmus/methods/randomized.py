@@ -9,7 +9,7 @@ from ulmus.backends.linalg import eigh, matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
 from ulmus.exceptions import InvalidParameterError
 from ulmus.kernels.kernel_matrix import HiddenKernel, KernelMatrix, Randomized
-from ulmus.kernels.lowrank import low_rank, most_columns
+from ulmus.kernels.lowrank import Factor, low_rank, most_columns
 from ulmus.methods.quadratic_penalty import (
     NO_RIDGE,
     QuadraticPenalty,
@@ -17,7 +17,7 @@ from ulmus.methods.quadratic_penalty import (
     WoodburyRoot,
     rounding_of,
 )
-from ulmus.methods.ridge import Ridge, left_out, loo_path, solve
+from ulmus.methods.ridge import Ridge, solve, solved
 from ulmus.problem import Moments, Problem, Solution
 from ulmus.sources.source import Source
 from ulmus.targets import coded
@@ -47,30 +47,16 @@ class RandomizedRidge(Ridge):
 
     def fit(self, source: Source) -> Solution:
         """β at the one C, or at the best by leave-one-out."""
-        return self._of_rows(source) if self.needs_rows else self._of_units(source)
-
-    def _of_units(self, source: Source) -> Solution:
+        if self.needs_rows:
+            return self._of_rows(source)
         penalty = SketchedGram(np.atleast_1d(self.C), self.sketch, self.seed)
-        sums, sample, path, best = source.moments(), source.sample(), None, 0
-        if self.chooses:
-            sample = sample.with_class_sums()
-            basis = penalty.eigenbasis(sums, sample.problem)
-            path = loo_path(penalty, basis, sums, sample.problem, sample.left, sample.classes)
-            best = path.best
-        one, problem, rows = penalty.only(best), sample.problem, sample.calibration
-        root = one.root(sums, problem, one.strength(0))
-        coef, intercept = one.coef(sums, problem, root)
-        loo = left_out(problem, sums, one.strength(0), rows, one, root, sample.classes)
-        return Solution(coef, intercept, one.strength(0), "randomized", rows, loo, path, None, None)
+        found = solved(penalty, source, self.chooses, self.asked)
+        return replace(found, method="randomized", moments=None)
 
     def _of_rows(self, source: Source) -> Solution:
         problem = source.rows()
-        sketch, rng = self.sketch, np.random.RandomState(self.seed)
-        rank = most_columns(sketch.rank, sketch.tol, len(problem.H), problem.H.width)
-        more = int(sketch.oversampling), int(sketch.power_steps)
-        K = HiddenKernel(problem.H)
-        found = low_rank(K, "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True)
-        part = replace(problem, H=found.H)
+        K, n, h = HiddenKernel(problem.H), len(problem.H), problem.H.width
+        part = replace(problem, H=_sketched(K, self.sketch, n, h, self.seed).H)
         solution = solve(part, self.C, self.seed)
         alpha = residual_coef(part, solution)
         coef = zeros((problem.H.width, alpha.shape[1]), alpha)
@@ -87,7 +73,7 @@ class SketchedGram(QuadraticPenalty):
     sketch: Randomized
     seed: int
 
-    def root(self, moments: Moments, problem: Problem, C: float) -> WoodburyRoot:
+    def factor(self, moments: Moments, problem: Problem, C: float) -> WoodburyRoot:
         """(UDUᵀ + I/C)^(−½)."""
         F = self._factor(problem.frame(moments).gram)
         size = namespace(F).sum(F**2, axis=0)  # D: the columns of F are orthogonal
@@ -102,13 +88,16 @@ class SketchedGram(QuadraticPenalty):
         return Spectrum(w, V, rounding_of(moments, V), matmul(V.T, frame.cross), frame)
 
     def _factor(self, gram: Array) -> Array:
-        sketch, h = self.sketch, gram.shape[0]
-        rank = most_columns(sketch.rank, sketch.tol, h, h)
-        more = int(sketch.oversampling), int(sketch.power_steps)
-        rng = np.random.RandomState(self.seed)
-        return low_rank(
-            _Gram(gram), "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True
-        ).H.all()
+        h = gram.shape[0]
+        return _sketched(_Gram(gram), self.sketch, h, h, self.seed).H.all()
+
+
+def _sketched(K: KernelMatrix, sketch: Randomized, n: int, default: int, seed: int) -> Factor:
+    """The paper's factor of an n × n matrix, with so many columns where no rank is given."""
+    rank = most_columns(sketch.rank, sketch.tol, n, default)
+    more = int(sketch.oversampling), int(sketch.power_steps)
+    rng = np.random.RandomState(seed)
+    return low_rank(K, "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True)
 
 
 class _Gram(KernelMatrix):

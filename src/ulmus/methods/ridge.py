@@ -32,7 +32,6 @@ from ulmus.methods.quadratic_penalty import (
     Spectrum,
     System,
     remainder,
-    sound_factor,
     warn_of_rounding,
 )
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
@@ -119,7 +118,7 @@ def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool
     sums, sample, path, best = source.moments(), source.sample(), None, 0
     problem, how, root = sample.problem, "primal", None
     if not chooses:
-        root = sound_factor(problem.frame(sums).gram, penalty.strength(0))
+        root = penalty.factor(sums, problem, penalty.strength(0))
     if root is None:
         how, basis = "spectral", penalty.eigenbasis(sums, problem)
         if chooses:

@@ -41,7 +41,7 @@ from ulmus.exceptions import InvalidInputError, UnreachedRowsWarning
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
-from ulmus.methods.manifold_basis import manifold_gram, reduced_basis
+from ulmus.methods.manifold_basis import in_span, manifold_gram
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
 from ulmus.targets import ValueTargets
@@ -82,9 +82,9 @@ class Tight:
         """With fewer rows than units the work is done in the span of the rows."""
         if len(H) >= H.width:
             return self.of(manifold_gram(H, laplacian), hidden_gram(H))
-        span, rows = reduced_basis(H)
-        smooth = laplacian.placed(rows, rows.dtype) @ rows
-        return self.of(matmul(rows.T, smooth), matmul(rows.T, rows), span)
+        few, span = in_span(H)
+        smooth = laplacian.placed(few.X, few.dtype) @ few.X
+        return self.of(matmul(few.X.T, smooth), matmul(few.X.T, few.X), span)
 
     def of(self, M: Array, B: Array, span: Array | None = None) -> Embedding:
         """From M = HᵀΛH and B = HᵀH; ``span`` is what their coordinates stand for."""
@@ -114,7 +114,7 @@ class Free:
 
     def fit(self, H: Hidden, laplacian: Laplacian) -> Embedding:
         """Raises `GraphError` where most of the graph lies in small parts."""
-        found = graph_spectrum(laplacian, self.n_components)
+        found = graph_spectrum(laplacian, self.n_components, H.X)
         _warn_of_parts(found, self.n_components)
         # Edges between rows that are the same are chance where neighbours are fewer.
         E = mean_of_copies(found.coordinates, H.X if is_numpy(H.X) else to_numpy(H.X))

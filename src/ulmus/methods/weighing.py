@@ -18,18 +18,6 @@ from ulmus.methods.candidates import (
 )
 from ulmus.targets import chosen
 
-__all__ = [
-    "Weighed",
-    "in_words",
-    "mean_left_out",
-    "shares",
-    "spread_factor",
-    "table",
-    "trust_in_graph",
-    "trusted",
-    "weighed_candidates",
-]
-
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 

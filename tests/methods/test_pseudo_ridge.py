@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from ulmus.methods.own_classes import _moved
+from ulmus.methods.pseudo_ridge import _moved
 
 CLASSES = np.array([[0, 1, 1], [1, 1, 0]])
 

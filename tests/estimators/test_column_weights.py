@@ -7,17 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ulmus import RowFeatures
+from ulmus.estimators.layer_choice import weighed_layers
 from ulmus.hidden import Hidden
-from ulmus.methods.column_weights import (
-    correction,
-    gradient_rows,
-    weighed_layers,
-    weighings,
-    weights_of,
-)
 from ulmus.methods.ridge import DEFAULT_GRID
 from ulmus.problem import Problem
-from ulmus.slopes import Slopes
+from ulmus.slopes import Slopes, correction, gradient_rows, weighings, weights_of
 from ulmus.targets import ValueTargets
 
 RNG = np.random.default_rng(0)

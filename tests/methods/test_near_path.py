@@ -1,0 +1,57 @@
+"""The best C near a known one, beside the path of every C."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from ulmus.kernels import RBF
+from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.methods.dual import dual_path
+from ulmus.methods.near_path import near_path
+from ulmus.problem import Problem
+from ulmus.targets import ClassTargets, ValueTargets
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((80, 2))
+H = KernelMatrix(RBF(0.5), X)
+Y = np.sin(2.0 * X[:, :1]) + 0.3 * RNG.standard_normal((80, 1))
+PROBLEMS = {
+    "values": Problem(H, ValueTargets(Y), intercept=True),
+    "weighted": Problem(H, ValueTargets(Y), RNG.uniform(0.5, 2.0, 80), np.full(80, 0.5)),
+    "classes": Problem(H, ClassTargets(np.digitize(Y[:, 0], [-0.3, 0.3]), 3)),
+}
+GRID = 10.0 ** np.arange(-3.0, 4.0, 0.5)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("start", [1e-3, 0.3, 1e3])
+def test_what_is_tried_has_the_errors_of_the_whole_path_and_no_better_neighbour(problem, start):
+    whole, found = dual_path(problem, GRID), near_path(problem, GRID, start)
+    places = np.searchsorted(GRID, found.path.C)
+    assert_allclose(found.path.squared_error, whole.path.squared_error[places], rtol=1e-8)
+    if found.path.error_rate is not None:
+        assert_allclose(found.path.error_rate, whole.path.error_rate[places])
+    best = np.searchsorted(GRID, found.C)
+    around = {max(best - 1, 0), best, min(best + 1, len(GRID) - 1)}
+    assert around <= set(places)
+    assert found.path.C[found.path.best] == found.C
+
+
+def test_from_anywhere_the_values_have_the_best_c():
+    problem = PROBLEMS["values"]
+    best = dual_path(problem, GRID)
+    for start in (1e-3, 1e3):
+        found = near_path(problem, GRID, start)
+        assert found.C == best.C
+        assert_allclose(found.coef, best.coef, atol=1e-8)
+
+
+def test_from_a_good_start_three_are_tried():
+    best = dual_path(PROBLEMS["values"], GRID).C
+    assert len(near_path(PROBLEMS["values"], GRID, best).path.C) == 3
+
+
+def test_below_the_rounding_of_the_kernel_all_are_tried():
+    same = KernelMatrix(RBF(0.5), np.ones((20, 1)))
+    problem = Problem(same, ValueTargets(Y[:20]))
+    assert len(near_path(problem, 10.0 ** np.arange(10.0, 22.0, 2.0), 1e20).path.C) == 6
