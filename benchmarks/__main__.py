@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import (
+    among_noise,
     choices,
     classes,
     clusters,
@@ -33,6 +34,7 @@ from benchmarks import (
     manifold,
     maps,
     messy,
+    million,
     mnist,
     path,
     priors,
@@ -41,6 +43,7 @@ from benchmarks import (
     ridges,
     scale,
     serving,
+    sizes,
     streams,
     tables,
     tabular,
@@ -146,6 +149,13 @@ def run_widths(folder, rounds):
     """What twice as many units bring."""
     found = widths.measure()
     return found, widths.gains(found), widths.page(found, table)
+
+
+def run_sizes(folder, rounds):
+    """What the defaults cost; minutes, so once."""
+    sizes.prepare(folder)
+    found = race("benchmarks.sizes", sizes.CONTENDERS + sizes.RANKS, folder, 1)
+    return found, {}, sizes.page(found, table)
 
 
 def run_manifold(folder, rounds):
@@ -388,6 +398,12 @@ def run_unlabelled(folder, rounds):
     return found, unlabelled.ratios(found), unlabelled.page(found, table)
 
 
+def run_noise(folder, rounds):
+    """Clusterers among noise: ten seeds, or two with ``--quick``."""
+    found = among_noise.measure(10 if rounds > 1 else 2)
+    return found, among_noise.ratios(found), among_noise.page(found, table)
+
+
 def run_texts(folder, rounds):
     """A column of text, read in several ways: three splits, or one with ``--quick``."""
     found = texts.run(quick=rounds == 1)
@@ -398,6 +414,12 @@ def run_serving(folder, rounds):
     """Requests of one row each, over HTTP."""
     found = serving.measure(quick=rounds == 1)
     return found, {}, serving.page(found, table)
+
+
+def run_million(folder, rounds):
+    """A million rows of Parquet by commands; minutes, so once."""
+    found = million.measure(folder)
+    return found, {}, million.page(found, table)
 
 
 def run_geometry(folder, rounds):
@@ -636,19 +658,23 @@ def run_label(folder, rounds):
             middle, high = np.quantile(result["latency"], [0.5, 0.95])
             cpu = np.median(result["server_cpu"])
             rows.append(
-                (name[5:], f"{middle:.2f}", f"{high:.2f}", f"{cpu:.2f}",
+                (name[5:], f"{middle:.2f}", f"{high:.2f}", f"{max(result['lasso_latency']):.2f}",
+                 f"{cpu:.2f}",
                  f"{result['draw_ms']:.1f}", f"{result['frames_per_second']:.0f}",
                  f"{result['server_mb']:.0f}", f"{result['page_mb']:.0f}")
             )  # fmt: skip
-    columns = ["rows", "action: median s", "95th percentile", "server CPU s", "ms to draw",
+    columns = ["rows", "action: median s", "95th percentile", "longest of 3 lassos",
+               "server CPU s", "ms to draw",
                "frames a second", "server MB", "page MB"]  # fmt: skip
     page = table("The labelling page, from a key to all rows coloured", columns, rows)
     lines = []
     for name, found in errors.items():
         ours, its = (float(np.mean(found[kind])) for kind in ("suggested", "random"))
         gains[f"error, suggested / random, {name}"] = ours / its
-        lines.append((name, f"{ours:.2%}", f"{its:.2%}", f"{1 - ours / its:.0%}"))
-    heads = ["set, at most 2000 rows", "50 suggested labels", "50 random ones", "lower by"]
+        lasso = [f"{np.mean(found[kind]):.2%}" for kind in ("before a lasso", "after it")]
+        lines.append((name, f"{ours:.2%}", f"{its:.2%}", f"{1 - ours / its:.0%}", *lasso))
+    heads = ["set, at most 2000 rows", "50 suggested labels", "50 random ones", "lower by",
+             "other rows before a lasso", "after it"]  # fmt: skip
     return best, gains, f"{page}\n\n{table('Errors of all rows', heads, lines)}"
 
 
@@ -830,6 +856,7 @@ RUNS = {
     "path": run_path,
     "layers": run_layers,
     "widths": run_widths,
+    "sizes": run_sizes,
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,
@@ -862,8 +889,10 @@ RUNS = {
     "messy": run_messy,
     "texts": run_texts,
     "serving": run_serving,
+    "million": run_million,
     "coverage": run_coverage,
     "unlabelled": run_unlabelled,
+    "noise": run_noise,
 }
 
 

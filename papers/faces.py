@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from papers.baselines import ConvolutionalNetwork, deep_belief_network
 from papers.datasets import benchmark_rows
 from papers.printed_manifold import LiteralManifoldELM, PrintedManifoldELM
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.graph_elm import GraphELMClassifier
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier
 from ulmus.features import RandomFeatures, RBFFeatures

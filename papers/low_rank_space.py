@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from papers.alternatives import ALTERNATIVES
 from papers.datasets import benchmark_rows
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.estimators.sparse import SparseELMClassifier
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning

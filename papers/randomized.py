@@ -18,7 +18,7 @@ import numpy as np
 
 from papers.alternatives import ALTERNATIVES
 from papers.datasets import benchmark_rows
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier
 from ulmus.estimators.ridge_elm import record
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning

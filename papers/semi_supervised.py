@@ -20,7 +20,7 @@ from papers.kernel_machines import KernelMachine, kernel_features, signs
 from papers.laplacian import lap_rls, lap_svm, solutions
 from papers.printed_semi_supervised import PrintedSSELM
 from papers.transductive import transductive
-from ulmus.estimators.classifier import ELMClassifier
+from ulmus.estimators.elm import ELMClassifier
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph

@@ -1,6 +1,7 @@
 """A docstring takes from its bases what it leaves out."""
 
 import inspect
+from typing import Self
 
 from ulmus.docstrings import documented
 
@@ -130,3 +131,49 @@ def test_a_section_that_is_missing_is_made_and_has_what_the_class_has():
         1
         """
     )
+
+
+@documented
+class Fitted:
+    """A class with methods.
+
+    Examples
+    --------
+    >>> 1
+    1
+    """
+
+    __module__ = "ulmus.test"
+
+    def fit(self, X, y=None) -> Self:
+        """Fit.
+
+        Parameters
+        ----------
+        X : list
+            As this method has it.
+        """
+
+    def learn(self, X, more):
+        """Not one for users."""
+
+
+def test_methods_take_what_means_the_same_in_all_of_them():
+    assert inspect.getdoc(Fitted.fit) == inspect.cleandoc(
+        """Fit.
+
+        Parameters
+        ----------
+        X : list
+            As this method has it.
+        y : None
+            Not used; here for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+    )
+    assert inspect.getdoc(Fitted.learn) == "Not one for users."
+    assert "n_features_in_ : int\n" in inspect.getdoc(Fitted)

@@ -58,10 +58,9 @@ TESTS = {
     "calibration.py": ["test_calibration.py", "estimators/test_classifier.py"],
     "targets.py": ["test_targets.py", "estimators/test_classifier.py"],
     "estimators/class_labels.py": [
-        "estimators/test_class_labels.py",
+        "estimators/test_indicators.py",
         "estimators/test_classifier.py",
     ],
-    "estimators/indicators.py": ["estimators/test_indicators.py"],
     "graphs.py": ["test_graphs.py", "laws/test_discriminant.py"],
     "kernels/lowrank.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
     "kernels/partial_cholesky.py": ["laws/test_lowrank.py", "estimators/test_kernel.py"],
@@ -82,9 +81,8 @@ TESTS = {
         "estimators/test_manifold_elm.py",
     ],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
-    "methods/column_weights.py": [
-        "methods/test_column_weights.py",
-        "methods/test_kernel_choice.py",
+    "estimators/layer_choice.py": [
+        "estimators/test_column_weights.py",
         "estimators/test_layer_choice.py",
     ],
     "methods/kernel_ridge.py": [
@@ -109,14 +107,17 @@ TESTS = {
     "methods/manifold_basis.py": SMOOTH,
     "methods/manifold.py": SMOOTH,
     "methods/propagation.py": ["laws/test_propagation.py", "estimators/test_coupling.py"],
-    "methods/pseudo_ridge.py": ["estimators/test_coupling.py", "estimators/test_pool.py"],
+    "methods/pseudo_ridge.py": [
+        "estimators/test_coupling.py",
+        "estimators/test_pool.py",
+        "methods/test_pool.py",
+    ],
     "methods/randomized.py": ["laws/test_kernel_elm.py", "estimators/test_classifier.py"],
     "methods/quadratic_penalty.py": [*SOLVE, "laws/test_precision.py"],
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/clusters.py": ["estimators/test_kmeans.py", "distributed/test_clustering.py"],
     "methods/factors.py": ["estimators/test_kmeans.py"],
     "methods/candidates.py": ["methods/test_pool.py", "estimators/test_pool.py"],
-    "methods/own_classes.py": ["methods/test_pool.py"],
     "methods/pool.py": ["methods/test_pool.py", "estimators/test_pool.py"],
     "methods/weighing.py": ["methods/test_pool.py", "estimators/test_pool.py"],
 }

@@ -1,5 +1,6 @@
 from ulmus.backends.streaming import on_device as on_device
-from ulmus.estimators.classifier import ELMClassifier as ELMClassifier
+from ulmus.estimators.elm import ELMClassifier as ELMClassifier
+from ulmus.estimators.elm import ELMRegressor as ELMRegressor
 from ulmus.estimators.embedding import ELMEmbedding as ELMEmbedding
 from ulmus.estimators.graph_elm import GraphELMClassifier as GraphELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier as KernelELMClassifier
@@ -8,7 +9,6 @@ from ulmus.estimators.kmeans import ELMKMeans as ELMKMeans
 from ulmus.estimators.layout import ELMLayout as ELMLayout
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier as ManifoldELMClassifier
 from ulmus.estimators.nmf import ELMNMF as ELMNMF
-from ulmus.estimators.regressor import ELMRegressor as ELMRegressor
 from ulmus.estimators.semi_supervised import (
     SemiSupervisedELMClassifier as SemiSupervisedELMClassifier,
 )

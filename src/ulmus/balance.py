@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ulmus.targets import balanced
+
 # A class with less than this part of its total left is treated as empty.
 _GONE = 1e-9
 # Relative error of the interpolation over u, which determines the number of nodes.
@@ -40,13 +42,6 @@ class Leaving:
         """a, b and every row's share, one node after the other."""
         for (a, b), share in zip(self.nodes, self.share.T, strict=True):
             yield a, b, share
-
-
-def balanced(totals: np.ndarray) -> np.ndarray:
-    """S/(m Sₜ) for every class, and zero for one without rows."""
-    factors = np.zeros(len(totals))
-    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=factors, where=totals > 0)
-    return factors
 
 
 def rebalanced(

@@ -178,3 +178,17 @@ def probabilities(F: Array, a: float, scaling: np.ndarray | None = None) -> Arra
         P = xp.where(own & tied[:, None], above, P)
         P /= xp.sum(P, axis=1, keepdims=True)
     return P
+
+
+def label_temperatures(F: np.ndarray, T: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """A temperature for each label, from decision values and ±1 targets of left-out rows."""
+    columns = zip(F.T, (T > 0).T.astype(int), strict=True)
+    return np.array([temperature(f[:, None], own, weight) for f, own in columns])
+
+
+def label_probabilities(F: Array, temperatures: np.ndarray) -> Array:
+    """The probability that a row has each label: 1/(1 + exp(−aF))."""
+    a = from_numpy(temperatures, F, F.dtype)
+    with np.errstate(over="ignore"):
+        P: Array = 1.0 / (1.0 + namespace(F).exp(-a * F))
+    return P

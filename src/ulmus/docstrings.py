@@ -1,70 +1,112 @@
-"""Docstrings shared by several classes.
+"""Docstrings shared by several classes, and by methods of one kind.
 
 A base class documents the parameters and attributes that its subclasses have in common, in numpydoc
 as they would. `documented` adds to a subclass's docstring what it leaves out, but for attributes
-that the subclass does not have.
+that the subclass does not have. To those of methods it adds the parameters that mean the same in
+all of them.
 """
 
 import re
 from collections.abc import Callable
-from inspect import get_annotations, signature
-from typing import TypeVar
+from inspect import cleandoc, get_annotations, signature
+from types import FunctionType
+from typing import Any, Self, TypeVar
 
 Class = TypeVar("Class", bound=type)
-# The sections that follow another.
-_LATER = {"Parameters": "Attributes|See Also|Examples", "Attributes": "See Also|Examples"}
+_SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also", "Examples")
 # Attributes that scikit-learn sets, and no class declares.
-_INPUTS = {"n_features_in_", "feature_names_in_"}
+_INPUTS = {
+    "n_features_in_": "n_features_in_ : int\n    Number of columns seen in `fit`.",
+    "feature_names_in_": "feature_names_in_ : ndarray of shape (n_features,)\n"
+    "    Names of the columns, where X had any.",
+}
+_ROWS = "X : array-like or sparse matrix of shape (n_samples, n_features)"
+# Parameters of methods that leave them out.
+_SHARED = {
+    "y": "y : None\n    Not used; here for pipelines.",
+    "sample_weight": "sample_weight : array-like of shape (n_samples,), default=None\n"
+    "    Sample weights; a row of weight two counts as two rows.",
+    "client": "client : distributed.Client or None, default=None\n"
+    "    The Dask client to compute with; None is the current one, or Dask's own scheduler.",
+}
+_SELF = "self : object\n    The fitted estimator."
 
 
 def documented(kind: Class) -> Class:
-    """The class, its docstring completed from those of its bases in Ulmus.
+    """The class, its docstring completed from those of its bases in Ulmus, and its methods'.
 
     Parameters come in the order of its signature. Attributes of its own come first.
     """
     if kind.__doc__ is not None:  # Python's -OO leaves docstrings out
-        entries = _entries(kind, "Parameters")
-        names = signature(kind).parameters
-        _write(kind, "Parameters", [entries[name] for name in names if name in entries])
-        _write(kind, "Attributes", list(_entries(kind, "Attributes", _has).values()))
+        entries = _of_bases(kind, "Parameters")
+        named = [entries[name] for name in signature(kind).parameters if name in entries]
+        text = _with(cleandoc(kind.__doc__), "Parameters", named)
+        attributes = _of_bases(kind, "Attributes", _has)
+        attributes |= _INPUTS if hasattr(kind, "fit") else {}
+        kind.__doc__ = _with(text, "Attributes", list(attributes.values()))
+        for base in _bases(kind):
+            for name, method in vars(base).items():
+                if isinstance(method, FunctionType) and name[0] != "_" and method.__doc__:
+                    method.__doc__ = _of_method(method)
     return kind
+
+
+def _of_method(method: FunctionType) -> str:
+    """The docstring with what its signature has and it leaves out."""
+    text, stated = cleandoc(method.__doc__ or ""), signature(method)
+    blocks = "client" in stated.parameters or hasattr(method, "takes_blocks")
+    entries = {"X": f"{_ROWS}{', or Dask collection' * blocks}\n    The rows."} | _SHARED
+    entries |= _entries(text, "Parameters")
+    names = [name for name in stated.parameters if name != "self"]
+    if not set(names) <= entries.keys():
+        return text  # not one for users
+    text = _with(text, "Parameters", [entries[name] for name in names])
+    returns = stated.return_annotation is Self and not _body(text, "Returns")
+    return _with(text, "Returns", [_SELF]) if returns else text
+
+
+def _bases(kind: type) -> list[type]:
+    return [base for base in kind.__mro__ if base.__module__.startswith("ulmus.")]
 
 
 def _has(kind: type, names: str) -> bool:
     """Whether the class declares an attribute, or the first of several of one entry."""
     name = names.partition(",")[0]
     own = any(name in get_annotations(base) for base in kind.__mro__)
-    return own or name in _INPUTS or hasattr(kind, name)
+    return own or hasattr(kind, name)
 
 
-def _entries(
+def _of_bases(
     kind: type, section: str, wanted: Callable[[type, str], bool] | None = None
 ) -> dict[str, str]:
     """What the class and its bases say of each name that is ``wanted``, the nearest class first."""
     found: dict[str, str] = {}
-    for base in kind.__mro__:
-        if base.__module__.startswith("ulmus."):
-            for entry in re.split(r"\n(?=    \S)", _body(base.__doc__ or "", section)):
-                name = entry.partition(" : ")[0].strip()
-                if base is kind or wanted is None or wanted(kind, name):
-                    found.setdefault(name, entry)
-    found.pop("", None)
+    for base in _bases(kind):
+        for name, entry in _entries(cleandoc(base.__doc__ or ""), section).items():
+            if base is kind or wanted is None or wanted(kind, name):
+                found.setdefault(name, entry)
     return found
+
+
+def _entries(text: str, section: str) -> dict[str, str]:
+    """What a section says of each name."""
+    parts: Any = re.split(r"\n(?=\S)", _body(text, section))
+    return {part.partition(" : ")[0].strip(): part for part in parts if part}
 
 
 def _body(text: str, section: str) -> str:
     """What is below the heading of a section, to the next heading or the end."""
-    found = re.search(rf"    {section}\n    -+\n(.*?)(?=\n\n    \S|\n    $|\Z)", text, re.DOTALL)
+    found = re.search(rf"^{section}\n-+\n(.*?)(?=\n\n\S|\Z)", text, re.DOTALL | re.MULTILINE)
     return found[1] if found else ""
 
 
-def _write(kind: type, section: str, entries: list[str]) -> None:
-    """Replace the section of a docstring, or put one before those that come later."""
-    text, new = kind.__doc__ or "", "\n".join(entries)
-    body = _body(text, section)
-    later = re.search(rf"    ({_LATER[section]})\n    ---", text)
-    if body:
-        kind.__doc__ = text.replace(body, new, 1)
-    elif new and later:
-        heading = f"    {section}\n    {'-' * len(section)}\n{new}\n\n"
-        kind.__doc__ = text[: later.start()] + heading + text[later.start() :]
+def _with(text: str, section: str, entries: list[str]) -> str:
+    """The docstring with another section, which comes before those that follow it."""
+    new, body = "\n".join(entries), _body(text, section)
+    if not new or body:
+        return text.replace(body, new, 1) if body else text
+    later = "|".join(_SECTIONS[_SECTIONS.index(section) + 1 :])
+    found = re.search(rf"^({later})\n---", text, re.MULTILINE)
+    end = found.start() if found else len(text)
+    heading = f"{section}\n{'-' * len(section)}\n{new}"
+    return f"{text[:end].rstrip()}\n\n{heading}\n\n{text[end:]}".rstrip()

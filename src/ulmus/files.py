@@ -40,18 +40,20 @@ def replacing(path: str | Path) -> Iterator[IO[Any]]:
             yield pipe
         return
     _remove_abandoned(path)
-    draft, stream = _locked_draft(path, old)
+    # Known by name before they are there, so that no interrupt in between leaves one.
+    drafts: list[Path] = []
     try:
-        with stream:
+        with _locked_draft(path, old, drafts) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
             if os.name != "nt":  # under the lock, or another process could take it for abandoned
-                draft.replace(path)
+                drafts[-1].replace(path)
         if os.name == "nt":  # which renames no file that is open
-            draft.replace(path)
+            drafts[-1].replace(path)
     finally:
-        draft.unlink(missing_ok=True)
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -76,10 +78,11 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _locked_draft(path: Path, old: os.stat_result | None) -> tuple[Path, IO[bytes]]:
-    """A draft with the mode of the old file, or with the usual one."""
+def _locked_draft(path: Path, old: os.stat_result | None, drafts: list[Path]) -> IO[bytes]:
+    """A draft, the last of ``drafts``, with the mode of the old file or with the usual one."""
     while True:
         draft = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
+        drafts.append(draft)
         # Until it has the mode of the file that it replaces, only its owner may read a draft.
         mode = 0o666 if old is None else 0o600
         stream = os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
@@ -88,7 +91,7 @@ def _locked_draft(path: Path, old: os.stat_result | None) -> tuple[Path, IO[byte
         stream.close()
     if old is not None:
         draft.chmod(stat.S_IMODE(old.st_mode))
-    return draft, stream
+    return stream
 
 
 def _is_ours(draft: Path, stream: IO[bytes]) -> bool:

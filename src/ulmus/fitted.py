@@ -228,7 +228,7 @@ def watched(
 ) -> Iterator[Callable[[float, float | None], None]]:
     """A pass over the rows; yields a function that is called with the rows done and their total."""
     fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
-    with Bar(title, words=words, logged=True) if estimator.verbose else nullcontext() as bar:
+    with Bar(title, words=words, lines=True) if estimator.verbose else nullcontext() as bar:
 
         def update(done: float, total: float | None) -> None:
             nonlocal task, parts

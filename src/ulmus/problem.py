@@ -150,12 +150,6 @@ class Problem:
         unit = to_numpy(self.unit_weight(slice(0, len(every))))
         return list(leavings(codes, totals, unit, every if rows is None else rows))
 
-    def heavier(self, code: int, b: float) -> "Problem":
-        """The same with rows of one class that weigh b times as much."""
-        codes = to_numpy(self.targets.array)
-        factor = placed(np.where(codes == code, b, 1.0), self.weight)
-        return replace(self, weight=self.weight * factor, unit=None)
-
     def moments(self) -> Moments:
         """One pass over the rows."""
         (h, b), X = (self.H.width, self.targets.width), self.H.X
@@ -377,8 +371,8 @@ class Solution:
     """β and b, how they were found, and the outputs of rows left out.
 
     ``loo`` holds leave-one-out decision values of the rows ``loo_rows``,
-    ``path`` the curve C was chosen from if it was, ``moments`` the sums, and ``lam`` the λ of a
-    method that has one.
+    ``path`` the curve C was chosen from if it was, ``moments`` the sums, ``lam`` the λ of a
+    method that has one, and ``reason`` why they were found so, where that needs more words.
     """
 
     coef: Array
@@ -390,3 +384,4 @@ class Solution:
     path: ErrorPath | None = None
     moments: Moments | None = None
     lam: float | None = None
+    reason: str = ""

@@ -1,16 +1,14 @@
-"""Progress of long work: a bar on a terminal, or lines in the log."""
+"""Progress of long work: a bar on a terminal or in a notebook, elsewhere plain lines."""
 
-import logging
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from typing import TextIO
 
-_LOG = logging.getLogger(__name__)
 _WIDTH = 24
-# Seconds between two drawings of a bar, and between two lines of the log.
-_PERIOD, _LOG_PERIOD = 0.1, 10.0
+# Seconds between two drawings of a bar, and between two plain lines.
+_PERIOD, _LINE_PERIOD = 0.1, 10.0
 
 Words = Callable[[float, float | None], str]
 
@@ -27,8 +25,8 @@ columns = _counted("columns", "of at most")
 class Bar:
     """A line on a terminal, standard error by default, that is rewritten, and cleared at the end.
 
-    ``words`` makes the text after the bar from the amount done and the total. Where no line is
-    shown, ``logged`` writes a line to the log every ten seconds.
+    ``words`` makes the text after the bar from the amount done and the total. Where it
+    cannot be rewritten, ``lines`` writes a plain line every ten seconds, and one at the end.
     """
 
     def __init__(
@@ -36,12 +34,12 @@ class Bar:
         title: str,
         stream: TextIO | None = None,
         words: Words = rows,
-        logged: bool = False,
+        lines: bool = False,
     ) -> None:
         self.title, self.words = title, words
         self.stream = sys.stderr if stream is None else stream
         self.shown = self.stream.isatty() or _in_notebook(self.stream)
-        self._logged = logged and not self.shown
+        self._lines = lines and not self.shown
         self._due = 0.0
 
     def __enter__(self) -> "Bar":
@@ -64,9 +62,10 @@ class Bar:
             text = line(self.title, done, total, self.words(done, total))
             self.stream.write(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}")
             self.stream.flush()
-        elif self._logged and (now >= self._due or done == total):
-            self._due = now + _LOG_PERIOD
-            _LOG.info("%s: %s", self.title, self.words(done, total))
+        elif self._lines and (now >= self._due or done == total):
+            self._due = now + _LINE_PERIOD
+            self.stream.write(f"{self.title}: {self.words(done, total)}\n")
+            self.stream.flush()
 
 
 def _in_notebook(stream: TextIO) -> bool:

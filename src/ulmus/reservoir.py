@@ -16,8 +16,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from ulmus.backends.namespace import is_numpy, is_sparse, namespace, placed, same_place, take
-from ulmus.backends.namespace import to_numpy as on_host
+from ulmus.backends.namespace import (
+    is_numpy,
+    is_sparse,
+    namespace,
+    on_host,
+    placed,
+    row_bytes,
+    same_place,
+    take,
+)
 from ulmus.fitted import OnDevice
 from ulmus.hidden import most_rows, row_blocks
 from ulmus.typing import Rows
@@ -264,24 +272,8 @@ def _drawn_off(weight: np.ndarray, places: list[int], amount: float) -> bool:
 
 def _names(X: Rows, y: np.ndarray) -> list[Hashable]:
     """What two rows are compared by: their values, and their target."""
-    values = _sparse_bytes(X) if is_sparse(X) else _bytes(on_host(X))
     targets = [tuple(t) if isinstance(t, list) else t for t in y.tolist()]
-    return list(zip(values, targets, strict=True))
-
-
-def _bytes(X: np.ndarray) -> list[bytes]:
-    # Minus zero is zero.
-    return [row.tobytes() for row in np.ascontiguousarray(X, dtype=float) + 0.0]
-
-
-def _sparse_bytes(X: Rows) -> list[bytes]:
-    X = sp.csr_array(X, dtype=float, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    return [
-        X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes()
-        for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    ]
+    return list(zip(row_bytes(on_host(X)), targets, strict=True))
 
 
 def _copied(X: Rows, rows: slice, chosen: np.ndarray) -> Rows:

@@ -15,8 +15,7 @@ from array_api_compat import device as device_of
 from sklearn.utils.validation import _check_sample_weight
 
 from ulmus.arguments import is_number
-from ulmus.backends.namespace import namespace, on_host, placed, take
-from ulmus.balance import balanced
+from ulmus.backends.namespace import is_sparse, namespace, on_host, placed, take
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows
 from ulmus.validation import missing, plain
@@ -196,6 +195,11 @@ def _kind(label: Any) -> str:
     return "text" if isinstance(label, str) else f"of the type {type(label).__name__}"
 
 
+def plain_labels(y: Any) -> Any:
+    """y, dense where it is a sparse matrix of indicators."""
+    return y.toarray() if is_sparse(y) else y
+
+
 def check_labels(y: np.ndarray) -> None:
     """Refuse labels that cannot be hashed, such as lists."""
     for label in y.ravel().tolist() if y.dtype == object else ():
@@ -239,6 +243,13 @@ def known_labels(y: np.ndarray) -> np.ndarray:
     """Where a label is neither missing nor the number −1."""
     known = ~missing(y)
     return known & (y != -1) if y.dtype.kind in "ifO" else known
+
+
+def balanced(totals: np.ndarray) -> np.ndarray:
+    """S/(m Sₜ) for every class, and zero for one without rows."""
+    factors = np.zeros(len(totals))
+    np.divide(totals.sum(), np.count_nonzero(totals) * totals, out=factors, where=totals > 0)
+    return factors
 
 
 def is_balanced(class_weight: dict[Any, float] | str | None) -> bool:

@@ -21,7 +21,7 @@ LAYERS = [
         "version",
         "backends",
     ],
-    ["archives", "balance", "fitted"],
+    ["archives", "fitted"],
     ["moving", "validation"],
     ["edges"],
     [
@@ -30,6 +30,7 @@ LAYERS = [
         "graphs",
         "metrics",
     ],
+    ["balance"],
     [
         "calibration",
         "conformal",

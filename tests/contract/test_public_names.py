@@ -144,9 +144,9 @@ def test_every_error_is_in_the_tree_and_has_an_example(name):
 def test_every_public_class_documents_its_parameters(name):
     cls = getattr(ulmus, name)
     for section in ("Parameters", "Examples"):
-        assert f"{section}\n    ---" in cls.__doc__, f"{name} has no {section}"
+        assert f"\n{section}\n---" in inspect.getdoc(cls), f"{name} has no {section}"
     for parameter in inspect.signature(cls).parameters:
-        assert f"    {parameter} : " in cls.__doc__, f"{name} does not document {parameter}"
+        assert f"\n{parameter} : " in inspect.getdoc(cls), f"{name} does not document {parameter}"
 
 
 def test_importing_brings_no_optional_package():

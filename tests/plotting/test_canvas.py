@@ -64,4 +64,4 @@ def test_every_display_is_public_and_documents_its_parameters():
     assert set(ulmus.plotting.__all__) == {type(display).__name__ for display in DISPLAYS}
     for cls in map(type, DISPLAYS):
         for name in list(inspect.signature(cls).parameters):
-            assert f"    {name} : " in cls.__doc__, f"{cls.__name__} does not document {name}"
+            assert f"\n{name} : " in inspect.getdoc(cls), f"{cls.__name__} misses {name}"

@@ -11,6 +11,7 @@ from typing import Any
 
 import array_api_compat as compat
 import numpy as np
+import scipy.sparse as sp
 import scipy.special
 
 from ulmus.exceptions import InvalidInputError, MissingExtraError
@@ -282,6 +283,12 @@ def decay(Z: Array) -> Array:
     return elementwise("exp", Z)
 
 
+def ratio(a: Array, b: Array) -> Array:
+    """a/b, and zero where b is not positive."""
+    xp = namespace(a)
+    return xp.where(b > 0, a, 0.0 * a) / xp.where(b > 0, b, 0.0 * b + 1.0)
+
+
 def clipped(Z: Array, least: float | None = None, most: float | None = None) -> Array:
     """Z between two bounds, in place where the library can."""
     if is_numpy(Z):
@@ -296,6 +303,17 @@ def elementwise(function: str, Z: Array) -> Array:
     if xp.__name__.endswith("array_api_strict"):
         return f(Z)
     return f(Z, out=Z)
+
+
+def row_bytes(X: Rows) -> list[bytes]:
+    """The bytes of each row on the host in float64, equal for equal rows: minus zero is zero."""
+    if not is_sparse(X):
+        return [row.tobytes() for row in np.ascontiguousarray(X, dtype=float) + 0.0]
+    X = sp.csr_array(X, dtype=float, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].tobytes() for a, b in ends]
 
 
 def is_mapped(X: Rows) -> bool:

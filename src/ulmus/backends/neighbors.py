@@ -19,6 +19,7 @@ from ulmus.backends.namespace import (
     is_numpy,
     namespace,
     on_host,
+    row_bytes,
     row_entries,
     smallest_columns,
     take,
@@ -76,7 +77,7 @@ def joined_copies(distances: Any, X: Rows) -> Any:
         return D
     first: dict[bytes, int] = {}
     row, column = [], []
-    for i, name in zip(crowded.tolist(), _names(on_host(take(X, crowded))), strict=True):
+    for i, name in zip(crowded.tolist(), row_bytes(on_host(take(X, crowded))), strict=True):
         if first.setdefault(name, i) != i:
             row.append(i)
             column.append(first[name])
@@ -91,7 +92,7 @@ def joined_copies(distances: Any, X: Rows) -> Any:
 def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
     """F averaged over rows of X that are equal."""
     first: dict[bytes, int] = {}
-    group = np.array([first.setdefault(name, len(first)) for name in _names(X)])
+    group = np.array([first.setdefault(name, len(first)) for name in row_bytes(X)])
     if len(first) == len(group):
         return F
     sums = np.zeros((len(first), F.shape[1]))
@@ -105,16 +106,8 @@ def different_rows(X: Rows, most: int) -> int:
     for start in range(0, X.shape[0], _AT_ONCE):
         if len(seen) < most:
             stop = min(start + _AT_ONCE, X.shape[0])
-            seen.update(_names(on_host(take(X, slice(start, stop)))))
+            seen.update(row_bytes(on_host(take(X, slice(start, stop)))))
     return min(len(seen), most)
-
-
-def _names(X: Rows) -> list[bytes]:
-    """The bytes of each row, equal for equal rows."""
-    if not sp.issparse(X):
-        return [row.tobytes() for row in np.ascontiguousarray(X)]
-    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts]
 
 
 def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:

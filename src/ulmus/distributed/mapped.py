@@ -36,6 +36,7 @@ def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         with nullcontext() if small else held_threads():
             return method(model, X)
 
+    results.takes_blocks = True  # type: ignore[attr-defined]
     return results
 
 

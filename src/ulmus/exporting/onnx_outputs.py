@@ -18,7 +18,6 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from ulmus.estimators.class_labels import ClassLabels
-from ulmus.estimators.indicators import has_several
 from ulmus.estimators.kernel_elm import KernelELM
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
@@ -52,7 +51,7 @@ def add_outputs(model: Any, x: Value, dtype: Any) -> None:
 def _(model: Any, x: Value, dtype: Any) -> None:
     graph, n_classes, table = x.graph, len(model.classes_), _label_table(model.classes_)
     F, refused = _blanked(_decision(model, x), x, dtype)
-    if has_several(model):
+    if model._several:
         _add_labels(model, F, refused, dtype)
         return
     codes = _chosen(n_classes, F)

@@ -6,7 +6,7 @@ for a hidden layer.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -93,21 +93,26 @@ class KernelMatrix:
             return self
         return KernelMatrix(self.kernel, cast(self.X, namespace(self.array).float64))
 
-    def all(self) -> Array:
-        """The whole of K in float64; on the host negligible entries are set to zero."""
+    def single(self) -> "KernelMatrix":
+        """K computed in float32."""
+        return KernelMatrix(self.kernel, cast(self.X, namespace(self.array).float32))
+
+    def all(self, dtype: Any = np.float64) -> Array:
+        """The whole of K, in float64 or, on the host, another precision; there negligible entries
+        are set to zero."""
         n, host = len(self), is_numpy(self.array)
-        K = np.empty((n, n), order="F") if host else zeros((n, n), self.array)
+        K = np.empty((n, n), dtype) if host else zeros((n, n), self.array)
         # Relative to both diagonal entries, because rows may differ much in length.
         lost = np.sqrt(_LOST * np.abs(self.diagonal())) if host else None
         for part in row_blocks(n, min(self._size, _PANEL) if host else self._size):
             # K is symmetric: each pair is taken once.
             rest = slice(part.start, n)
-            block = doubles(self.block(part, rest))
-            if lost is not None:
-                block = np.where(np.abs(block) < lost[part, None] * lost[rest], 0.0, block)
-            K[rest, part] = block.T
+            block = self.block(part, rest)
+            block = doubles(block) if lost is None else _without_lost(block, lost[part], lost[rest])
             K[part, rest] = block
-        return K
+            K[rest, part] = block.T
+        # Column-major, as LAPACK wants it: K is symmetric.
+        return K.T if host else K
 
     def times(self, V: Array) -> Array:
         """K V."""
@@ -119,6 +124,14 @@ class KernelMatrix:
     @property
     def _size(self) -> int:
         return min(len(self), block_rows(len(self), 8))
+
+
+def _without_lost(block: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """A block with zeros for entries below the products of ``left`` and ``right``."""
+    size = np.abs(block)
+    if size.min(initial=np.inf) >= left.max() * right.max():
+        return block
+    return np.where(size < left[:, None] * right, 0.0, block)
 
 
 class GivenKernel(KernelMatrix):

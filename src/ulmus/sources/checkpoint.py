@@ -19,6 +19,7 @@ from ulmus.backends.namespace import from_numpy, to_numpy
 from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
 from ulmus.files import replacing
 from ulmus.problem import Moments, Problem
+from ulmus.sources.forgetting import possible
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 2
@@ -26,8 +27,6 @@ _PERIOD = 60.0
 # Largest part of the time that writing may take; it is done less often where it would exceed that.
 _SHARE = 0.02
 _PROBES = 8
-# Rounding of sums in units of its estimate, and tolerance of their size.
-_MARGIN, _OFF = 16.0, 1.01
 
 
 @dataclass(frozen=True)
@@ -195,16 +194,8 @@ def _sums(file: Any) -> dict[str, Any]:
             raise ValueError(f"{name} does not fit the other sums")
     if not (file["weight"] > 0 and file["rows"] >= 1) or file["probe"].dtype.kind != "f":
         raise ValueError("there are no rows")
-    if not _possible(file):
+    found = {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
+    sums = Moments(**found | {name: float(file[name]) for name in _NUMBERS})
+    if not possible(sums, sums):
         raise ValueError("no rows have these sums")
-    return {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
-
-
-def _possible(file: Any) -> bool:
-    """Whether the sums meet the inequality of Cauchy and Schwarz."""
-    slack = _MARGIN * abs(float(file["rounding"]))
-    one = np.sqrt(float(file["weight"]))
-    with np.errstate(invalid="ignore"):
-        h, y = np.sqrt(np.diagonal(file["gram"]) + slack), np.sqrt(file["energy"] + slack)
-    limits = {"hidden": one * h, "target": one * y, "cross": h[:, None] * y}
-    return all((abs(file[name]) <= _OFF * limit).all() for name, limit in limits.items())
+    return found

@@ -41,7 +41,7 @@ def remaining(moments: Moments, batch: Moments) -> Moments:
             f"Forgetting rows of weight {batch.weight:g} out of {moments.weight:g} leaves none to "
             "fit. Forget fewer rows, or fit a new model."
         )
-    if not _possible(left, moments):
+    if not possible(left, moments):
         raise InvalidInputError(
             "These rows were not all fitted, or with other targets or weights: no rows have the "
             "sums that would be left. Forget rows as they were fitted, with the weight that "
@@ -50,7 +50,7 @@ def remaining(moments: Moments, batch: Moments) -> Moments:
     return left
 
 
-def _possible(left: Moments, before: Moments) -> bool:
+def possible(left: Moments, before: Moments) -> bool:
     """Whether some rows have these sums, up to the rounding of the sums ``before``."""
     xp, slack = namespace(before.gram), _rounding(left, before)
     size, outer = _size(xp.linalg.diagonal(_with_ones(before))), _size(before.energy)
