@@ -8,13 +8,13 @@ import scipy.sparse as sp
 from ulmus.arguments import check_known, check_number
 from ulmus.validation import check_square
 
-# What "local" takes of the distance to the last neighbour: of 1/√2, ½, 0.35, ¼ and 0.17 it lets
-# labels travel best over the data at hand (`python -m benchmarks hundred`).
+# The part of the distance to the last neighbour that is the width "local": of 1/√2, ½, 0.35, ¼ and
+# 0.17 it gave the most accurate spread labels (`python -m benchmarks hundred`).
 _LOCAL = 0.25
 
 
 def check_edges(weights: Any, width: Any) -> None:
-    """Refuse arguments that say nothing about how firm an edge is."""
+    """Refuse unknown weights of edges, and widths that are not positive."""
     check_known("weights", weights, ("heat", "binary"))
     if not (isinstance(width, str) and width in ("mean", "local")):
         check_number("width", width, "'mean', 'local' or a positive number")

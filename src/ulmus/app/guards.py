@@ -32,7 +32,7 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class TooLarge(Exception):
-    """A request has more bytes than any honest one."""
+    """A request has more bytes than the page ever sends."""
 
 
 class Guard:

@@ -36,7 +36,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.typing import Array, Rows
 
-# Rows of the largest matrix that LAPACK's own Cholesky is trusted with, and of blocks of larger.
+# Rows of the largest matrix for LAPACK's own Cholesky, and of blocks of larger ones.
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
 # Up to so many columns a symmetric matrix is read once for each: 10 000 rows, 12 ms against 80.
 _FEW_COLUMNS = 6

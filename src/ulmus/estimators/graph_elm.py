@@ -1,4 +1,4 @@
-"""GELM: rows of a class should have like outputs."""
+"""GELM: a penalty on how far outputs of one class are apart."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
         among the map's width and its halves.
     lam : "loo", float or array-like, default="loo"
-        λ, how far the scatter within classes is held down. "loo" chooses it among 0
-        and five values from 0.3 to 30.
+        λ, strength of the penalty on the scatter within classes. "loo" chooses it among 0 and
+        five values from 0.3 to 30.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
         among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.

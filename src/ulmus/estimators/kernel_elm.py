@@ -144,7 +144,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     solver_ : {"primal", "dual", "spectral", "cg"}
         How the coefficients were found.
     solver_reason_ : str
-        Why so.
+        Why that solver was used.
     feature_importances_ : ndarray of shape (n_features,)
         How much the outputs change with each column, in shares that sum to one: the mean squared
         gradient, columns in units of their deviation. Worked out when it is asked for.

@@ -84,7 +84,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     solver_ : {"primal", "dual", "spectral", "randomized"}
         How β was found.
     solver_reason_ : str
-        Why so.
+        Why that solver was used.
     """
 
     C_: float

@@ -68,11 +68,11 @@ def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
 
 
 def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Which of the labelled rows lie beside others of their class that tell as much.
+    """Which labelled rows are left out because labelled neighbours of their class stand for them.
 
-    Labels that were drawn at random all count. Where far more of them are neighbours, as those of a
-    lasso are, their number says nothing of their class, and all of them would outweigh the others:
-    so one with four neighbours of its class or more counts unless one of them does.
+    Labels that were drawn at random are all kept. Where far more of them are neighbours, as those
+    of a lasso are, their number does not show how large their class is, and all of them would
+    outweigh the others: one with four or more such neighbours is kept only if none of these is.
     """
     W = laplacian.matrix
     among = sp.csr_array(W[rows][:, rows])

@@ -114,7 +114,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     loo_score_ : float
         The part of left-out labelled rows that is right, where they chose.
     solver_, solver_reason_ : str
-        How β was found, and why so.
+        How β was found, and why that solver was used.
     n_iter_ : int
         Steps that "cg" took; 1 for the other solvers.
 

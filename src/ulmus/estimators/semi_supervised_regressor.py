@@ -69,7 +69,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     loo_score_ : float
         R² of left-out labelled rows, where they chose.
     solver_, solver_reason_ : str
-        How β was found, and why so.
+        How β was found, and why that solver was used.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Which of many clusterings of the same rows to trust, where no label tells.
+"""The best of many clusterings of the same rows, chosen without labels.
 
 Clusterings that are right agree with each other, and those that are wrong are wrong in ways of
 their own. So the one is taken that agrees most with all others, by the adjusted Rand index

@@ -49,7 +49,7 @@ def far_rows(X: Rows, some: np.ndarray, labels: np.ndarray) -> np.ndarray:
     known = labels >= 0
     spacing, nearest = _spacing(X, some[known])
     cluster, far = labels[known][nearest], np.zeros(X.shape[0], dtype=bool)
-    # The spacing of rows among copies of them is zero, and says nothing of other rows.
+    # The spacing of rows among copies of them is zero, and is no measure for other rows.
     apart = spacing > 0
     for each in np.unique(cluster[apart]):
         own = apart & (cluster == each)

@@ -121,7 +121,7 @@ def _contrasts(members: list[np.ndarray], n: int) -> list[np.ndarray]:
 def _functions(A: Any, k: int, like: Any) -> tuple[np.ndarray, np.ndarray]:
     """γ and f = v/u√n of a connected graph but for the constant one."""
     values, V = smallest_eigenpairs(A, k, like)
-    # Edges may be so faint that rounding cannot tell this part from two, whose u are then mixed;
+    # Edges may weigh so little that rounding splits this part in two, whose u are then mixed;
     # what is left of a constant by all vectors of γ = 0 is positive all the same.
     null = V[:, values <= max(_ZERO * A.diagonal().max(), values[0])]
     u = np.abs(null @ null.sum(axis=0))

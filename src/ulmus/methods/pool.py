@@ -141,10 +141,10 @@ class Pool:
 
 
 def _with_trust(setting: Setting, weighed: list[Weighed]) -> list[Weighed]:
-    """The same, where clusters could have the mass that the graph is trusted with.
+    """The same, with weight of the spread labels moved to clusters that fit the graph as well.
 
-    The graph judges classes that are spread over it and those of clusters: if neighbours contradict
-    the latter as seldom, it knows no more than they do.
+    Both kinds give classes to all rows. If neighbours contradict those of clusters as seldom as
+    those of spread labels, the graph is no reason to prefer the latter.
     """
     share = shares(weighed)
     if not {"free", "clusters"} <= share.keys():

@@ -293,7 +293,7 @@ def means(mass: Array, targets: Targets, factors: np.ndarray | None = None) -> A
 
 
 def contradicted(laplacian: Laplacian, targets: Any) -> float:
-    """The part of the rows whose neighbours say another class than is their target."""
+    """The part of the rows whose neighbours have mostly another class than their target."""
     W = abs(laplacian.matrix)
     W.setdiag(0.0)
     votes, every = W @ label_columns(targets), np.arange(len(targets))

@@ -29,7 +29,8 @@ Weighed = tuple[Candidate, float]
 _TIGHT = 0.2
 _FEW, _MANY = 16.0, 200.0
 # What they have besides goes to clusters where neighbours contradict these as seldom: half of it
-# at _ALIKE times as often, and less by this power. So few rows, of all, tell nothing.
+# at _ALIKE times as often, and less by this power. _CHANCE is added to
+# the rate of clusters, so that a few rows do not decide.
 _ALIKE, _STEEP, _CHANCE = 1.2, 16.0, 0.01
 # λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
 # they were given, and few labels have to go far.
@@ -138,7 +139,7 @@ def spread_factor(setting: Setting) -> float:
 
 
 def trust_in_graph(spread: float, clusters: float) -> float:
-    """How much of their further mass spread labels keep, and clusters do not get.
+    """The part of the mass of `spread_factor` that spread labels keep; clusters get the rest.
 
     Both are the part of the rows whose neighbours contradict the class that they are given.
     """
@@ -146,7 +147,7 @@ def trust_in_graph(spread: float, clusters: float) -> float:
 
 
 def trusted(weighed: list[Weighed], factor: float, trust: float) -> list[Weighed]:
-    """The same where the graph is trusted so far: 1 as it was, 0 that clusters have its factor."""
+    """Weights where spread labels keep the part ``trust`` of their factor, clusters the rest."""
     times = {
         "free": (1.0 + (factor - 1.0) * trust) / factor,
         "clusters": 1.0 + (factor - 1.0) * (1.0 - trust),

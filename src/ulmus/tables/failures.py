@@ -119,7 +119,7 @@ def _ranges(x: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 # ---------------------------------------------------------------------- calibration
 def calibration(found: Assessment) -> dict[str, Any]:
-    """How far probabilities can be trusted, or how many numbers lie in their intervals.
+    """How far probabilities are from frequencies, or how many numbers lie in their intervals.
 
     For classes, ``points`` has the mean probability of the predicted class, how often it was right,
     and the rows, of up to ten groups of equally many rows; ``gap`` is the mean distance of the two.
