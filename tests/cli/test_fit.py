@@ -57,7 +57,9 @@ def test_the_command_is_quoted_for_the_shell(flowers, capsys):
     assert main(["fit", "it's a file.csv", "--target", "kind"]) == 0
     last = capsys.readouterr().out.splitlines()[-1]
     command = shlex.split(last)
-    assert command == ["ulmus", "predict", "it's a file.ulmus", "it's a file.csv"]
+    assert command == [
+        "ulmus", "evaluate", "it's a file.ulmus", "it's a file.csv", "--folds", "5",
+    ]  # fmt: skip
     assert main(command[1:]) == 0
 
 
@@ -105,6 +107,41 @@ def test_numbers_with_a_blank_target(prices, capsys):
     # Prices follow the columns: rows without one do not help, and supervised models are compared.
     assert found["chosen"]["estimator"].endswith("ELMRegressor")
     assert found["loo_score"] > 0.8
+
+
+def test_the_score_of_few_rows_is_that_of_five_folds_beside_a_baseline(flowers, capsys):
+    found = fitted(capsys, "flowers.csv", "--target", "kind", "--force")
+    assert main(["evaluate", "flowers.ulmus", "flowers.csv", "--folds", "5", "--json"]) == 0
+    assert found["folds_score"] == json.loads(capsys.readouterr().out)["accuracy"]
+    assert found["baseline"] == 34 / 100
+    assert main(["info", "flowers.ulmus"]) == 0
+    words = f"five folds accuracy {found['folds_score']:.1%} on left-out rows; the majority class"
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_labels_at_random_are_not_said_to_be_learnt(tmp_path, capsys):
+    rng, scores = np.random.default_rng(3), []
+    for k in range(6):
+        X, labels = rng.normal(size=(80, 4)), rng.choice(["a", "b"], 80)
+        rows = [(*x, y) for x, y in zip(X, labels, strict=True)]
+        write(tmp_path / f"{k}.csv", ("p", "q", "r", "s", "y"), rows)
+        scores.append(fitted(capsys, f"{k}.csv", "--target", "y")["folds_score"])
+    # A mean of 480 fair coins is within .5 ± .07 in 998 of 1000 cases.
+    assert 0.43 < np.mean(scores) < 0.57
+
+
+def test_many_rows_keep_the_leave_one_out_score(flowers, capsys, monkeypatch):
+    monkeypatch.setattr("ulmus.tables.assessing._FEW_ROWS", 99)
+    assert fitted(capsys, "flowers.csv", "--target", "kind")["folds_score"] is None
+    assert main(["info", "flowers.ulmus"]) == 0
+    assert "leave-one-out accuracy 9" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_last_lines_lead_to_new_rows_and_to_an_honest_score(flowers, capsys):
+    assert main(["fit", "flowers.csv", "--target", "kind"]) == 0
+    last = capsys.readouterr().out.splitlines()[-3:]
+    assert last[0] == "  ulmus predict flowers.ulmus NEW.csv"
+    assert last[2] == "  ulmus evaluate flowers.ulmus flowers.csv --folds 5"
 
 
 def test_standard_input(flowers, capsys, monkeypatch):

@@ -105,7 +105,8 @@ def test_a_model_card_is_written(model, flowers, capsys, refused):
     text = (flowers / "card.md").read_text()
     assert text.startswith("# flowers: kind\n")
     assert "| petal\\_length | number | " in text
-    assert "accuracy 0.9" in text
+    assert "By five folds: accuracy 9" in text
+    assert "the majority class has 34.0%" in text
     assert "--force" in refused("info", model, "--card", "card.md")
 
 

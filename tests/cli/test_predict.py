@@ -16,6 +16,9 @@ import ulmus
 from cli.conftest import COLUMNS, write
 from ulmus.backends.arrow import write_parquet
 from ulmus.cli import main
+from ulmus.estimators.kernel import KernelELMRegressor
+from ulmus.persistence import load, save
+from ulmus.tables import fit_table, read_table
 
 HERE = os.getcwd()
 KINDS = ("setosa", "versicolor", "virginica")
@@ -152,13 +155,29 @@ def test_a_file_without_a_header_gives_a_prediction_for_each_line(flowers, capsy
         assert len(rows) == count
 
 
-def test_intervals_hold_about_as_many_rows_as_they_should(prices, capsys):
+@pytest.mark.parametrize("kernel", [False, True])
+def test_intervals_hold_about_as_many_rows_as_they_should(prices, capsys, monkeypatch, kernel):
+    monkeypatch.setattr("ulmus.tables.fitting._BETTER", np.inf if kernel else 0.0)
     assert main(["fit", "prices.csv", "--target", "price", "--quiet"]) == 0
+    assert isinstance(load("prices.ulmus").estimator, KernelELMRegressor) == kernel
     capsys.readouterr()
     rows, _ = predicted(capsys, "prices.ulmus", "prices.csv", "--interval", "80", "--keep", "price")
     held = [float(row["lower"]) <= float(row["price"]) <= float(row["upper"]) for row in rows]
     assert 0.75 <= np.mean(held) <= 0.95
     assert all(float(row["lower"]) < float(row["prediction"]) < float(row["upper"]) for row in rows)
+
+
+def test_a_file_without_fitted_rows_says_why_it_has_no_intervals(prices, monkeypatch, refused):
+    monkeypatch.setattr("ulmus.tables.fitting._BETTER", 0.0)
+    save(fit_table(read_table(prices), "price"), "small.ulmus", for_update=False)
+    said = refused("predict", "small.ulmus", "prices.csv", "--interval", "90")
+    assert "`ulmus fit` writes a file with them; or leave --interval out" in said
+
+
+def test_rows_that_were_fitted_lead_to_folds_and_new_ones_to_their_file(model, capsys):
+    for name, last in (("flowers.csv", "flowers.csv --folds 5"), ("new.csv", "new.csv")):
+        assert main(["predict", str(model), name]) == 0
+        assert capsys.readouterr().err.splitlines()[-1] == f"  ulmus evaluate {model} {last}"
 
 
 def test_the_order_of_the_rows_is_kept(model, flowers, capsys):

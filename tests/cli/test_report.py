@@ -37,9 +37,15 @@ def elements(page):
 
 def test_rows_that_were_fitted_are_judged_by_folds(model, flowers, capsys):
     assert main(["evaluate", str(model), "flowers.csv", "--report", "r.html", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["report"] == "r.html"
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["report"] == "r.html"
     tags, text = elements((flowers / "r.html").read_text())
-    assert "The model was fitted to these rows, so this page judges models like it." in text
+    assert "The model was fitted to these rows, so models like it are judged." in text
+    # The terminal has the page's score, and that of --folds 5.
+    assert f"{printed['accuracy']:.1%} accuracy" in " ".join(text.split()).replace(" %", "%")
+    assert main(["evaluate", str(model), "flowers.csv", "--folds", "5", "--json"]) == 0
+    folds = json.loads(capsys.readouterr().out)
+    assert (folds["accuracy"], folds["folds"]) == (printed["accuracy"], printed["folds"])
     assert "each of 100 rows was predicted by a model that was fitted to the other folds" in text
     for heading in ("Against baselines", "Confusion", "Calibration", "Columns that matter",
                     "Slices where it fails", "Rows that are most wrong"):  # fmt: skip

@@ -11,9 +11,8 @@ def test_fit_predict_and_draw(flowers, capsys):
     assert main(["fit", "flowers.csv", "--target", "kind"]) == 0
     fitted = capsys.readouterr()
     assert fitted.err == ""
-    last = fitted.out.splitlines()[-1]
-    command = shlex.split(last)
-    assert command == ["ulmus", "predict", "flowers.ulmus", "flowers.csv"]
+    command = shlex.split(fitted.out.splitlines()[-3])
+    assert command == ["ulmus", "predict", "flowers.ulmus", "NEW.csv"]
     for word in ("ELMClassifier", "on left-out rows", "seconds", "setosa"):
         assert word in fitted.out
 

@@ -43,7 +43,8 @@ def table_model(opened: OpenedTable, answer: Answer) -> TableModel:
     estimator = with_names(answer.model, answer.labels)
     seed: Any = estimator.random_state
     hashes = row_hashes(opened.X)
-    summary = model_summary(answer.labels.known, estimator, True, seed) | {
+    codes, known = answer.labels.codes, answer.labels.known
+    summary = model_summary(codes, known, estimator, True, seed) | {
         "copies": copies(hashes),
         "importances": {},
         "seconds": 0.0,

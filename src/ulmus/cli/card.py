@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ulmus.tables.judging import score_words
+
 _WARNING = "No score on rows of another time or place is known; `ulmus evaluate` gives one."
 
 
@@ -32,7 +34,7 @@ def model_card(name: str, parts: dict[str, Any], facts: list[tuple[str, Any]]) -
             "",
             "## How good it is",
             "",
-            f"{_score(summary)} {_WARNING}",
+            f"By {': '.join(score_words(summary))}. {_WARNING}",
             "",
             "## What was decided on the way",
             "",
@@ -45,13 +47,6 @@ def model_card(name: str, parts: dict[str, Any], facts: list[tuple[str, Any]]) -
 def _kind(parts: dict[str, Any]) -> str:
     what = "the class" if parts["task"] == "classification" else "the number"
     return f"{what} {_plain(parts['target'])}"
-
-
-def _score(summary: dict[str, Any]) -> str:
-    if summary["loo_score"] is None:
-        return "Rows were not left out."
-    score, rows = summary["loo_score"], summary["rows_with_target"]
-    return f"{summary['loo_measure']} {score:.3f} over {rows:,} rows, each left out in turn."
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:

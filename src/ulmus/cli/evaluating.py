@@ -15,6 +15,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.files import write_text
 from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import Assessment, assess, is_training
+from ulmus.tables.judging import score_words
 from ulmus.tables.splitting import Plan
 
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
@@ -37,8 +38,9 @@ def evaluate(options: Namespace) -> int:
     steps = 1 if plan is None else 1 + (plan.folds or 1)
     with watching("Evaluating", options.quiet, steps=None if options.report else steps) as watch:
         found = assess(model, data, plan, watch)
-        first = _how(model, found, plan)
-        page = _page(options, model, data, found, plan, watch) if options.report else ""
+        first, page = _how(model, found, plan), ""
+        if options.report:
+            found, first, page = _page(options, model, data, found, plan, watch)
     for sentence in found.notes:
         note(sentence, options.quiet)
     result = {
@@ -47,7 +49,7 @@ def evaluate(options: Namespace) -> int:
         "rows": len(found.rows),
         "on": first,
         "fitted_share": found.known_share,
-        **({"folds": found.fold_scores} if plan is not None else {}),
+        **({"folds": found.fold_scores} if found.parts[0].fitted is not None else {}),
         **found.scores,
     }
     lines = (_numbers if model.classes is None else _labels)(result)
@@ -66,8 +68,11 @@ def _page(
     found: Assessment,
     plan: Plan | None,
     watch: Callable[[str], None],
-) -> str:
-    """The report; rows that were fitted are judged by models that were fitted without them."""
+) -> tuple[Assessment, str, str]:
+    """The report, what it judges, and its first line.
+
+    Rows that were fitted are judged by models that were fitted without them.
+    """
     compared: Assessment | str = found
     if plan is None:
         few = len(found.rows) <= _MANY
@@ -78,11 +83,12 @@ def _page(
             compared = f"There are no baselines, as the rows cannot be split: {error}"
     first = _how(model, found, None if compared is not found else plan)
     if is_training(model, found.known_share) and isinstance(compared, Assessment):
-        first = "The model was fitted to these rows, so this page judges models like it. "
+        first = "The model was fitted to these rows, so models like it are judged. "
         first += _how(model, compared, plan)
         found = compared
     names = (Path(options.model).name, Path(options.data).name)
-    return report(Evidence(model, data, found, first, compared, names, options.seed), watch)
+    evidence = Evidence(model, data, found, first, compared, names, options.seed)
+    return found, first, report(evidence, watch)
 
 
 def _plan(options: Namespace) -> Plan | None:
@@ -125,15 +131,8 @@ def _how(model: TableModel, found: Assessment, plan: Plan | None) -> str:
     return (
         f"{which} that the model was fitted to, so the scores are too good. For scores of rows "
         "that it has not seen: another file, --holdout 0.2, --folds 5, or --time and --group "
-        f"with a column; {_loo(model)}"
+        f"with a column. By {': '.join(score_words(model.summary))}."
     )
-
-
-def _loo(model: TableModel) -> str:
-    score = model.summary["loo_score"]
-    if score is None:
-        return "leave-one-out was not done."
-    return f"leave-one-out {model.summary['loo_measure']} was {score:.3f}."
 
 
 def _numbers(result: dict[str, Any]) -> list[str]:

@@ -10,8 +10,9 @@ from ulmus.arguments import counted
 from ulmus.cli.printing import note, tell, watching
 from ulmus.cli.reading import load_model, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, write_columns
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, RowsGoneError
 from ulmus.tables import Table, TableModel
+from ulmus.tables.assessing import is_training
 from ulmus.tables.columns import names_rows
 from ulmus.tables.delimited import each_once
 from ulmus.tables.encoder import as_text
@@ -28,7 +29,8 @@ def predict(options: Namespace) -> int:
     _check_wishes(model, options)
     data = read_for(model, options)
     beside = _beside(model, data, options)
-    found = _predicted(model, model.matrix(data), options)
+    X = model.matrix(data)
+    found = _predicted(model, X, options)
     for sentence in (*data.notes, *model.encoder.met):
         note(sentence, options.quiet)
     names, values = zip(*beside, *found.items(), strict=True)
@@ -38,7 +40,7 @@ def predict(options: Namespace) -> int:
     result = {"target": model.target, "rows": len(data)}
     if options.out:
         return tell(options, {**result, "out": options.out}, f"{told}: {options.out}")
-    _say_next(model, data, told, options)
+    _say_next(model, data, X, told, options)
     if not options.json:
         return 0
     if model.classes is not None:
@@ -96,7 +98,7 @@ def _block(model: TableModel, X: Rows, options: Namespace) -> Columns:
         found = {"prediction": _rounded(y, 9)}
         if options.interval is None:
             return found
-        ends = np.asarray(model.estimator.predict_interval(X, coverage=options.interval / 100))
+        ends = _ends(model, X, options.interval)
         return found | {"lower": _rounded(ends[:, 0], 9), "upper": _rounded(ends[:, 1], 9)}
     found = {"prediction": y, "probability": _rounded(P.max(axis=1), 6)}
     if options.probabilities:
@@ -105,15 +107,30 @@ def _block(model: TableModel, X: Rows, options: Namespace) -> Columns:
     return found
 
 
+def _ends(model: TableModel, X: Rows, percent: float) -> np.ndarray:
+    try:
+        return np.asarray(model.estimator.predict_interval(X, coverage=percent / 100))
+    except RowsGoneError as error:
+        raise InvalidInputError(
+            "--interval: the model's file has no fitted rows to leave out, as ulmus.save(..., "
+            "for_update=False) leaves none. `ulmus fit` writes a file with them; or leave "
+            "--interval out."
+        ) from error
+
+
 def _rounded(values: np.ndarray, digits: int) -> np.ndarray:
     """Numbers with so many digits; the others are noise, and differ from machine to machine."""
     return np.array([float(f"{value:.{digits}g}") for value in values])
 
 
 # ---------------------------------------------------------------------- words
-def _say_next(model: TableModel, data: Table, told: str, options: Namespace) -> None:
-    text, command = "--out FILE writes them to a file.", None
+def _say_next(model: TableModel, data: Table, X: Rows, told: str, options: Namespace) -> None:
+    what, command = "it" if len(data) == 1 else "them", None
+    text = f"--out FILE writes {what} to a file."
     if model.target in data.names and options.data != "-":
         text = "the file has that column too; to compare:"
         command = shlex.join(["ulmus", "evaluate", options.model, options.data])
+        if is_training(model, model.known_share(X)):
+            text = "the model was fitted to these rows; to judge it by rows that it has not seen:"
+            command += " --folds 5"
     note(f"{told}; {text}", options.quiet, command)

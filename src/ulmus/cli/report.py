@@ -18,6 +18,7 @@ from ulmus.tables.columns import names_rows
 from ulmus.tables.encoder import as_text
 from ulmus.tables.explaining import explain
 from ulmus.tables.failures import calibration, slices, worst_rows
+from ulmus.tables.judging import score_words
 
 # Rows and slices that are shown, columns of a chart and of a row, characters of a cell, and classes
 # of which there is a confusion matrix.
@@ -84,11 +85,10 @@ def report(evidence: Evidence, watch: Callable[[str], None] = lambda _: None) ->
 # ---------------------------------------------------------------------- parts
 def _facts(model: TableModel) -> list[tuple[str, str]]:
     summary = model.summary
-    score = summary["loo_score"]
     return [
         ("fitted to", f"{summary['rows']:,} rows, {summary['fitted_at']}"),
         ("estimator", summary["chosen"]["estimator"]),
-        ("leave-one-out", "" if score is None else f"{summary['loo_measure']} {score:.3f}"),
+        score_words(summary),
         ("versions", ", ".join(f"{name} {v}" for name, v in summary["versions"].items())),
     ]
 

@@ -11,12 +11,15 @@ from sklearn.pipeline import Pipeline
 from ulmus.cli.card import model_card
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data
+from ulmus.estimators.elm import ELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.exporting.table_columns import input_names
 from ulmus.files import write_text
 from ulmus.persistence import describe, save
 from ulmus.tables import fit_table
+from ulmus.tables.assessing import judge_by_folds
+from ulmus.tables.judging import score_words
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
@@ -41,7 +44,7 @@ def fit(options: Namespace) -> int:
     data = read_data(options)
     for name in dict.fromkeys(options.without):
         data = data.without(name)
-    with watching("Fitting", options.quiet, steps=3) as watch:
+    with watching("Fitting", options.quiet, steps=9) as watch:
         model = fit_table(
             data,
             options.target,
@@ -52,14 +55,16 @@ def fit(options: Namespace) -> int:
             watch=watch,
             verbose=int(not options.quiet and sys.stderr.isatty()),
         )
+        judge_by_folds(model, data, watch)
     for sentence in model.summary["notes"]:
         note(sentence, options.quiet)
     for line in facts(model.encoder.decisions, width(sys.stderr)) if options.verbose else ():
         note(line, options.quiet)
     check_free(path, options.force)
-    save(model, path, for_update=False)
-    new = "NEW.csv" if options.data == "-" else options.data
-    command, size = shlex.join(["ulmus", "predict", path, new]), Path(path).stat().st_size
+    # Intervals leave fitted rows out: of hidden units at most 2000 rows and their sums are kept.
+    save(model, path, for_update=isinstance(model.estimator, ELMRegressor))
+    command, size = shlex.join(["ulmus", "predict", path, "NEW.csv"]), Path(path).stat().st_size
+    again = shlex.join(["ulmus", "evaluate", path, options.data, "--folds", "5"])
     classes = None if model.classes is None else model.classes.tolist()
     words = f"{len(classes)} classes: {_some(classes, _MOST_CLASSES)}" if classes else "a number"
     found = {"model": path, "bytes": size, "target": model.target, "task": model.task}
@@ -70,9 +75,13 @@ def fit(options: Namespace) -> int:
         *_summary_words(model.summary, [("columns", f"{len(model.encoder.names)}")]),
         ("seconds", f"{model.summary['seconds']:.1f}"),
     ]
-    return tell(
-        options, found, *facts(pairs), "To predict a file with these columns:", f"  {command}"
-    )
+    last = ["To predict new rows, in a file with these columns:", f"  {command}"]
+    if options.data != "-":
+        last += [
+            "To see which rows it gets wrong, by models that have not seen them:",
+            f"  {again}",
+        ]
+    return tell(options, found, *facts(pairs), *last)
 
 
 # ---------------------------------------------------------------------- info
@@ -149,7 +158,7 @@ def _some(words: list[Any], most: int = _MOST_WORDS) -> str:
 
 def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
     """How many rows a model was fitted to, what was chosen, and how well it predicts them."""
-    rows, chosen, score = f"{summary['rows']:,}", summary["chosen"], summary["loo_score"]
+    rows, chosen = f"{summary['rows']:,}", summary["chosen"]
     if summary["semi_supervised"]:
         rows += f", {summary['rows_with_target']:,} of them with a target"
     parts = [chosen["estimator"]]
@@ -158,13 +167,7 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
     if "gamma" in chosen:
         parts.append(f"{chosen['kernel']} kernel, gamma = {chosen['gamma']:.3g}")
     parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
-    if score is None:
-        words = "not known"
-    elif summary["loo_measure"] == "accuracy":
-        words = f"accuracy {score:.1%} on left-out rows"
-    else:
-        words = f"R² = {score:.3f} on left-out rows"
-    pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), ("leave-one-out", words)]
+    pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), score_words(summary)]
     shares = [*summary["importances"].items()][:_MOST_COLUMNS]
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= 0.005)
     return [*pairs, ("importance", told)] if told else pairs

@@ -5,6 +5,7 @@ Where all rows have a target, the model is the candidate with the least leave-on
 
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -62,8 +63,8 @@ class TableModel:
     task : {"classification", "regression"}
         What it was taken for.
     summary : dict
-        Rows, seconds, what was chosen, the leave-one-out score, how much each column matters,
-        versions and notes: plain data.
+        Rows, seconds, what was chosen, the leave-one-out score and that of a baseline, how much
+        each column matters, versions and notes: plain data.
     fingerprint : ndarray of uint64
         Hashes of the rows that were fitted, or of some of many.
 
@@ -217,7 +218,7 @@ def fit_table(
             "alone were fitted, on columns as all rows show them."
         )
     summary = {
-        **model_summary(known, estimator, classify, seed),
+        **model_summary(values, known, estimator, classify, seed),
         "copies": copied,
         "importances": _importances(encoder, estimator),
         "seconds": round(time.perf_counter() - start, 2),
@@ -227,9 +228,15 @@ def fit_table(
     return TableModel(encoder, view, estimator, name, goal.task, summary, prints)
 
 
-def model_summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) -> dict[str, Any]:
-    """The rows, what was chosen, how well it predicts, and what it was made with."""
+def model_summary(
+    values: np.ndarray, known: np.ndarray, estimator: Any, classify: bool, seed: int
+) -> dict[str, Any]:
+    """The rows, what was chosen, how well it predicts, and what it was made with.
+
+    ``baseline`` is what the majority class has, or the mean.
+    """
     score = getattr(estimator, "loo_score_", None)
+    majority = max(Counter(values[known].tolist()).values()) / int(known.sum())
     return {
         "rows": len(known),
         "rows_with_target": int(known.sum()),
@@ -237,6 +244,8 @@ def model_summary(known: np.ndarray, estimator: Any, classify: bool, seed: int) 
         "chosen": _chosen(estimator),
         "loo_score": None if score is None else float(score),
         "loo_measure": "accuracy" if classify else "R²",
+        "baseline": majority if classify else 0.0,
+        "folds_score": None,
         "seed": seed,
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {

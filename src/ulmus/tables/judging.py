@@ -52,3 +52,22 @@ def judge_numbers(truth: np.ndarray, found: np.ndarray) -> dict[str, Any]:
         "rmse": float(np.sqrt(np.mean(error**2))),
         "baseline": {"mae": float(np.mean(np.abs(spread))), "rmse": float(np.sqrt(total))},
     }
+
+
+def score_words(summary: dict[str, Any]) -> tuple[str, str]:
+    """How the rows of a model's score were left out, and the score beside the baseline's.
+
+    Examples
+    --------
+    >>> score_words({"folds_score": 0.91, "loo_measure": "accuracy", "baseline": 0.5})
+    ('five folds', 'accuracy 91.0% on left-out rows; the majority class has 50.0%')
+    """
+    how, score = "five folds", summary["folds_score"]
+    if score is None:
+        how, score = "leave-one-out", summary["loo_score"]
+    if score is None:
+        return how, "not known"
+    if summary["loo_measure"] == "accuracy":
+        majority = f"{summary['baseline']:.1%}"
+        return how, f"accuracy {score:.1%} on left-out rows; the majority class has {majority}"
+    return how, f"R² = {score:.3f} on left-out rows; the mean has 0"
