@@ -177,3 +177,41 @@ def test_methods_take_what_means_the_same_in_all_of_them():
     )
     assert inspect.getdoc(Fitted.learn) == "Not one for users."
     assert "n_features_in_ : int\n" in inspect.getdoc(Fitted)
+
+
+@documented
+class Picture:
+    """Something to draw."""
+
+    __module__ = "ulmus.test"
+
+    @classmethod
+    def from_two(cls, first, second, *, ax=None, **kwargs) -> Self:
+        """Draw two.
+
+        Parameters
+        ----------
+        first, second : int
+            Both.
+        """
+
+
+def test_class_methods_that_draw_say_where_and_what_they_give():
+    assert inspect.getdoc(Picture.from_two) == inspect.cleandoc(
+        """Draw two.
+
+        Parameters
+        ----------
+        first, second : int
+            Both.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+        **kwargs : dict
+            For the function of matplotlib that the class documents.
+
+        Returns
+        -------
+        display : Display
+            The display, which is drawn.
+        """
+    )

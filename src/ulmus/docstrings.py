@@ -28,8 +28,11 @@ _SHARED = {
     "    Sample weights; a row of weight two counts as two rows.",
     "client": "client : distributed.Client or None, default=None\n"
     "    The Dask client to compute with; None is the current one, or Dask's own scheduler.",
+    "ax": "ax : matplotlib Axes or None, default=None\n    Where to draw; None makes a figure.",
+    "kwargs": "**kwargs : dict\n    For the function of matplotlib that the class documents.",
 }
 _SELF = "self : object\n    The fitted estimator."
+_DRAWN = "display : Display\n    The display, which is drawn."
 
 
 def documented(kind: Class) -> Class:
@@ -45,7 +48,8 @@ def documented(kind: Class) -> Class:
         attributes |= _INPUTS if hasattr(kind, "fit") else {}
         kind.__doc__ = _with(text, "Attributes", list(attributes.values()))
         for base in _bases(kind):
-            for name, method in vars(base).items():
+            for name, found in vars(base).items():
+                method = found.__func__ if isinstance(found, classmethod) else found
                 if isinstance(method, FunctionType) and name[0] != "_" and method.__doc__:
                     method.__doc__ = _of_method(method)
     return kind
@@ -56,13 +60,16 @@ def _of_method(method: FunctionType) -> str:
     text, stated = cleandoc(method.__doc__ or ""), signature(method)
     blocks = "client" in stated.parameters or hasattr(method, "takes_blocks")
     entries = {"X": f"{_ROWS}{', or Dask collection' * blocks}\n    The rows."} | _SHARED
-    entries |= _entries(text, "Parameters")
-    names = [name for name in stated.parameters if name != "self"]
+    for several, entry in _entries(text, "Parameters").items():
+        entries |= dict.fromkeys(several.replace("*", "").split(", "), entry)
+    names = [name for name in stated.parameters if name not in ("self", "cls")]
     if not set(names) <= entries.keys():
         return text  # not one for users
-    text = _with(text, "Parameters", [entries[name] for name in names])
-    returns = stated.return_annotation is Self and not _body(text, "Returns")
-    return _with(text, "Returns", [_SELF]) if returns else text
+    text = _with(text, "Parameters", list(dict.fromkeys(entries[name] for name in names)))
+    if stated.return_annotation is not Self or _body(text, "Returns"):
+        return text
+    draws = "ax" in names or "cls" in stated.parameters
+    return _with(text, "Returns", [_DRAWN if draws else _SELF])
 
 
 def _bases(kind: type) -> list[type]:

@@ -13,8 +13,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Linear
 from ulmus.kernels.kernel_matrix import NAMES as METHODS
 from ulmus.kernels.kernel_matrix import GivenKernel, KernelMatrix
-from ulmus.kernels.lowrank import low_rank
-from ulmus.kernels.partial_cholesky import _by_residual, _thinned_cholesky
+from ulmus.kernels.lowrank import _by_residual, _thinned_cholesky, low_rank
 
 N = 300
 

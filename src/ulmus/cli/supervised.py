@@ -13,8 +13,8 @@ from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching,
 from ulmus.cli.reading import check_model, load_model, read_data
 from ulmus.estimators.elm import ELMRegressor
 from ulmus.exceptions import InvalidInputError
+from ulmus.exporting.onnx_maps import input_names
 from ulmus.exporting.onnx_model import save_onnx
-from ulmus.exporting.table_columns import input_names
 from ulmus.files import write_text
 from ulmus.persistence import describe, save
 from ulmus.tables import fit_table

@@ -60,8 +60,8 @@ from ulmus.kernels.kernel_matrix import (
 from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual
-from ulmus.methods.jackknife import effect_targets, left_out_rows
 from ulmus.methods.kernel_ridge import ALL_LEFT_OUT, EXACT, KernelRidge
+from ulmus.methods.method import effect_targets, left_out_of
 from ulmus.methods.ridge import ridge_grid
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns
@@ -268,7 +268,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         n_rows: int | None = None,
     ) -> None:
         """Turn a solution on its landmarks into fitted attributes."""
-        self._left_out = left_out_rows(problem, solution, solution.loo_rows, count)
+        self._left_out = left_out_of(problem, solution, solution.loo_rows, count)
         self.landmarks_, self.dual_coef_ = landmarks, solution.coef
         self.intercept_ = solution.intercept
         if hasattr(self, "column_weights_"):

@@ -30,8 +30,7 @@ from ulmus.fitted import (
     with_callbacks,
 )
 from ulmus.kernels.kernel_matrix import Randomized, approximation_of
-from ulmus.methods.jackknife import effects, left_out_rows
-from ulmus.methods.method import Method
+from ulmus.methods.method import Method, effects, left_out_of
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
@@ -307,7 +306,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         method = self._method()
         method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
         sample = source.sample()
-        left = left_out_rows(sample.problem, method.fit(source), sample.calibration, count)
+        left = left_out_of(sample.problem, method.fit(source), sample.calibration, count)
         left = left.widened(weighing_factor(self, left.weight))
         return Jackknife.of(self, left, None if is_classifier(self) else effects(method, source))
 

@@ -13,6 +13,8 @@ from ulmus.backends.namespace import extra
 # Versions of onnx 1.13, so that older runtimes can read it.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8
+# Of a classifier, a regressor, a clusterer and a transformer.
+OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
 # Degree and a of a polynomial in 1 − 2a / (z + a) that is within 1e-13 of erfcx for z ≥ 0.
 _ERF_DEGREE, _ERF_CENTER = 16, 3.0
 

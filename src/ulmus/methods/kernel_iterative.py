@@ -16,7 +16,7 @@ from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul, symmetric_product
 from ulmus.backends.namespace import is_numpy, to_numpy
 from ulmus.hidden import sample_rows
-from ulmus.kernels.partial_cholesky import partial_cholesky
+from ulmus.kernels.lowrank import partial_cholesky
 from ulmus.methods.iterative import gradient_steps
 from ulmus.problem import Problem, Solution
 from ulmus.targets import coded
@@ -83,7 +83,7 @@ def iterated(problem: Problem, C: float, seed: int) -> Solution | None:
     some = np.sort(sample_rows(rng, min(_LEFT_OUT, n // 4), n))
     T = np.asarray(coded(problem.targets, slice(0, n), np.float64))
     weight = np.ones(n) if problem.weight is None else to_numpy(problem.weight)
-    F = partial_cholesky(H, min(_COLUMNS, n), 0.0, rng, False, None)[0].all()
+    F = partial_cholesky(H, min(_COLUMNS, n), 0.0, rng, False, None).H.all()
     fewer = weight.copy()
     fewer[some] = 0.0
     parts = [_Part.of(c, T, F, C, problem.intercept) for c in (weight, fewer)]

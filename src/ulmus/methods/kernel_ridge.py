@@ -22,9 +22,8 @@ from ulmus.hidden import sample_rows
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import kernel_of
 from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
-from ulmus.kernels.lowrank import Factor, factor_of
+from ulmus.kernels.lowrank import Factor, Watch, factor_of
 from ulmus.kernels.pairs import Shifted, some_rows, weighed_columns
-from ulmus.kernels.partial_cholesky import Watch
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.kernel_iterative import iterated, iterates
 from ulmus.methods.near_path import near_path

@@ -1,8 +1,7 @@
 """Plots of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
 
-from ulmus.plotting.candidate_weights import CandidatesDisplay
 from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay
-from ulmus.plotting.cluster_numbers_path import ClusterNumberDisplay
+from ulmus.plotting.comparisons import CandidatesDisplay, ClusterNumberDisplay
 from ulmus.plotting.error_path import LOOPathDisplay, SurfaceDisplay
 from ulmus.plotting.kernel_rank import KernelSpectrumDisplay
 from ulmus.plotting.row_map import EmbeddingDisplay

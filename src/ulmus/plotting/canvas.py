@@ -40,20 +40,7 @@ class Display(ABC):
     ax_: Any
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
-        **kwargs : dict
-            For the function of matplotlib that the class documents.
-
-        Returns
-        -------
-        display : Display
-            This display.
-        """
+        """Draw it."""
         if ax is None:
             ax = extra("matplotlib.pyplot", "plot", "A plot").subplots(layout="constrained")[1]
         self.ax_ = ax

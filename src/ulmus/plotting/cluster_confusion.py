@@ -77,8 +77,6 @@ class ClusterConfusionDisplay(Display):
         ----------
         estimator : clusterer or Pipeline
             A fitted one; without ``predict``, X must be the rows it was fitted to.
-        X : array-like of shape (n_samples, n_features)
-            The rows.
         y : array-like of shape (n_samples,)
             Their classes.
         **kwargs : dict
@@ -96,8 +94,6 @@ class ClusterConfusionDisplay(Display):
         ----------
         y_true, labels : array-like of shape (n_samples,)
             The classes and the clusters.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         y_true = column_or_1d(complete(plain(y_true), "draw the others alone"))
         labels = column_or_1d(plain(labels))

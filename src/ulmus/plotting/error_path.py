@@ -131,8 +131,6 @@ class LOOPathDisplay(ErrorDisplay):
             Which error; "auto" is the error rate where there is one.
         name : str or None, default=None
             The curve's name in the legend.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         check_known("parameter", parameter, ("C", "gamma"))
         model = fitted_step(estimator)
@@ -262,8 +260,6 @@ class SurfaceDisplay(ErrorDisplay):
             C (1 + λ) for all λ, which is then the horizontal axis.
         metric : {"auto", "error_rate", "squared_error"}, default="auto"
             Which error; "auto" is the error rate where there is one.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         model = fitted_step(estimator)
         table = _table_of(model)

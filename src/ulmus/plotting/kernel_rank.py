@@ -73,8 +73,6 @@ class KernelSpectrumDisplay(Display):
             rows.
         name : str or None, default=None
             The curve's name in the legend; None is the method's.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         model = fitted_step(estimator)
         model = model if hasattr(model, "rank_") else getattr(model, "features_", model)

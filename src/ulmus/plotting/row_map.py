@@ -84,16 +84,12 @@ class EmbeddingDisplay(Display):
         ----------
         estimator : ELMLayout, ELMEmbedding, ELMSpectralClustering, or any transformer or Pipeline
             A fitted model that gives two columns or more.
-        X : array-like of shape (n_samples, n_features)
-            The rows.
         y : array-like of shape (n_samples,) or None, default=None
             Their labels; None is what ``classifier`` predicts, or a clusterer's own clusters.
         classifier : classifier or None, default=None
             A fitted one with ``predict_proba``, which says how sure it is of each row.
         components : tuple of two int, default=(0, 1)
             Which columns go across and up.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         last, proba = canvas.fitted_step(estimator), None
         if classifier is not None:
@@ -124,14 +120,10 @@ class EmbeddingDisplay(Display):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
         y, classifier : array-like or None, classifier or None
             As for `from_estimator`.
         random_state : int, RandomState instance or None, default=None
             Seeds the layout.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         layout = ELMLayout(random_state=random_state).fit(X)
         return cls.from_estimator(layout, X, y, classifier=classifier, ax=ax, **kwargs)
@@ -151,8 +143,6 @@ class EmbeddingDisplay(Display):
         proba : array-like of shape (n_samples, n_classes) or None, default=None
             Probabilities of each class, such as ``predict_proba`` or ``label_distributions_``
             give; a row's certainty is the largest of its own.
-        ax, **kwargs : matplotlib Axes or None, dict
-            As for `plot`, which draws it.
         """
         certainty = None if proba is None else plain(proba).max(axis=1)
         labels = None if labels is None else column_or_1d(plain(labels))
