@@ -27,7 +27,7 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed-plot  ## Fit digits, print three tables, draw one picture
+demo: $(VENV)/.installed-plot  ## Few labels, a table and a stream beside rivals; one picture
 	@$(BIN)/ulmus demo --force
 
 # A worker for each core, and one thread of BLAS in each of them. Bytecode is kept, for many tests

@@ -1,38 +1,49 @@
 """`ulmus demo` and the front of the command line."""
 
-import re
+import argparse
+import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
+from scipy import stats
 
 from ulmus.cli import demo, main
 
 
-def test_memory_is_the_most_that_is_held_at_once():
-    def twice():
-        for _ in range(2):
-            np.ones(2**18)
-
-    assert 2.0 <= demo._megabytes(twice) < 2.5
-
-
 @pytest.mark.first
-def test_the_demo_prints_a_table_and_draws_a_picture(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(demo, "_megabytes", lambda work: 1.0)  # which would fit all models again
-    assert main(["demo", "--picture", str(tmp_path / "digits.png")]) == 0
-    printed = capsys.readouterr().out
-    tables = printed.split("\n\n")
-    rows = [dict(re.findall(r"^(\S.*?) {2,}(0\.\d+)", text, re.MULTILINE)) for text in tables]
-    supervised, few, none = (row for row in rows if row)
-    assert set(supervised) == {"ELM", "ELM, RBF units", "Ridge on Nystroem", "SVC"}
-    assert float(supervised["ELM"]) >= 0.975
-    assert set(few) == {"SS-ELM", "LabelSpreading", "SelfTraining", "ELM", "SVC"}
-    assert float(few["SS-ELM"]) > float(few["ELM"]) + 0.08
-    assert float(none["US-ELM"]) > float(none["k-means"])
-    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")
+def test_the_demo_prints_three_tables_and_draws_a_picture(tmp_path, capsys, monkeypatch):
+    for name, fewer in {"_DRAWS": 2, "_SPLITS": 2, "_BATCHES": 13}.items():  # for time
+        monkeypatch.setattr(demo, name, fewer)
+    picture = tmp_path / "digits.png"
+    assert main(["demo", "--json", "--picture", str(picture)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    few = {row["model"]: row["accuracy"][0] for row in found["few_labels"]}
+    assert few["SemiSupervisedELMClassifier"] > few["SVC, labelled digits alone"] + 8
+    assert {"LabelSpreading", "SelfTraining, logistic"} < set(few)
+    held = {row["model"]: row["in interval"][0] for row in found["table"]}
+    assert held["ELMRegressor"] > 82 > held["HistGradientBoosting, quantiles"]
+    last = {row["model"]: row["last"] for row in found["stream"]}
+    assert last["ELMClassifier, decay=0.7"] > last["ELMClassifier, all rows alike"] + 10
+    assert picture.read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 1, "a draft was left behind"
+
+
+def test_a_mean_has_half_of_its_interval_by_students_t():
+    values = [0.0, 1.0, 2.0, 5.0]
+    ((name, _, ((mean, half),)),) = demo._compared(
+        {"m": None}, values, lambda name, model, value: [value]
+    )
+    low, high = stats.t.interval(0.95, 3, loc=2.0, scale=stats.sem(values))
+    assert (name, mean) == ("m", 2.0)
+    assert half == pytest.approx((high - low) / 2)
+
+
+def test_the_demos_tables_are_printed_with_their_intervals(capsys):
+    row = ("ELM", 0.256, [[96.31, 1.52], 3.04])
+    options = argparse.Namespace(json=False, quiet=True, picture="x.png")
+    demo._told({"few": ("Title.", ("accuracy", "width"), [row])}, options)
+    assert "ELM    96.3 ± 1.5    3.0   0.26" in capsys.readouterr().out
 
 
 def test_a_folder_that_is_not_there(tmp_path, capsys):

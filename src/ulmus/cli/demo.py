@@ -1,188 +1,240 @@
-"""``ulmus demo``: digits with all labels, few and none; three tables and one picture, offline."""
+"""``ulmus demo``: few labels, a table and a stream, each beside rivals; one picture, offline."""
 
 import time
-import tracemalloc
 import warnings
 from argparse import Namespace
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 from sklearn.base import clone
-from sklearn.cluster import KMeans, SpectralClustering
-from sklearn.datasets import load_digits
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import BayesianRidge, LogisticRegression
+from sklearn.manifold import TSNE
+from sklearn.metrics import r2_score
 from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
+from threadpoolctl import threadpool_limits
 
-from ulmus.cli.printing import check_free, drawing, note, table, tell, wrapped
-from ulmus.estimators.elm import ELMClassifier
-from ulmus.estimators.embedding import ELMEmbedding
+from ulmus.cli.printing import check_free, drawing, note, table, tell, watching, wrapped
+from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
-from ulmus.estimators.spectral_clustering import ELMSpectralClustering
-from ulmus.features import RBFFeatures
-from ulmus.metrics import clustering_accuracy
-from ulmus.plotting import EmbeddingDisplay, LOOPathDisplay
+from ulmus.plotting.canvas import COLOURS, MUTED
 
-# A model's name, its accuracy, and the seconds and megabytes to fit and predict.
-Row = tuple[str, float, float, float]
-_NAMES = ("model", "accuracy", "seconds", "megabytes")
-_INK, _RIGHT, _WRONG = "#1b2a1f", "#2f7d4f", "#b3402a"
+_DRAWS, _SPLITS, _BATCHES = 4, 5, 25
+# Iterations of t-SNE, half of its default: the map hardly changes after them.
+_STEPS = 500
+# Sides of the picture's maps and of a digit in them, in pixels.
+_MAP, _DIGIT = 1000, 16
+_INK = "#1b2a1f"
+
+# A model's name, CPU seconds, and what was measured: a number, or a mean and half its interval.
+Row = tuple[str, float, list[Any]]
+# A title, the headings of what was measured, and a row for each model.
+Section = tuple[str, tuple[str, ...], list[Row]]
 
 
 def demo(options: Namespace) -> int:
-    """Compare models on the bundled digits with all labels, few and none, and draw the map."""
+    """Compare models on few labels, on a table and on a stream, and draw the digits' classes."""
     check_free(options.picture, options.force)
-    X, y = load_digits(return_X_y=True)
-    train, test, y_train, y_test = train_test_split(
-        X, y, test_size=0.25, stratify=y, random_state=0
-    )
-    X, y = np.vstack([train, test]), np.concatenate([y_train, y_test])
-    few = _with_few_labels(y)
-    elm, few_elm = ELMClassifier(random_state=0), SemiSupervisedELMClassifier(random_state=0)
-    with warnings.catch_warnings():
+    # One thread, so that CPU seconds can be compared.
+    with (
+        threadpool_limits(1),
+        warnings.catch_warnings(),
+        watching("Demo", options.quiet, 4) as step,
+    ):
         warnings.simplefilter("ignore")  # scikit-learn's own, about graphs and defaults
-        tables = {
-            "All labels: 1347 digits to learn from, 450 to be judged by": _all_labels(
-                elm, train, test, y_train, y_test
-            ),
-            "Five labels a class: 1797 digits, judged by the 1747 without one": _few_labels(
-                few_elm, X, few, y
-            ),
-            "No labels: 1797 digits in ten clusters, named as fits best": _no_labels(X, y),
-        }
-    plane = ELMEmbedding(n_components=2, graph=few_elm.graph, random_state=0).fit_transform(X)
-    with drawing(options.picture, (13, 9.6), dpi=140) as figure:
-        top, bottom = figure.subfigures(2, 1, height_ratios=(1, 1.1))
-        left, right = top.subfigures(1, 2, width_ratios=(1.25, 1))
-        _draw_doubtful(left, elm, test, y_test)
-        axes = LOOPathDisplay.from_estimator(elm, ax=right.subplots(), color=_RIGHT).ax_
-        axes.set_title("Every C tried, each row left out once, one solve", fontsize=11, color=_INK)
-        _draw_map(bottom.subplots(), few_elm, plane, few >= 0, y)
-    return _told(tables, elm, options)
+        step("50 labels on 1797 digits")
+        few, drawn = _few_labels()
+        step("a table with intervals")
+        intervals = _intervals()
+        step("a stream that changes")
+        stream = _stream()
+        step("the picture")
+        _draw(options.picture, *drawn)
+    return _told({"few_labels": few, "table": intervals, "stream": stream}, options)
 
 
-def _with_few_labels(y: np.ndarray) -> np.ndarray:
+def _few_labels() -> tuple[Section, tuple[np.ndarray, ...]]:
+    """Accuracies without a label; and of the first draw X, y, the labels and what was predicted."""
+    X, y = load_digits(return_X_y=True)
+    self_training = SelfTrainingClassifier(LogisticRegression())
+    models = {
+        "SemiSupervisedELMClassifier": SemiSupervisedELMClassifier(random_state=0),
+        "LabelSpreading": LabelSpreading(kernel="knn", n_neighbors=7),
+        "SelfTraining, logistic": make_pipeline(StandardScaler(), self_training),
+        "SVC, labelled digits alone": make_pipeline(StandardScaler(), SVC()),
+    }
+    draws = [_with_few_labels(y, seed) for seed in range(_DRAWS)]
+    shown: list[np.ndarray] = []
+
+    def judged(name: str, model: Any, few: np.ndarray) -> list[float]:
+        used = few >= 0 if "alone" in name else np.full(len(y), True)
+        shown.append(clone(model).fit(X[used], few[used]).predict(X))
+        return [100 * np.mean((shown[-1] == y)[few < 0])]
+
+    rows = _compared(models, draws, judged)
+    title = "1. Fifty labels, five a class: accuracy in % on the 1747 digits without a label. "
+    title += f"Mean and 95 % interval of {_DRAWS} draws of the labels."
+    return (title, ("accuracy",), rows), (X, y, draws[0], shown[0])
+
+
+def _with_few_labels(y: np.ndarray, seed: int) -> np.ndarray:
     """y with five labels of every class left, and −1 elsewhere."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     few = np.full(len(y), -1)
     for label in np.unique(y):
         few[rng.choice(np.flatnonzero(y == label), 5, replace=False)] = label
     return few
 
 
-def _all_labels(
-    elm: Any, X: np.ndarray, X_test: np.ndarray, y: np.ndarray, y_test: np.ndarray
-) -> list[Row]:
-    nystroem = Nystroem(gamma=1 / 64, n_components=1000, random_state=0)
-    ridge = RidgeClassifierCV(np.logspace(-4, 4, 25))
+def _intervals() -> Section:
+    X, y = load_diabetes(return_X_y=True)
+    splits = [train_test_split(X, y, test_size=0.5, random_state=s) for s in range(_SPLITS)]
     models = {
-        "ELM": elm,
-        "ELM, RBF units": ELMClassifier(RBFFeatures(), random_state=0),
-        "Ridge on Nystroem": make_pipeline(StandardScaler(), nystroem, ridge),
-        "SVC": make_pipeline(StandardScaler(), SVC()),
-    }
-    return _compared(models, X, y, lambda model: np.mean(model.predict(X_test) == y_test))
-
-
-def _few_labels(elm: Any, X: np.ndarray, few: np.ndarray, y: np.ndarray) -> list[Row]:
-    """Judged by the rows without a label, which only the first three models learn from."""
-    known = few >= 0
-    logistic = SelfTrainingClassifier(LogisticRegression())
-    models = {
-        "SS-ELM": elm,
-        "LabelSpreading": LabelSpreading(kernel="knn", n_neighbors=7),
-        "SelfTraining": make_pipeline(StandardScaler(), logistic),
-    }
-    supervised = {
-        "ELM": ELMClassifier(random_state=0),
-        "SVC": make_pipeline(StandardScaler(), SVC()),
+        "ELMRegressor": _elm_interval,
+        "BayesianRidge": _ridge_interval,
+        "HistGradientBoosting, quantiles": _boosted_interval,
     }
 
-    def judge(model: Any) -> float:
-        return float(np.mean(model.predict(X[~known]) == y[~known]))
+    def judged(name: str, model: Any, split: list[np.ndarray]) -> list[float]:
+        train, test, y_train, y_test = split
+        mean, low, high = model(train, y_train, test)
+        held = np.mean((low <= y_test) & (y_test <= high))
+        return [100 * r2_score(y_test, mean), 100 * held, np.mean(high - low)]
 
-    found = _compared(models, X, few, judge)
-    return found + _compared(supervised, X[known], few[known], judge)
+    title = "2. A table (diabetes, 221 rows to fit): R² in % on 221 new rows, how many of them lie "
+    title += f"in their 90 % interval, and its width. Mean and 95 % interval of {_SPLITS} splits."
+    return title, ("R²", "in interval", "width"), _compared(models, splits, judged)
 
 
-def _no_labels(X: np.ndarray, y: np.ndarray) -> list[Row]:
-    models = {
-        "US-ELM": ELMSpectralClustering(10, random_state=0),
-        "SpectralClustering": SpectralClustering(10, affinity="nearest_neighbors", random_state=0),
-        "k-means": KMeans(10, n_init=10, random_state=0),
+def _elm_interval(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Any:
+    model = ELMRegressor(random_state=0).fit(X, y)
+    return model.predict(new), *model.predict_interval(new, coverage=0.9).T
+
+
+def _ridge_interval(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Any:
+    mean, deviation = BayesianRidge().fit(X, y).predict(new, return_std=True)
+    return mean, mean - 1.645 * deviation, mean + 1.645 * deviation
+
+
+def _boosted_interval(X: np.ndarray, y: np.ndarray, new: np.ndarray) -> Any:
+    tails = [{"loss": "quantile", "quantile": tail} for tail in (0.05, 0.95)]
+    return [HistGradientBoostingRegressor(**how).fit(X, y).predict(new) for how in ({}, *tails)]
+
+
+def _stream() -> Section:
+    network = MLPClassifier(learning_rate_init=0.02, random_state=0)
+    models: dict[str, tuple[Any, dict[str, Any]]] = {
+        "ELMClassifier, decay=0.7": (ELMClassifier(n_hidden=100, random_state=0), {"decay": 0.7}),
+        "ELMClassifier, all rows alike": (ELMClassifier(n_hidden=100, random_state=0), {}),
+        "MLPClassifier, gradient steps": (network, {"classes": [False, True]}),
     }
-    return _compared(models, X, None, lambda model: clustering_accuracy(y, model.labels_))
+    rows = []
+    for name, (model, arguments) in models.items():
+        scores, start = [], time.process_time()
+        for X, y in _batches():
+            if hasattr(model, "classes_"):
+                scores.append(100 * np.mean(model.predict(X) == y))
+            model.partial_fit(X, y, **arguments)
+        quarters = [float(np.mean(part)) for part in np.array_split(scores, 4)]
+        rows.append((name, time.process_time() - start, quarters))
+    title = (
+        f"3. A stream of {_BATCHES} batches, class boundary rotating: accuracy in % on each batch "
+    )
+    title += "before it is learned, by quarters of the stream."
+    return title, ("first", "second", "third", "last"), rows
+
+
+def _batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Batches of 200 rows; the two lines between the classes turn by 90 degrees in all."""
+    rng = np.random.default_rng(0)
+    for angle in np.linspace(0, np.pi / 2, _BATCHES):
+        X = rng.standard_normal((200, 2))
+        c, s = np.cos(angle), np.sin(angle)
+        yield X, (X @ [c, s] > 0) ^ (X @ [-s, c] > 0)
 
 
 def _compared(
-    models: dict[str, Any], X: np.ndarray, y: np.ndarray | None, judge: Callable[[Any], Any]
+    models: dict[str, Any], cases: list[Any], judged: Callable[[str, Any, Any], list[float]]
 ) -> list[Row]:
-    """One row a model, which is left fitted."""
-
-    def judged(model: Any) -> float:
-        return float(judge(model.fit(X, y)))
-
+    """Each model's means over all cases with half of their 95 % intervals, by Student's t."""
     rows = []
     for name, model in models.items():
-        start = time.perf_counter()
-        accuracy, seconds = judged(model), time.perf_counter() - start
-        # Another fit for the memory: watching allocations slows the first.
-        rows.append((name, accuracy, seconds, _megabytes(partial(judged, clone(model)))))
+        start = time.process_time()
+        measured = np.array([judged(name, model, case) for case in cases])
+        seconds = (time.process_time() - start) / len(cases)
+        half = student.ppf(0.975, len(cases) - 1) * np.std(measured, axis=0, ddof=1)
+        pairs = np.column_stack([measured.mean(axis=0), half / np.sqrt(len(cases))])
+        rows.append((name, seconds, pairs.tolist()))
     return rows
 
 
-def _megabytes(work: Callable[[], object]) -> float:
-    """The most memory that is held at once."""
-    tracemalloc.start()
-    work()
-    megabytes = tracemalloc.get_traced_memory()[1] / 2**20
-    tracemalloc.stop()
-    return megabytes
-
-
-def _told(tables: dict[str, list[Row]], elm: Any, options: Namespace) -> int:
-    named, lines = {}, []
-    for title, rows in tables.items():
-        named[title] = [dict(zip(_NAMES, row, strict=True)) for row in rows]
-        cells = [(name, f"{a:.3f}", f"{s:.2f}", f"{m:.0f}") for name, a, s, m in rows]
-        lines += [*wrapped(title), "", *table((*_NAMES[:3], "MB"), cells), ""]
-    score = f"{elm.loo_score_:.1%} of them right"
-    text = f"The ELM chose C = {elm.C_:.3g} by leaving out each of its rows once: {score}."
-    chosen = {"C": elm.C_, "leave_one_out": elm.loo_score_}
+def _told(sections: dict[str, Section], options: Namespace) -> int:
+    lines, found = [], {}
+    for key, (title, headings, rows) in sections.items():
+        names = ("model", *headings, "CPU s")
+        found[key] = [
+            dict(zip(names, (name, *values, seconds), strict=True))
+            for name, seconds, values in rows
+        ]
+        cells = [(name, *map(_shown, values), f"{seconds:.2f}") for name, seconds, values in rows]
+        lines += [*wrapped(title), "", *table(names, cells), ""]
+    end = (
+        "Where rivals do better: most of them take less time, and a linear model is as good on the "
+        "diabetes table. Boosting's intervals are narrower but hold too few rows."
+    )
     if not options.json:
         note(f"Picture: {options.picture}", options.quiet)
-    found = {"tables": named, "elm": chosen, "picture": options.picture}
-    return tell(options, found, *lines, *wrapped(text))
+    return tell(options, {**found, "picture": options.picture}, *lines, *wrapped(end))
 
 
-def _draw_doubtful(figure: Any, model: Any, X: np.ndarray, y: np.ndarray) -> None:
-    """The fifteen digits with the least probability, each with its two likeliest classes."""
-    P, right = model.predict_proba(X), np.mean(model.predict(X) == y)
-    order = np.argsort(P.max(axis=1))[:15]
-    title = f"The {len(order)} digits the ELM is least sure of ({right:.1%} of all are right)"
-    figure.suptitle(title, fontsize=11, color=_INK)
-    for axes, row in zip(figure.subplots(3, 5).flat, order, strict=True):
-        axes.imshow(X[row].reshape(8, 8), cmap="Greys", interpolation="nearest")
-        best = np.argsort(P[row])[::-1][:2]
-        colour = _RIGHT if model.classes_[best[0]] == y[row] else _WRONG
-        title = " · ".join(f"{model.classes_[k]} {P[row, k]:.0%}" for k in best)
-        axes.set_title(title, fontsize=9, color=colour)
-        axes.set(xticks=[], yticks=[])
+def _shown(value: Any) -> str:
+    return f"{value[0]:.1f} ± {value[1]:.1f}" if isinstance(value, list) else f"{value:.1f}"
 
 
-def _draw_map(axes: Any, model: Any, plane: np.ndarray, known: np.ndarray, y: np.ndarray) -> None:
-    """Every row where the embedding puts it, in the colour of the label that it was given."""
-    labels, wrong = model.transduction_, model.transduction_ != y
-    EmbeddingDisplay.from_predictions(plane, labels, proba=model.label_distributions_, ax=axes)
-    axes.scatter(*plane[wrong].T, s=22, marker="x", color=_INK, linewidths=0.9)
-    title = (
-        f"All {len(y)} digits, mapped without labels; colours from {known.sum()} labels "
-        f"({np.mean(~wrong[~known]):.1%} of the others are right, a cross marks the wrong ones)"
-    )
-    axes.set_title(title, fontsize=11, color=_INK)
+def _draw(path: str, X: np.ndarray, y: np.ndarray, few: np.ndarray, found: np.ndarray) -> None:
+    """The digits on a map of their pixels, with the given classes and with the found ones."""
+    plane = TSNE(max_iter=_STEPS, random_state=0).fit_transform(X)
+    middle, spread = (plane.min(axis=0) + plane.max(axis=0)) / 2, np.ptp(plane, axis=0).max()
+    corner = ((_MAP - _DIGIT) * ((plane - middle) / spread + 0.5)).astype(int)
+    known = few >= 0
+    wrong = (found != y) & ~known
+    share = 1 - wrong.sum() / np.sum(~known)
+    given = f"Given: a label for {known.sum()} digits (ringed)"
+    rest = f"Found: a class for the other {np.sum(~known)}; {wrong.sum()} are wrong (ringed)"
+    with drawing(path, (13, 7.4), dpi=140) as figure:
+        title = f"{known.sum()} labels sort {len(y)} digits: {share:.1%} of the others are right"
+        figure.suptitle(title, fontsize=19, color=_INK, weight="bold")
+        maps = figure.subplots(1, 2)
+        for axes, labels, ringed, words in zip(
+            maps, (few, found), (known, wrong), (given, rest), strict=True
+        ):
+            axes.imshow(_canvas(X, corner, labels), interpolation="nearest")
+            places = (corner[ringed] + _DIGIT / 2).T
+            fill = [f"{COLOURS[label]}50" for label in labels[ringed]]
+            axes.scatter(*places, s=60, facecolors=fill, edgecolors=_INK, linewidths=0.7)
+            axes.set(xticks=[], yticks=[])
+            axes.set_xlabel(words, fontsize=13, color=_INK)
+            axes.spines[:].set_visible(False)
+        end = "SemiSupervisedELMClassifier().fit(X, y), −1 for no label. Map: t-SNE of the pixels."
+        figure.supxlabel(end, fontsize=10, color=MUTED)
+
+
+def _canvas(X: np.ndarray, corner: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """An image of all digits at their places, in the colour of their label; grey has none."""
+    colours = (*COLOURS, "#a6a6a6")
+    paint = np.array([[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in colours])
+    canvas = np.full((_MAP, _MAP, 3), 255.0)
+    for row in np.argsort(labels >= 0, kind="stable"):  # those with a label come on top
+        ink = np.kron(X[row].reshape(8, 8) / 16, np.ones((_DIGIT // 8, _DIGIT // 8)))[..., None]
+        left, top = corner[row]
+        part = canvas[top : top + _DIGIT, left : left + _DIGIT]
+        part[:] = (1 - ink) * part + ink * paint[labels[row]]
+    return canvas.astype(np.uint8)

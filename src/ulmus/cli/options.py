@@ -142,7 +142,7 @@ COMMANDS = {
     ),
     "demo": (
         "ulmus.cli.demo.demo",
-        "fit digits, print three tables, draw one picture",
+        "few labels, a table and a stream beside rivals, and one picture",
         "--picture, --force",
     ),
     "data list": (
