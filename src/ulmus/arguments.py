@@ -178,21 +178,28 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     "max_iter": partial(check_whole, least=1),
     # Random starts of k-means.
     "n_init": partial(check_whole, least=1, most=10_000),
-    **dict.fromkeys(
-        ("bias", "fit_intercept", "normalized", "mutual", "project", "warm_start"), check_flag
-    ),
+    **dict.fromkeys(("bias", "fit_intercept", "normalized", "mutual", "warm_start"), check_flag),
 }
 
 
-def grid_of(name: str, value: Any, default: np.ndarray, zero: bool = False) -> np.ndarray:
-    """A parameter as the array of values to choose from; "loo" is the default ones."""
-    if isinstance(value, str) and value == "loo":
+def grid_of(
+    name: str,
+    value: Any,
+    default: np.ndarray | None,
+    zero: bool = False,
+    word: str = "loo",
+    most: float = _LARGEST,
+) -> np.ndarray:
+    """A parameter as the array of values to choose from; ``word`` is the default ones, if any."""
+    if default is not None and isinstance(value, str) and value == word:
         return default
     values = numbers_of(value, zero)
-    if values is None:
-        least = "zero or more" if zero else "positive"
+    if values is None or (values > most).any():
+        given = "" if default is None else f"{word!r}, "
+        least = "that is zero or more" if zero else "that is positive"
+        sort = least if most == _LARGEST else f"from 0 to {most:g}"
         raise InvalidParameterError(
-            f"{name}={value!r} must be 'loo', a number that is {least}, or a list of such "
+            f"{name}={value!r} must be {given}a number {sort}, or a list of such "
             f"numbers{limits(value)}."
         )
     return values

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.neighbors import sort_graph_by_row_values
 
 from ulmus.arguments import check_known, check_number
 from ulmus.validation import check_square
@@ -88,22 +89,8 @@ def _widths(
 
 def nearest_edges(distances: Any, k: int) -> Any:
     """Those to the k nearest neighbours of each row among the neighbours that were found."""
-    D = _nearest_first(sp.csr_array(distances))
+    D = sort_graph_by_row_values(sp.csr_array(distances), copy=True, warn_when_not_sorted=False)
     counts = np.diff(D.indptr)
     near = np.arange(D.nnz) - np.repeat(D.indptr[:-1], counts) < k
     ends = np.append(0, np.minimum(counts, k).cumsum())
     return sp.csr_array((D.data[near], D.indices[near], ends), shape=D.shape)
-
-
-def _nearest_first(D: Any) -> Any:
-    """The same with the entries of every row in rising order, as most searches give them."""
-    counts = np.diff(D.indptr)
-    row = np.repeat(np.arange(D.shape[0]), counts)
-    if ((D.data[1:] >= D.data[:-1]) | (row[1:] > row[:-1])).all():
-        return D
-    if (counts == counts[0]).all():  # a tenth of the time
-        order = D.data.reshape(len(counts), -1).argsort(axis=1, kind="stable")
-        order = (order + D.indptr[:-1, None]).ravel()
-    else:
-        order = np.lexsort((D.data, row))
-    return sp.csr_array((D.data[order], D.indices[order], D.indptr), shape=D.shape)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "ulmus"
+TESTS = Path(__file__).parents[1]
 FILES = sorted(SRC.rglob("*.py"))
 
 LAYERS = [
@@ -111,6 +112,11 @@ def test_no_import_hides_in_a_function(path):
                 assert not isinstance(node, ast.Import | ast.ImportFrom), (
                     f"{path.name}:{node.lineno} imports inside {function.name}"
                 )
+
+
+@pytest.mark.parametrize("folder", sorted(p.parent.name for p in SRC.glob("*/__init__.py")))
+def test_every_package_has_tests_in_a_folder_of_its_name(folder):
+    assert list((TESTS / folder).glob("test_*.py")), f"tests/{folder} has no tests"
 
 
 def test_no_file_is_too_long_to_read():

@@ -23,7 +23,6 @@ from ulmus.features.hidden_layer import (
     comparable_rows,
     fitted_map,
     layer_of,
-    map_over_blocks,
     scaled_rows,
 )
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
@@ -210,7 +209,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
         rows = BlockRows(self, X, client=client)
         columns = merged(rows.survey(column_statistics))
-        self.features_ = map_over_blocks(self, rows, columns, default_width=DEFAULT_WIDTH)
+        self.features_ = fitted_map(self, rows, default_width=DEFAULT_WIDTH, columns=columns)
         source = HiddenBlocks(rows, self.features_, self.dtype)
         self._check_components(n_components, len(rows), source.width)
         compare = partial(scaled_rows, self.features_)

@@ -33,7 +33,7 @@ from ulmus.estimators.row_graphs import (
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, map_over_blocks
+from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of
 from ulmus.features.random_units import RandomFeatures
 from ulmus.fitted import (
     ForUpdate,
@@ -224,7 +224,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self._check_labels(y)
         words = are_words(sum(entries), rows.shape)
         default = map_of_words if words else RandomFeatures
-        self.features_ = map_over_blocks(self, rows, columns, 2000, default)
+        self.features_ = fitted_map(self, rows, None, None, 2000, default, columns=columns)
         self._rows, self._reused = rows, None
         compare = comparison(self.features_, words, self.coupling_, columns)
         self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))

@@ -28,7 +28,7 @@ from ulmus.estimators.cluster_numbers import (
     number_over_blocks,
 )
 from ulmus.features.base import column_statistics, merged
-from ulmus.features.hidden_layer import fitted_map, layer_of, map_over_blocks
+from ulmus.features.hidden_layer import fitted_map, layer_of
 from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
 from ulmus.hidden import Hidden
 from ulmus.methods.clusters import Clusters, Means
@@ -139,7 +139,7 @@ class HiddenClustering(
             columns = merged(rows.survey(column_statistics))
             self._check_parameters(len(rows))
             self.n_clusters_ = number_over_blocks(self.n_clusters)
-            self.features_ = map_over_blocks(self, rows, columns, default=self._default(rows))
+            self.features_ = fitted_map(self, rows, columns=columns, default=self._default(rows))
             return HiddenBlocks(rows, self.features_, self.dtype)
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True)

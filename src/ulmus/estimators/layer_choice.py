@@ -16,7 +16,7 @@ import numpy as np
 
 from ulmus.backends.namespace import is_sparse, on_host, take
 from ulmus.distributed.rows import BlockRows
-from ulmus.features.hidden_layer import fitted_map, map_over_blocks
+from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
@@ -82,8 +82,7 @@ def fitted_layer(
     if model.features is None and model._default_map is RowFeatures:
         return _chosen_layer(model, known, rows, columns, seed)
     if isinstance(rows, BlockRows):
-        assert columns is not None  # blocks have been surveyed
-        return map_over_blocks(model, rows, columns)
+        return fitted_map(model, rows, columns=columns)
     return fitted_map(model, *rows, random_state=seed, columns=columns)
 
 

@@ -1,18 +1,16 @@
 """MELM: ridge with a penalty on local within-class less between-class scatter."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from ulmus.arguments import check_known, check_number, check_whole, limits, numbers_of
+from ulmus.arguments import check_known, check_number, check_whole, grid_of
 from ulmus.backends.namespace import gathered, placed
 from ulmus.docstrings import documented
 from ulmus.estimators.class_labels import ClassLabels, predict_log_proba, predict_proba
 from ulmus.estimators.importances import feature_importances
-from ulmus.exceptions import InvalidParameterError
 from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of, scaled_rows
 from ulmus.fitted import ForUpdate, atomic, forget_fit, log_facts
 from ulmus.graphs import KNNGraph
@@ -176,22 +174,8 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         check_known("form", self.form, FORMS)
         check_whole("cv", self.cv, least=2)
         check_number("ridge", self.ridge)
-        lams = _numbers("lam", self.lam, lambda v: (v >= 0) & (v <= 1), "from 0 to 1")
-        Cs = _GRID
-        if not (isinstance(self.C, str) and self.C == "cv"):
-            Cs = _numbers("C", self.C, lambda v: v > 0, "above 0, or 'cv'")
+        lams = grid_of("lam", self.lam, None, zero=True, most=1.0)
+        Cs = grid_of("C", self.C, _GRID, word="cv")
         lam, C = (A.ravel() for A in np.meshgrid(lams, Cs, indexing="ij"))
         one = np.ndim(self.lam) == 0 and np.ndim(self.C) == 0 and len(C) == 1
         return Points(lam, C, chosen=not one)
-
-
-def _numbers(
-    name: str, value: Any, sound: Callable[[np.ndarray], np.ndarray], range_: str
-) -> np.ndarray:
-    """A number or a list of them as an array, each one in its range."""
-    values = numbers_of(value, zero=True)
-    if values is None or not sound(values).all():
-        raise InvalidParameterError(
-            f"{name}={value!r} must be a number {range_}, or a list of such numbers{limits(value)}."
-        )
-    return values

@@ -29,6 +29,7 @@ from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.nmf import ELMNMF
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import OUTPUT_NAMES, Graph, Value
+from ulmus.features.base import FeatureMap
 from ulmus.kernels import KERNELS
 from ulmus.kernels.definition import parameters_of
 from ulmus.tables.clipped_columns import ClippedColumns
@@ -50,11 +51,13 @@ def transformed(transformer: Any, x: Value) -> Value:
     """``transformer.transform`` of the graph's rows x; a class may define it as ``onnx(x)``."""
     if hasattr(transformer, "onnx"):
         return transformer.onnx(x)
-    known = {kind.__name__ for kind in transformed.registry if kind is not object}
-    known |= {"KernelFeatures", "RBFFeatures", "RandomFeatures", "RowFeatures"}
+    kinds = [
+        *FeatureMap.__subclasses__(),
+        *(kind for kind in transformed.registry if kind is not object),
+    ]
     raise ExportError(
         f"{type(transformer).__name__} cannot be written as ONNX. What transforms rows may be of "
-        f"{', '.join(sorted(known))}, or have a method onnx(self, x)."
+        f"{', '.join(sorted(kind.__name__ for kind in kinds))}, or have a method onnx(self, x)."
     )
 
 

@@ -28,6 +28,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
+from ulmus.distributed.rows import BlockRows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import RandomFeatures
@@ -57,7 +58,7 @@ def fitted_map(
     """The feature map of an estimator, fitted to rows that are checked.
 
     ``random_state`` stands for the estimator's own where that may not be drawn from again, and
-    ``columns`` are the statistics of all rows where X is a sample of them.
+    ``columns`` are the statistics of all rows where X is a sample of them, or has them in blocks.
     """
     features = _unfitted(estimator, default_width, default, random_state)
     if isinstance(features, FeatureMap):
@@ -65,6 +66,11 @@ def fitted_map(
         if columns is None:
             return features.learn(X, weight)
         return features.settle(X, columns, weight)
+    if isinstance(X, BlockRows) and not isinstance(features, FrozenEstimator):
+        raise InvalidParameterError(
+            f"{type(features).__name__} cannot be fitted over the blocks of a Dask collection; fit "
+            "it on some of the rows and pass features=FrozenEstimator(...)."
+        )
     return features.fit(X, y)
 
 
@@ -73,31 +79,8 @@ def scale_moves(features: Any, X: Rows, weight: np.ndarray | None = None) -> boo
     return isinstance(features, FeatureMap) and features.moves(X, weight)
 
 
-def map_over_blocks(
-    estimator: Any,
-    rows: Any,
-    columns: ColumnStatistics,
-    default_width: int = 1000,
-    default: Callable[..., FeatureMap] = RandomFeatures,
-) -> Any:
-    """The feature map of an estimator, settled on rows in blocks and on their statistics."""
-    features = _unfitted(estimator, default_width, default)
-    if isinstance(features, FeatureMap):
-        features.check_parameters()
-        return features.settle(rows, columns)
-    if isinstance(features, FrozenEstimator):
-        return features
-    raise InvalidParameterError(
-        f"{type(features).__name__} cannot be fitted over the blocks of a Dask collection; fit it "
-        "on some of the rows and pass features=FrozenEstimator(...)."
-    )
-
-
 def _unfitted(
-    estimator: Any,
-    default_width: int,
-    default: Callable[..., FeatureMap],
-    random_state: Seed = None,
+    estimator: Any, default_width: int, default: Callable[..., FeatureMap], random_state: Seed
 ) -> Any:
     """The map to fit: a copy of ``features``, or the default one."""
     features, n_hidden, dtype = estimator.features, _width(estimator), estimator.dtype
@@ -149,7 +132,7 @@ def layer_to_fit(features: Any, X: Rows, dtype: DType = None) -> Layer:
     What they have in common is then most of HᵀH, and sums in float32 round the rest away: on 40 000
     rows of covtype with C = 1 the outputs were off by 0.1.
     """
-    own = features.estimator if isinstance(features, FrozenEstimator) else features
+    own = _thawed(features)
     if dtype is None and isinstance(own, FeatureMap) and own.dtype is None and own.alike:
         dtype = np.float64
     return layer_of(features, X, dtype)
@@ -157,8 +140,7 @@ def layer_to_fit(features: Any, X: Rows, dtype: DType = None) -> Layer:
 
 def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
     """The fitted map as a function of blocks of rows like X."""
-    if isinstance(features, FrozenEstimator):
-        features = features.estimator
+    features = _thawed(features)
     if isinstance(features, FeatureMap):
         _check_map(features, X)
         return features.layer(X, dtype)
@@ -167,6 +149,10 @@ def layer_of(features: Any, X: Rows, dtype: DType = None) -> Layer:
         return NormalizedLayer(layer_of(steps[1], X, dtype), steps[0].norm)
     probe = dense(features.transform(take(X, slice(0, 1))))
     return TransformerLayer(features, probe.shape[1], floating(probe, dtype))
+
+
+def _thawed(features: Any) -> Any:
+    return features.estimator if isinstance(features, FrozenEstimator) else features
 
 
 def _check_map(features: FeatureMap, X: Rows) -> None:
@@ -204,8 +190,7 @@ def share_a_unit(columns: ColumnStatistics) -> bool:
 
 def scaled_rows(features: Any, X: Rows) -> Rows:
     """X as the map scales it, which is how far apart rows are to the graph too."""
-    if isinstance(features, FrozenEstimator):
-        features = features.estimator
+    features = _thawed(features)
     if getattr(features, "scaling", None) != "auto":
         return X
     if is_sparse(X):
