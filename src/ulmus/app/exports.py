@@ -21,7 +21,7 @@ from ulmus.tables.fitting import model_summary
 
 
 def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
-    """Row, class, probability and who says so for every row; of images their file too."""
+    """Every row's class, its probability and whether a person or the model gave it; images' files."""
     names = answer.labels.classes
     cells = zip(
         *([harmless(list(opened.table.files))] if opened.table.files else []),

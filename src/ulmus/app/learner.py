@@ -1,4 +1,4 @@
-"""A model of the labels so far, and what it says of every row."""
+"""A model of the labels so far, and its prediction for every row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +42,7 @@ def can_learn(labels: Labels) -> bool:
 
 
 def answer(model: SemiSupervisedELMClassifier, labels: Labels) -> Answer:
-    """What the labels say of every row; a row with a label has that class."""
+    """The model's class for every row; a row with a label has that class."""
     model = model.relabel(labels.codes)
     P = np.asarray(model.label_distributions_)
     codes = model.classes_[P.argmax(axis=1)].astype(np.int16)

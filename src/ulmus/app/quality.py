@@ -37,7 +37,7 @@ class Quality:
 
 
 def quality(answer: Answer) -> Quality:
-    """What the labels say of the model that was fitted to them."""
+    """How well the model predicts the labels, each left out, that it was fitted to."""
     model, codes = answer.model, answer.labels.codes
     left_out = getattr(model, "left_out_", {"rows": np.empty(0, dtype=int), "outputs": None})
     rows = left_out["rows"]

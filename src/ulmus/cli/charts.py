@@ -47,7 +47,7 @@ def score_chart(names: Sequence[str], scores: Sequence[Sequence[float]], measure
 
 
 def calibration_chart(points: Sequence[tuple[float, float, int]], words: tuple[str, str]) -> str:
-    """What was said against what was found; on the diagonal the two agree."""
+    """Predicted against observed frequencies; on the diagonal the two agree."""
 
     def draw(ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=(0, (4, 3)))

@@ -118,7 +118,7 @@ def choice_of_form(model: Any, X: Rows, n_clusters: int, default: DefaultUnits) 
 def agreement_by_number(model: Any, X: Rows, default: DefaultUnits) -> dict[str, np.ndarray]:
     """How far forms agree on each number of clusters.
 
-    Where units are local, hidden layers differ too much to have a say.
+    Where units are local, hidden layers differ too much to be compared.
     """
     graphs, numbers = _open_graphs(model.graph, default.n_columns), possible_numbers(X)
     some = _sample(graphs, X.shape[0], _FEWER)

@@ -156,7 +156,7 @@ def are_words(entries: int, shape: tuple[int, int]) -> bool:
 
 
 def map_of_words(width: int, dtype: Any, random_state: Any) -> KernelFeatures:
-    """Rows by the angles between them: which words occur says more than how many.
+    """Rows by the angles between them: which words occur matters more than how often.
 
     Few rows have fewer directions than there are units, and then all of them.
     """

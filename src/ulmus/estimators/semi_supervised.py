@@ -184,7 +184,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         F = model._transduced()
         if model.coupling_ == "tight":
             return probabilities(F, model.temperature_)
-        # What the graph says are means of labels, ±1.
+        # Outputs by the graph are means of labels, ±1.
         P = (1.0 + F) / 2.0
         return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P
 

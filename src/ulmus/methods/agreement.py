@@ -21,7 +21,7 @@ def agreement(partitions: Sequence[np.ndarray], kinds: Sequence[str]) -> np.ndar
     found = []
     for kind in np.unique(names):
         mine = names == kind
-        # A partition is no witness for itself.
+        # A partition's agreement with itself does not count.
         others = np.maximum(mine.sum() - mine, 1)
         found.append(table[:, mine].sum(axis=1) / others)
     # Equal scores may differ by rounding, which is not to decide.

@@ -230,7 +230,7 @@ class Setting:
         return found
 
     def strengths(self, graph: int) -> np.ndarray:
-        """What every label weighs on a graph, for all to have the same say far away."""
+        """What every label weighs on a graph, so that all count the same far away."""
         return label_strengths(self.rows.laplacians[graph], self.numbers)
 
     def labels(self, weighting: int) -> "FewLabels":

@@ -1,4 +1,4 @@
-"""Few labels: models of several kinds, averaged by what they say of labelled rows left out.
+"""Few labels: models of several kinds, averaged by their likelihood on labelled rows left out.
 
 Each of the `candidates` gives outputs fₖ of labelled rows that are left out. A temperature makes
 probabilities of them, and ℓₖ is the log-likelihood of the labels. Probabilities are averaged with
@@ -57,9 +57,9 @@ _LEAST = 1e-3
 _REACH = 1e-12
 # Rounding of a matrix that is factored, as a part of its trace.
 _ROUNDING = 1e-15
-# Clusters that weigh less than this with all the mass of the graph do not.
+# Clusters are compared with the graph only if they, given all its mass, weigh this much.
 _MATTERS = 1e-3
-# The weight of a candidate that stands by for rows that no label leads to.
+# The weight of a candidate that is used only for rows that no path joins to a label.
 _SPARE = 1e-9
 
 

@@ -3,8 +3,9 @@
 Y are the labelled rows' targets, C their weights; a row's output is a mean of the labelled rows'
 targets, each weighted by its nearness in the graph. A labelled row that is left out loses its
 own column of K, so that its output without it needs only K between labelled rows: exact
-leave-one-out. It is also the output of a row that is taken out of the graph and then asked of its
-neighbours: of a system that loses row i, KᵢCY is scaled by 1/λKᵢᵢ, numerator and denominator alike.
+leave-one-out. It is also the output of a row that is taken out of the graph and then predicted by
+its neighbours: of a system that loses row i, KᵢCY is scaled by 1/λKᵢᵢ, numerator and denominator
+alike.
 
 For every λ the matrix is Λ plus another multiple of I, and one run of conjugate gradients serves
 them all, because shifts do not change the space it searches in. Everything is linear in the
@@ -265,7 +266,7 @@ def label_columns(targets: Targets) -> np.ndarray:
 
 
 def label_strengths(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
-    """What a label on each row has to weigh for all to have the same say far away.
+    """What a label on each row has to weigh so that all count the same far away.
 
     Λ maps √d to zero, and K leaves it as it is: far from its row a label's mass is ∝ √d of that row
     times √d of the other.

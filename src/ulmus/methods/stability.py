@@ -1,9 +1,10 @@
-"""Which hidden layer to cluster, where no label tells: layers that agree and that are steady.
+"""Which hidden layer to cluster, without labels: one that agrees with others and is stable.
 
 Each layer clusters some rows, and each half of them. Its agreement is the mean adjusted Rand index
-of its clusters with those of the other layers, its stability that of what the two halves say of all
-rows. The layer with the largest product of agreement and squared stability is taken: layers that
-are alike may agree on clusters that other rows would not give, and a layer may be steady alone.
+of its clusters with those of the other layers, its stability that of the clusters that the two
+halves give all rows. The layer with the largest product of agreement and squared stability is
+taken: layers that are alike may agree on clusters that other rows would not give, and a layer may
+be stable but differ from all others.
 """
 
 import warnings
@@ -38,7 +39,7 @@ def layer_scores(layers: Sequence[np.ndarray], methods: Sequence[Means]) -> dict
 
 
 def _stability(h: np.ndarray, method: Means) -> float:
-    """The adjusted Rand index of what two halves say of all rows, over several halvings."""
+    """The adjusted Rand index of the clusters by two halves of the rows, over several halvings."""
     found = []
     for seed in range(_HALVINGS):
         order = np.random.RandomState(seed).permutation(len(h))

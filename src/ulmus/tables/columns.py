@@ -29,7 +29,7 @@ FARTHEST = 1e6
 _FAR = 4.0
 _LIMIT = 3.0
 _KNOTS = 256
-# Ranks of fewer different values say little more than the values.
+# Ranks of fewer different values add little to the values.
 _FEWEST_VALUES = 10
 # A column holds numbers if this share of its filled cells does, and the others have few spellings.
 _NUMBERS = 0.95
@@ -105,7 +105,7 @@ def framed(x: np.ndarray, frame: Frame) -> np.ndarray:
 
 
 def varied(x: np.ndarray) -> bool:
-    """Whether there are so many different values that their ranks say more than they do."""
+    """Whether there are so many different values that their ranks add to them."""
     # The first rows nearly always settle it.
     return any(len(np.unique(part)) > _FEWEST_VALUES for part in (x[:1000], x))
 
@@ -149,7 +149,7 @@ class Number:
     def encoded(
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
     ) -> np.ndarray:
-        """The matrix' columns; cells that training did not have are told in ``notes``."""
+        """The matrix' columns; cells that training did not have are listed in ``notes``."""
         x = self.numbers(name, values, decimal_comma)
         blank = ~usable(x)
         if blank.any() and not self.indicator:
@@ -206,7 +206,7 @@ class Category:
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is missing"] * self.blank]
 
     def encoded(self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]) -> Rows:
-        """The matrix' columns; cells that training did not have are told in ``notes``."""
+        """The matrix' columns; cells that training did not have are listed in ``notes``."""
         cells = words_of(values)
         last, known = len(self.categories), self._codes
         new = Counter(cell for cell in cells if cell not in known)

@@ -98,7 +98,7 @@ def _moment(cell: str, layout: str) -> datetime:
 
 # ---------------------------------------------------------------------- the calendar
 def useful_parts(x: np.ndarray) -> tuple[str, ...]:
-    """Parts of the calendar that dates, as days, can tell something by."""
+    """Parts of the calendar in which dates, given as days, differ."""
     differ = {
         "week": len(np.unique(np.floor(x) % 7)) > 1,
         "year": True,

@@ -257,7 +257,7 @@ def _filled(X: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """A column to learn: words, whole numbers or numbers; those not ``known`` mean nothing."""
+    """A column to learn: words, whole numbers or numbers; those not ``known`` are not used."""
 
     name: str
     task: str

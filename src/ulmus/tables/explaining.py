@@ -1,7 +1,7 @@
 """Why a model predicts what it does: columns that matter, what they do, reasons for single rows.
 
-A column is judged by what happens when its cells are exchanged between rows, so that it says
-nothing about its own row any more, and all else stays as it is.
+A column is judged by what happens when its cells are exchanged between rows, so that it holds
+no information about its own row any more, and all else stays as it is.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from ulmus.tables.table import Table
 # Rows that are predicted again for each column, times that cells are exchanged, and rows that a
 # row's cells are exchanged with.
 _MOST_ROWS, _TIMES, _BACKGROUND = 2000, 3, 100
-# Columns whose effect is told, values of each, and reasons of a row.
+# Columns whose effect is shown, values of each, and reasons of a row.
 _SHOWN, _VALUES, _REASONS = 3, 5, 5
 _MOST_COLUMNS = 500
 

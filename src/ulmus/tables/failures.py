@@ -16,7 +16,7 @@ from ulmus.validation import missing
 
 # Rows that a slice has at least, parts of a column of numbers, columns and values that are tried.
 _FEWEST, _PARTS, _COLUMNS, _VALUES = 20, 4, 100, 30
-# A slice is told where chance gives so clear a one in fewer than one of twenty tables.
+# A slice is reported if chance gives one as clear in fewer than one of twenty tables.
 _CHANCE = 0.05
 _BINS, _COVERAGES = 10, (0.5, 0.8, 0.9, 0.95)
 

@@ -54,7 +54,7 @@ def fingerprint(hashes: np.ndarray) -> np.ndarray:
 
 
 def known_share(hashes: np.ndarray, kept: np.ndarray) -> float | None:
-    """The share of rows that a model was fitted to, or None where none of them can tell."""
+    """The share of rows that a model was fitted to, or None where too few rows are kept to know."""
     if not len(kept):
         return None
     sampled = hashes if len(kept) < _KEPT else hashes[hashes <= kept[-1]]

@@ -38,7 +38,7 @@ _ENOUGH = 10_000
 # Up to so many rows a kernel is tried: it takes up to a minute of one core to choose and to fit.
 _KERNEL_ROWS = 50_000
 _KERNELS = {LaplacianKernel: "Laplacian", Exponential: "exponential", RBF: "Gaussian"}
-# Of the columns that matter so many are told.
+# Most important columns that a summary lists.
 _MOST_IMPORTANCES = 20
 # Targets farther from zero than so many deviations are predicted in double precision.
 _FAR = 1e3

@@ -14,10 +14,10 @@ from ulmus.tables.cells import words_of
 from ulmus.tables.encoder import Target, as_text
 from ulmus.tables.table import Table
 
-# A column is told that alone has at most this share of the error of the baseline.
+# A column is reported if a model of it alone has at most this share of the baseline's error.
 _DETERMINED = 0.01
 _FEWEST_ROWS, _MOST_ROWS = 30, 2000
-# Copies are told from this share of the rows on.
+# Copies are reported from this share of the rows on.
 _COPIES = 0.05
 
 
