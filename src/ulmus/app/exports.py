@@ -21,7 +21,7 @@ from ulmus.tables.fitting import model_summary
 
 
 def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
-    """Every row's class, its probability and whether a person or the model gave it; images' files."""
+    """Every row's class, its probability and who gave it, a person or the model; images' files."""
     names = answer.labels.classes
     cells = zip(
         *([harmless(list(opened.table.files))] if opened.table.files else []),
