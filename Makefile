@@ -65,7 +65,7 @@ format: $(VENV)/.installed-check  ## Rewrite the sources in the project's format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed-bench  ## Measure against floors and peers (make bench PEERS=1 for rival packages)
+bench: $(VENV)/.installed-bench  ## Measure against floors, peers and goals, 15 minutes (ARGS=--full: all; PEERS=1: rival packages)
 	@if [ -n "$(PEERS)" ]; then $(PIP) install --editable '.[bench,peers]'; fi
 	@$(BIN)/python -m benchmarks $(ARGS)
 

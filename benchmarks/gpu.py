@@ -1,14 +1,17 @@
-"""One GPU: fits from host memory, ridge on device arrays, MNIST with all labels and with a few.
+"""One GPU: fits from host memory, ridge on device arrays, MNIST with all labels, few and none.
 
-``python -m benchmarks.gpu OUT.json`` on a machine with CUDA, PyTorch, CuPy and scikit-learn; MNIST
-is looked for in ULMUS_DATA. It is not one of ``make bench``: those machines have no GPU.
+``python -m benchmarks gpu --out OUT.json`` on a machine with CUDA, PyTorch and scikit-learn (CuPy
+for one part); ``--parts from_host breakdown`` runs these alone. MNIST is ``mnist.npz`` in the
+folder that ULMUS_DATA names, or that file itself, or the files of its authors. It is not one of
+``make bench``: those machines have no GPU.
 """
 
-import json
+import gzip
 import os
 import platform
-import sys
 import time
+import traceback
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -19,10 +22,23 @@ import torch
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import FunctionTransformer
 
-from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, SemiSupervisedELMClassifier
+from benchmarks.measure import table
+from ulmus import (
+    ELMClassifier,
+    ELMEmbedding,
+    ELMRegressor,
+    ELMSpectralClustering,
+    RandomFeatures,
+    SemiSupervisedELMClassifier,
+)
+from ulmus.backends import gram
 from ulmus.backends.gram import Gram
+from ulmus.backends.linalg import Cholesky
 from ulmus.backends.namespace import to_numpy
 from ulmus.backends.streaming import on_device
+from ulmus.features.scaling import ColumnStatistics
+from ulmus.hidden import Hidden
+from ulmus.metrics import clustering_accuracy
 
 CLASSES = 10
 
@@ -128,10 +144,30 @@ def ridge(n=65_536, d=2048):
     }  # fmt: skip
 
 
+def images():
+    """MNIST's 70 000 images, the 60 000 of its training part first, and their digits."""
+    place = Path(os.environ["ULMUS_DATA"])
+    file = place if place.suffix == ".npz" else place / "mnist.npz"
+    if file.exists():
+        data = np.load(file)
+        return data["X"].astype(np.float32) / 255.0, data["y"].astype(int)
+    X, y = (
+        [_idx(place / f"{part}-{kind}-ubyte.gz") for part in ("train", "t10k")]
+        for kind in ("images-idx3", "labels-idx1")
+    )
+    return np.concatenate(X).reshape(-1, 784).astype(np.float32) / 255.0, np.concatenate(y)
+
+
+def _idx(path):
+    """An array of bytes in the format of MNIST's authors."""
+    data = gzip.decompress(path.read_bytes())
+    shape = np.frombuffer(data, ">i4", count=data[3], offset=4)
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape)
+
+
 def mnist(h=10_000):
     """MNIST, 60 000 rows to fit and 10 000 to test, C by leave-one-out."""
-    data = np.load(Path(os.environ["ULMUS_DATA"]) / "mnist.npz")
-    X, y = data["X"].astype(np.float32) / 255.0, data["y"]
+    X, y = images()
     model = ELMClassifier(RandomFeatures(h), random_state=0)
     X_train = torch.from_numpy(X[:60_000]).to("cuda")
     X_test = torch.from_numpy(X[60_000:]).to("cuda")
@@ -145,8 +181,7 @@ def mnist(h=10_000):
 
 def few_labels(per_class=10):
     """MNIST, 60 000 rows on the device and a few labels of each class: SS-ELM by default."""
-    data = np.load(Path(os.environ["ULMUS_DATA"]) / "mnist.npz")
-    X, y = data["X"].astype(np.float32) / 255.0, data["y"]
+    X, y = images()
     rng, few = np.random.default_rng(0), np.full(60_000, -1)
     for digit in range(CLASSES):
         few[rng.choice(np.flatnonzero(y[:60_000] == digit), per_class, replace=False)] = digit
@@ -161,6 +196,102 @@ def few_labels(per_class=10):
         "labels": per_class * CLASSES, "seconds": taken, "relabel_seconds": again,
         "accuracy_given": float(given.mean()), "accuracy_new": float(new.mean()),
     }  # fmt: skip
+
+
+def embedding(rows=60_000, few=10_000):
+    """MNIST without a label: `ELMEmbedding`, and how far from the CPU's places on fewer rows."""
+    X, _ = images()
+    device = torch.from_numpy(X[:rows]).to("cuda")
+    model = ELMEmbedding(10, random_state=0)
+    taken, _ = seconds(lambda: model.fit(device), 2)
+    here = ELMEmbedding(10, random_state=0).fit(X[:few]).embedding_
+    there = to_numpy(model.fit(device[:few]).embedding_)
+    return {"rows": rows, "seconds": taken, "rows_compared": few} | _subspace(here, there)
+
+
+def _subspace(here, there):
+    """How far two sets of columns span the same space: one minus the least cosine."""
+    bases = [np.linalg.qr(F - F.mean(0))[0] for F in (np.asarray(here), np.asarray(there))]
+    cosines = np.linalg.svd(bases[0].T @ bases[1], compute_uv=False)
+    return {"one_minus_least_cosine": float(1.0 - cosines.min())}
+
+
+def clustering(rows=60_000, few=10_000):
+    """MNIST without a label: `ELMSpectralClustering`, beside the CPU's clusters of fewer rows."""
+    X, y = images()
+    device = torch.from_numpy(X[:rows]).to("cuda")
+    model = ELMSpectralClustering(10, random_state=0)
+    taken, _ = seconds(lambda: model.fit(device), 2)
+    right = clustering_accuracy(y[:rows], to_numpy(model.labels_))
+    here = ELMSpectralClustering(10, random_state=0).fit(X[:few]).labels_
+    there = to_numpy(model.fit(device[:few]).labels_)
+    return {
+        "rows": rows, "seconds": taken, "accuracy": float(right),
+        "rows_compared": few, "part_as_on_the_cpu": float(clustering_accuracy(here, there)),
+    }  # fmt: skip
+
+
+def few_labels_as_on_the_cpu(rows=10_000, per_class=10):
+    """The part of rows without a label for which SS-ELM says the same on the CPU."""
+    X, y = images()
+    rng, few = np.random.default_rng(0), np.full(rows, -1)
+    for digit in range(CLASSES):
+        few[rng.choice(np.flatnonzero(y[:rows] == digit), per_class, replace=False)] = digit
+    here = SemiSupervisedELMClassifier(random_state=0).fit(X[:rows], few).transduction_
+    device = torch.from_numpy(X[:rows]).to("cuda")
+    there = SemiSupervisedELMClassifier(random_state=0).fit(device, few).transduction_
+    return {"rows": rows, "part_as_on_the_cpu": float(np.mean(here == to_numpy(there)))}
+
+
+def breakdown(n=1_000_000, d=784, h=10_000, C=1.0):
+    """Where the seconds of `from_host` go: passes that do one thing more each, and the solve."""
+    X, y = mixture(n, d)
+    model = ELMClassifier(RandomFeatures(h), C=C, random_state=0)
+    whole, model = seconds(lambda: model.fit(on_device(X), y), 1)
+    units, found = model.features_, {"whole fit": whole}
+
+    def passed(rows, work):
+        rows = on_device(X) if rows is None else rows
+        H = Hidden(units.layer(rows, np.float32), rows)
+        for _, block in rows.blocks(H.size):
+            work(H.layer, block)
+
+    kept = on_device(X)
+    for name, work in {
+        "copy": lambda layer, block: None,
+        "copy, product": lambda layer, block: layer._inner(block),
+        "copy, product, activation": lambda layer, block: layer(block),
+    }.items():
+        for place, rows in (("from the host", None), ("kept on the device", kept)):
+            found[f"{name}, {place}"] = seconds(partial(passed, rows, work), 1)[0]
+    found["statistics of columns, from the host"] = seconds(
+        lambda: ColumnStatistics.of(on_device(X)), 1
+    )[0]
+    del kept
+    found |= _gram_seconds(n, h)
+    A = torch.randn(h, 2 * h, device="cuda", dtype=torch.float64)
+    A = A @ A.T + h * torch.eye(h, device="cuda", dtype=torch.float64)
+    found["factor, h × h float64"] = seconds(lambda: Cholesky(A), 1)[0]
+    found["labels"] = seconds(lambda: np.unique(y, return_inverse=True), 1)[0]
+    return found
+
+
+def _gram_seconds(n, h, rows=24_576):
+    """All n rows' HᵀH from one block that is used again, by the number of column panels."""
+    B = torch.tanh(torch.randn(h, rows, device="cuda")).T
+    found, times = {}, -(-n // rows)
+
+    def work():
+        sums = Gram(h, B, short=True)
+        for _ in range(times):
+            sums.add(B)
+
+    for panels in (4, 8, 16):
+        gram._DEVICE_PANELS = panels
+        taken, _ = seconds(work, 1)
+        found[f"sums of products, {panels} panels"] = taken * n / (times * rows)
+    gram._DEVICE_PANELS = 8
+    return found
 
 
 def same_answers(n=5000, d=50, h=500):
@@ -210,46 +341,58 @@ def rounding(n=100_000, d=784, h=4000):
 
 
 def machine():
-    """What this was measured on."""
+    """The GPU that this was measured on."""
     return {
         "gpu": torch.cuda.get_device_name(),
         "gpu_memory_gb": round(torch.cuda.get_device_properties(0).total_memory / 2**30, 1),
-        "cpu_cores": os.cpu_count(),
-        "python": platform.python_version(),
         "torch": torch.__version__,
-        "numpy": np.__version__,
-        "scikit_learn": sklearn.__version__,
+        "python": platform.python_version(),
     }
 
 
-RUNS = {
+PARTS = {
     "same_answers": same_answers,
     "ceilings": ceilings,
     "rounding": rounding,
     "ridge": ridge,
     "from_host": from_host,
+    "breakdown": breakdown,
     "mnist": mnist,
     "few_labels": few_labels,
+    "few_labels_as_on_the_cpu": few_labels_as_on_the_cpu,
+    "embedding": embedding,
+    "clustering": clustering,
+}
+# A figure of a part, as a ratio that has a goal.
+RATIOS = {
+    "plain PyTorch / ulmus, 1 000 000 × 784, 10 000 units": ("from_host", "ratio"),
+    "SS-ELM on MNIST, seconds": ("few_labels", "seconds"),
+    "ELMEmbedding on MNIST, seconds": ("embedding", "seconds"),
+    "ELMSpectralClustering on MNIST, seconds": ("clustering", "seconds"),
 }
 
 
-def main(out, names=()):
-    """Run all, or the named, and write the JSON."""
+def run(folder, rounds, parts=None):
+    """All parts, or those that are named; an error of one does not lose the others."""
     sklearn.set_config(array_api_dispatch=True)
-    found = {"machine": machine(), "results": {}}
-    for name in names or RUNS:
+    found = {"machine": machine()}
+    for name in parts or PARTS:
         started = time.perf_counter()
         try:
-            found["results"][name] = RUNS[name]()
-        except Exception as error:  # the other measurements should not be lost with this one
-            import traceback
-
+            found[name] = PARTS[name]()
+        except Exception as error:
             traceback.print_exc()
-            found["results"][name] = {"error": f"{type(error).__name__}: {error}"}
-        print(name, f"{time.perf_counter() - started:.0f} s", found["results"][name], flush=True)
-        Path(out).write_text(json.dumps(found, indent=2) + "\n")
+            found[name] = {"error": f"{type(error).__name__}: {error}"}
+        print(name, f"{time.perf_counter() - started:.0f} s", found[name], flush=True)
         torch.cuda.empty_cache()
+    ratios = {
+        what: found[part][key] for what, (part, key) in RATIOS.items() if key in found.get(part, {})
+    }
+    rows = [
+        (part, what, _short(value)) for part, cell in found.items() for what, value in cell.items()
+    ]
+    return found, ratios, table("One GPU", ["part", "what", "figure"], rows)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+def _short(value):
+    return f"{value:.4g}" if isinstance(value, float) else value

@@ -7,6 +7,7 @@ counts: on a shared machine the others say more about the neighbours.
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -41,9 +42,16 @@ def run_contender(module, name, folder):
     return measured | (extra or {})
 
 
-def race(module, names, folder, rounds=3):
-    """The best of ``rounds`` for every contender that can run here."""
+def race(module, names, folder, rounds=3, threads=None):
+    """The best of ``rounds`` for every contender that can run here, on all cores or on a few."""
     best = {}
+    few = dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)
+    )
+
+    def hold():
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
     for _ in range(rounds):
         for name in names:
             child = subprocess.run(
@@ -51,6 +59,8 @@ def race(module, names, folder, rounds=3):
                 capture_output=True,
                 text=True,
                 cwd=ROOT,
+                env=os.environ if threads is None else os.environ | few,
+                preexec_fn=None if threads is None else hold,
             )
             if child.returncode == 3:
                 print(f"  {name}: {child.stdout.strip()}", file=sys.stderr)
@@ -63,6 +73,14 @@ def race(module, names, folder, rounds=3):
             for key in ("seconds", "cpu_seconds", "peak_mb"):
                 seen[key] = min(seen[key], result[key])
     return best
+
+
+def table(title, columns, rows):
+    """A Markdown table."""
+    lines = [f"### {title}", "", "| " + " | ".join(columns) + " |"]
+    lines.append("| " + " | ".join("---" for _ in columns) + " |")
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
 
 
 def machine():

@@ -30,7 +30,7 @@ def assert_sums(moments, H, Y, c):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", [6, 7])  # tanh units, and sigmoid ones, which have an offset
 def test_moments_are_their_sums(seed, weighted, monkeypatch):
-    monkeypatch.setattr(module, "_PANEL", 3)
+    monkeypatch.setattr(module, "PANEL", 3)
     p = make_problem(seed, 30, 8, classes=3, weighted=weighted)
     assert (p.H.offset != 0) == (seed == 7)
     c = np.ones(30) if p.weight is None else p.weight

@@ -14,7 +14,17 @@ from array_api_compat import device as device_of
 
 from ulmus.backends.gram import Gram, has_matrix_units
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import doubles, eps, namespace, placed, take, to_numpy, zeros
+from ulmus.backends.namespace import (
+    doubles,
+    eps,
+    is_numpy,
+    namespace,
+    placed,
+    take,
+    to_numpy,
+    zeros,
+)
+from ulmus.backends.strips import PANEL, over_strips
 from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong
@@ -23,8 +33,6 @@ from ulmus.typing import Array, DType
 # Rounding of products by a GPU's matrix units, relative to that of float32: `rounding` in
 # benchmarks.gpu.
 _SHORT = 32.0
-# Columns of G that are changed together.
-_PANEL = 256
 # Fewest labelled rows for which one more wrong row counts as equal, where the smoothest is chosen.
 _FEW = 50
 _SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
@@ -235,9 +243,13 @@ def _give_back(
         cross += o[:, None] * sums
     elif offset:
         s = offset * (cross[:, -1] + 0.5 * offset * total)
-        for columns in row_blocks(gram.shape[0], _PANEL):
+
+        def add(columns: slice) -> None:
             # Both at once: one after the other, they would leave G symmetric but for rounding.
             gram[:, columns] += s[:, None] + s[columns]
+
+        h = gram.shape[0]
+        over_strips(add, h, PANEL, h**2 if is_numpy(gram) else 0)
         cross += offset * sums
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus.backends import linalg
+from ulmus.backends.gram import split_factors
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite
 
 
@@ -40,3 +41,23 @@ def test_what_is_not_positive_definite_is_refused(monkeypatch, largest):
     A[15, 15] = -1.0
     with pytest.raises(NotPositiveDefinite):
         Cholesky(A)
+
+
+# ---------------------------------------------------------------- factors in eleven bits
+def _bits_lost(x):
+    """x without the bits that a GPU's matrix units drop from a float32 factor."""
+    return (x.view(np.int32) & ~np.int32(2**13 - 1)).view(np.float32)
+
+
+def test_split_factors_multiply_to_float32_though_every_factor_loses_its_last_bits():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((40, 30)).astype(np.float32)
+    B = rng.standard_normal((30, 20)).astype(np.float32)
+    exact, size = A.astype(float) @ B, np.abs(A).astype(float) @ np.abs(B)
+    left, right = split_factors(A, B)
+    assert_array_equal(_bits_lost(left[:, :30]), left[:, :30])
+    assert_array_equal(left[:, :30] + left[:, 30:60], A)
+    found = _bits_lost(left).astype(float) @ _bits_lost(right)
+    assert (np.abs(found - exact) <= 2.0**-19 * size).all()
+    plain = _bits_lost(A).astype(float) @ _bits_lost(B)
+    assert (np.abs(plain - exact) / size).max() > 2.0**-12  # what the split is for

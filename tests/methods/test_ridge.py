@@ -7,10 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from laws.problems import make_problem
+from ulmus.backends.linalg import Cholesky
 from ulmus.exceptions import IllConditionedWarning
 from ulmus.hidden import Stored
 from ulmus.methods import ridge
 from ulmus.methods.class_scatter import ClassScatter, Points
+from ulmus.methods.quadratic_penalty import sound_factor
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge, solve
 from ulmus.problem import Problem
 from ulmus.sources.source import AtHand
@@ -70,3 +72,17 @@ def test_the_same_of_the_class_scatter():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ClassScatter(point).at(C=1e12, lam=0.5).fit(AtHand(problem))
+
+
+def test_no_eigenvalue_is_looked_for_where_rounding_is_far_below_the_ridge(monkeypatch):
+    asked = []
+    iterate = Cholesky.least_eigenvalue
+    monkeypatch.setattr(Cholesky, "least_eigenvalue", lambda A: asked.append(1) or iterate(A))
+    sums = make_problem(0, 60, 8).moments()
+    for rounding, C, looks in ((1e-9, 1.0, 0), (0.2, 1.0, 1), (1e-9, 1e9, 1), (0.0, 1e13, 1)):
+        asked.clear()
+        assert sound_factor(sums.gram, C, rounding=rounding) is not None
+        assert len(asked) == looks
+    # Rounding as large as the ridge is still found.
+    gram = sums.gram - 2.0 * np.outer(np.eye(8)[0], np.eye(8)[0]) * sums.gram[0, 0]
+    assert sound_factor(gram, 1.0, rounding=10.0 * sums.gram[0, 0]) is None

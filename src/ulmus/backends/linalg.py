@@ -75,15 +75,6 @@ def _gemm(alpha: float, A: np.ndarray, B: np.ndarray, beta: float, C: np.ndarray
     return C
 
 
-def tall_product(A: Rows, B: Array, out: Array | None = None) -> Array:
-    """A B as rows of a hidden layer.
-
-    On a device it is the transposed view of (A B)ᵀ: sums over rows then run along its memory, as
-    a GPU's matrix units need it.
-    """
-    return matmul(A, B, out) if is_numpy(A) else (B.T @ A.T).T
-
-
 def symmetric_product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A B of a symmetric A; for few columns half of A is read, once for each."""
     A = A.T if A.flags.c_contiguous else A
@@ -331,6 +322,13 @@ def cpus() -> int:
 def _cpus(affinity: frozenset[int] | None, most: str | None) -> int:
     """The count of joblib, cached because it takes 0.1 ms."""
     return int(joblib.cpu_count())
+
+
+def blas_threads() -> int:
+    """The threads that BLAS has now, and no more than there are CPUs."""
+    libraries = _controller(len(sys.modules)).lib_controllers
+    found = [x.num_threads or 1 for x in libraries if x.user_api == "blas"]
+    return min(max(found, default=cpus()), cpus())
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import array_api_compat as compat
+import array_api_compat.numpy
 import numpy as np
 import scipy.sparse as sp
 import scipy.special
@@ -88,12 +89,14 @@ def is_collection(X: Any) -> bool:
 
 def namespace(X: Rows) -> ModuleType:
     """The array-API namespace of X; NumPy for SciPy sparse rows."""
+    if type(X) is np.ndarray:  # twenty times as fast as to ask, which every block does
+        return compat.numpy
     return np if is_sparse(X) else compat.array_namespace(X)
 
 
 def is_numpy(X: Rows) -> bool:
     """Whether X is a NumPy array or SciPy matrix."""
-    return is_sparse(X) or isinstance(X, np.ndarray) or compat.is_numpy_namespace(namespace(X))
+    return isinstance(X, np.ndarray) or is_sparse(X) or compat.is_numpy_namespace(namespace(X))
 
 
 def floating(X: Rows, dtype: DType | None = None) -> DType:

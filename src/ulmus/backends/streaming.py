@@ -2,7 +2,7 @@
 
 While the device works on a block, the next one is copied: from host memory to page-locked memory by
 a thread, and from there to the device on a stream of its own. Blocks are kept on the device as long
-as there is room, so that a second pass does not copy them again.
+as there is room, so that a second pass, in blocks of any size, does not copy them again.
 """
 
 from collections.abc import Iterator
@@ -119,16 +119,29 @@ class OnDevice:
 
     def _fetch(self, rows: slice, lane: "_Lane | None") -> Array:
         """A block on the device; only the copying thread waits for it."""
-        key = rows.start, rows.stop
-        if key in self._kept:
-            return self._kept[key]
+        block = self._there(rows)
+        if block is not None:
+            return block
         if lane is None:
             return self[rows]
         block = lane.bring(rows)
         if lane.room >= block.nbytes:
             lane.room -= block.nbytes
-            self._kept[key] = block
+            self._kept[rows.start, rows.stop] = block
         return block
+
+    def _there(self, rows: slice) -> Array | None:
+        """Rows that are on the device, in blocks of any size; None where some are not."""
+        parts, start = [], rows.start
+        while start < rows.stop:
+            around = [ends for ends in self._kept if ends[0] <= start < ends[1]]
+            if not around:
+                return None
+            first, last = max(around, key=lambda ends: ends[1])
+            stop = min(last, rows.stop)
+            parts.append(self._kept[first, last][start - first : stop - first])
+            start = stop
+        return parts[0] if len(parts) == 1 else self._torch.cat(parts)
 
     def _checked(self, block: Array, rows: Any) -> Array:
         if bool(self._torch.isfinite(block).all()):

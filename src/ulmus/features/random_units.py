@@ -14,7 +14,8 @@ import scipy.special
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole
-from ulmus.backends.linalg import matmul, tall_product
+from ulmus.backends.gram import tall_product
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     clipped,
@@ -27,6 +28,7 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
+from ulmus.backends.strips import over_strips
 from ulmus.docstrings import documented
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -61,11 +63,14 @@ class Activation:
         """g(Z / gain) − offset, in place where the library can."""
         if not is_numpy(Z):
             return self.apply(Z)
-        for start in range(0, len(Z), _STRIP):
-            strip = Z[start : start + _STRIP]
-            result = self.apply(strip)
-            if result is not strip:
-                strip[...] = result
+
+        def strip(rows: slice) -> None:
+            result = self.apply(part := Z[rows])
+            if result is not part:
+                part[...] = result
+
+        # A user's function is called by this thread alone.
+        over_strips(strip, len(Z), _STRIP, 0 if isinstance(self.apply, _checked) else Z.size)
         return Z
 
     def graph(self, z: Any) -> Any:
@@ -255,7 +260,7 @@ class RandomLayer:
         # A column of ones includes the bias in the product, without another pass over Z.
         S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
         self.scaling.dense(X, S[:, :d])
-        return tall_product(S, self.W, out)
+        return tall_product(S, self.W, out, split=True)
 
     def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
         """The gradients of H coef at these NumPy rows; None for a user's activation."""

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from ulmus.backends.linalg import matmul, tall_product
+from ulmus.backends.gram import tall_product
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     all_finite,
     cast,

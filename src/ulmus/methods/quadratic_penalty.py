@@ -139,22 +139,25 @@ def rounding_of(moments: Moments, V: Array) -> Array:
     return moments.rounding * matmul((V**2).T, share[:, None])[:, 0]
 
 
-def sound_factor(gram: Array, C: float, overwrite: bool = False) -> Cholesky | None:
+def sound_factor(
+    gram: Array, C: float, overwrite: bool = False, rounding: float = np.inf
+) -> Cholesky | None:
     """The factor of G + I/C, or None where rounding in G is as large as 1/C.
 
     G is positive semi-definite up to rounding, so no eigenvalue of G + I/C is below 1/C. One below
     half of that is rounding, which a solution would magnify even if the factorisation succeeds.
-    Without a ridge the least must be above the rounding of G itself.
+    Without a ridge the least must be above the rounding of G itself. Where ``rounding``, a bound of
+    that of G's eigenvalues, and that of the factor are far below 1/C, no eigenvalue is looked for.
     ``overwrite`` lets the factor take G's memory, also where None is returned.
     """
-    least = 0.5 / C
-    if C >= NO_RIDGE:
-        least = float(np.finfo(float).eps) * float(namespace(gram).linalg.trace(gram))
+    size = float(np.finfo(float).eps) * float(namespace(gram).linalg.trace(gram))
+    least = size if C >= NO_RIDGE else 0.5 / C
+    known = least >= max(4.0 * rounding, gram.shape[0] * size)
     try:
         factor = Cholesky(add_to_diagonal(gram, 1.0 / C, overwrite), overwrite=True)
     except NotPositiveDefinite:
         return None
-    return factor if factor.least_eigenvalue() >= least else None
+    return factor if known or factor.least_eigenvalue() >= least else None
 
 
 def sound(w: Array, least: Any) -> Array:
@@ -237,7 +240,7 @@ class QuadraticPenalty:
 
     def factor(self, moments: Moments, problem: Problem, C: float) -> "Root | None":
         """A^(−½) at one C without an eigenbasis; None where rounding is as large as 1/C."""
-        return sound_factor(problem.frame(moments).gram, C)
+        return sound_factor(problem.frame(moments).gram, C, rounding=moments.rounding)
 
     def root(self, moments: Moments, problem: Problem, C: float) -> Root:
         """A^(−½) at one C, by the eigenbasis where there is no factor."""

@@ -1,0 +1,65 @@
+"""A stream that comes row by row, 1000 units: what adding a row costs, with and without answers."""
+
+import time
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from benchmarks.measure import table
+from benchmarks.streams import made_table
+from ulmus import ELMClassifier, RandomFeatures
+
+# Rows of the stream when rows are measured: those that are all kept, and those that are not.
+STARTS = {"while all rows are kept": 3000, "past the kept rows": 25_000}
+ROWS = 60
+
+
+def _added(model, X, y, first, asked=False):
+    """CPU ms to add a row, or to predict and add it."""
+    start = time.process_time()
+    for i in range(first, first + ROWS):
+        if asked:
+            model.predict(X[i : i + 1])
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+    return 1000 * (time.process_time() - start) / ROWS
+
+
+def _case(C, start, X, y):
+    """What rows cost once there are ``start``; and how far β is then from that of one fit."""
+    model = ELMClassifier(RandomFeatures(), C=C, random_state=0)
+    model.partial_fit(X[:start], y[:start])
+    _added(model, X, y, start)  # what is made once
+    model.predict(X[:1])
+    found = {"add a row, ms": _added(model, X, y, start + ROWS)}
+    before = time.process_time()
+    model.predict(X[:1])
+    found["what was put off, ms"] = 1000 * (time.process_time() - before)
+    found["predict and add a row, ms"] = _added(model, X, y, start + 2 * ROWS, asked=True)
+    end = start + 3 * ROWS
+    whole = ELMClassifier(FrozenEstimator(model.features_), C=model.C_).fit(X[:end], y[:end])
+    apart = np.abs(model.beta_ - whole.beta_).max() / np.abs(whole.beta_).max()
+    return found | {"difference": float(apart)}
+
+
+def measure():
+    """All cases."""
+    X, y = made_table(max(STARTS.values()) + 3 * ROWS)
+    return {
+        f"C={C!r}, {what}": _case(C, start, X, y)
+        for what, start in STARTS.items()
+        for C in (1.0, "loo")
+    }
+
+
+def run(folder, rounds):
+    """The slowest of all cases; once, for a row is measured sixty times."""
+    found = measure()
+    most = {key: max(cell[key] for cell in found.values()) for key in next(iter(found.values()))}
+    ratios = {
+        "CPU ms to add a row, 1000 units": most["add a row, ms"],
+        "CPU ms to add a row and predict, 1000 units": most["predict and add a row, ms"],
+        "largest difference of β from one fit, relative": most["difference"],
+    }
+    rows = [(case, *(f"{value:.2g}" for value in cell.values())) for case, cell in found.items()]
+    columns = ["stream", *next(iter(found.values()))]
+    return found, ratios, table("A stream row by row, 1000 units, CPU of one core", columns, rows)
