@@ -334,3 +334,9 @@ def test_columns_that_are_not_there(prices, refused):
     assert "COLUMN=KIND" in refused("fit", prices, *target, "--as", "city=word", status=2)
     found = refused("fit", prices, *target, "--as", "city=number")
     assert "--as city=number: not every cell of the column is numbers" in found
+
+
+def test_a_target_in_the_first_row_settles_that_it_has_the_names(tmp_path, capsys, refused):
+    write(tmp_path / "words.csv", ("w", "kinds"), [("ba", "u"), ("be", "v")] * 4)
+    assert fitted(capsys, "words.csv", "--target", "kinds")["rows"] == 8
+    assert "--no-header" in refused("fit", "words.csv", "--target", "other", "--force")

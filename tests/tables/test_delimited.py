@@ -103,10 +103,8 @@ def test_blanks_have_many_spellings(tmp_path):
 
 
 def test_none_is_a_word(tmp_path):
-    assert read_table(write(tmp_path / "t.csv", "a\nNone\nmild\n"))["a"].tolist() == [
-        "None",
-        "mild",
-    ]
+    path = write(tmp_path / "t.csv", "a\nNone\nmild\n")
+    assert read_table(path, header=True)["a"].tolist() == ["None", "mild"]
 
 
 def test_a_column_of_blanks_is_numbers_without_any(tmp_path):
@@ -193,12 +191,26 @@ def test_no_row_of_a_file_without_a_header_is_lost(tmp_path, text):
     assert "taken as data" in " ".join(table.notes)
 
 
+def test_no_first_row_of_thirty_classes_is_lost_in_silence(tmp_path):
+    words = [f"{a}{b}" for a in "bcdfgh" for b in "aeiou"]
+    for seed in range(20):
+        picked = np.random.default_rng(seed).choice(words, (90, 3))
+        path = write(tmp_path / f"{seed}.csv", "\n".join(map(",".join, picked)) + "\n")
+        try:
+            rows = len(read_table(path))
+        except TableError as error:
+            rows = 90 * ("--no-header if it is data" in str(error))
+        assert rows == 90
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "a,b\n1,x\n2,y\n",
         "country,2019,2020,area\nNorway,1,2,3\nItaly,3,4,5\n",
-        "a,b\nx,y\nz,y\n",
+        "a,b\n" + "x,y\nz,y\n" * 10,
+        "country,text\nNorway,Long winters.\nItaly,Warm summers.\n",
+        "a,b\n" + "".join(f"{'v' * k},Oslo\n{'w' * k},Rome\n" for k in range(2, 14)),
         "a,b\n1,2\na,b\n3,4\n",
     ],
 )
@@ -207,7 +219,13 @@ def test_a_row_of_names_is_found(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["39,x\n40,y\n", "country,2019\nNorway,1\n", "a,b,c\na,x,y\nz,u,v\n"]
+    "text",
+    [
+        "39,x\n40,y\n",
+        "country,2019\nNorway,1\n",
+        "a,b,c\na,x,y\nz,u,v\n",
+        "Ann,Oslo\nBob,Rome\nCid,Nice\n",
+    ],
 )
 def test_where_a_header_is_not_certain_it_is_asked_for(tmp_path, text):
     path = write(tmp_path / "t.csv", text)

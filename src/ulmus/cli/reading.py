@@ -13,6 +13,8 @@ from ulmus.exceptions import InvalidInputError, ModelFileError, TableError
 from ulmus.persistence import load
 from ulmus.tables import Table, TableModel, read_table
 
+# Options that name one column.
+_NAMING = ("target", "color", "compare")
 # A model's file is a zip archive.
 _MAGIC = b"PK\x03\x04"
 
@@ -52,8 +54,11 @@ def read_data(
 ) -> Table:
     """The table that a command's DATA and its options name; "-" is CSV on standard input.
 
-    ``known`` are names that a model expects in the header.
+    ``known`` are names that a model expects in the header; else those that options name are.
     """
+    said = vars(options)
+    named = [*said.get("without", ()), *(said.get(name) for name in _NAMING)]
+    known = known or [name for name in named if name]
     how: dict[str, Any] = {
         "encoding": options.encoding,
         "delimiter": options.delimiter,

@@ -19,6 +19,8 @@ from ulmus.arguments import counted, listed, quoted
 from ulmus.backends.arrow import OddRows, column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables import text_file
+from ulmus.tables.cells import reader
+from ulmus.tables.dates import layout_of
 from ulmus.tables.text_file import TextFile, chunks, look_at
 
 # Cells that count as missing, in small letters.
@@ -26,7 +28,17 @@ MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _PLACE = re.compile(r"column_\d+")
 _LONGEST_NAME = 1000
-_ROWS = 20
+# Rows that the delimiter is found by, and those that the first row is compared with.
+_ROWS, _COMPARED = 20, 200
+# What columns of text are called; a name such as first_name ends in one.
+_CALLED = re.compile(
+    r"([A-Za-z]\w*_)?(address|age|amount|answer|body|category|city|class|code|colou?r|comments?|country|"
+    r"date|day|description|email|gender|group|id|item|key|kind|label|language|message|month|name|phone|"
+    r"price|product|question|review|score|sentence|sentiment|sex|size|species|state|status|subject|tag|"
+    r"target|text|time|title|topic|type|url|user|value|word|year)", re.IGNORECASE
+)  # fmt: skip
+# A first row is names where one cell of it would be so new among data in fewer cases.
+_BY_CHANCE = 0.05
 _DELIMITERS = (",", ";", "\t", "|")
 # Fields between any number of spaces and tabs.
 _SPACES = " "
@@ -216,11 +228,11 @@ def _sample(head: str, delimiter: str) -> list[list[str]]:
 
 def _first_rows(head: str, delimiter: str, whole: bool) -> tuple[list[list[str]], int]:
     """The first rows that are not empty, and how many lines end with the first of them."""
-    found = list(islice(((line, row) for line, row in _rows(head, delimiter) if row), _ROWS))
+    found = list(islice(((line, row) for line, row in _rows(head, delimiter) if row), _COMPARED))
     if not found:
         raise TableError("The file begins with too many empty lines; take them out.")
     # The last one may have been cut off.
-    found = found if whole or len(found) in (1, _ROWS) else found[:-1]
+    found = found if whole or len(found) in (1, _COMPARED) else found[:-1]
     return [[field.strip() for field in row] for _, row in found], found[0][0]
 
 
@@ -276,16 +288,42 @@ def _looks_like_names(first: Row, below: Sequence[Row]) -> bool | None:
     columns = [[row[j] for row in below if j < len(row)] for j in range(len(first))]
     words = [(f, c) for f, c, n in zip(first, columns, numbers, strict=True) if not n]
     words = [(field, column) for field, column in words if field.lower() not in MISSING]
-    if any(column and all(map(_is_numeric, column)) for _, column in words):
+    if not below or any(map(_is_typed, (column[:_ROWS] for _, column in words))):
         return True
     again = sum(field in column for field, column in words)
     if any(numbers):
         return False if again else None
-    return again == 0 if 2 * again >= len(words) or again == 0 else None
+    if again:
+        return False if 2 * again >= len(words) else None
+    names = any(map(_CALLED.fullmatch, first)) or any(_is_new(*pair) for pair in words)
+    return True if names else None
 
 
-def _is_numeric(cell: str) -> bool:
-    return bool(NUMBER.fullmatch(cell)) or cell.lower() in MISSING
+def _is_new(field: str, column: Sequence[str]) -> bool:
+    """Whether a cell of data would hardly differ so from the others of its column.
+
+    It differs in itself or in its shape (capitals, small letters, digits and other characters). As
+    often as the column's own cells do so from each other, a cell of data would.
+    """
+    for cell, cells in ((field, column), (_outline(field), [*map(_outline, column)])):
+        once = sum(count == 1 for count in Counter(cells).values())
+        if cell not in cells and (once + 1) / (len(cells) + 2) < _BY_CHANCE:
+            return True
+    return False
+
+
+def _outline(cell: str) -> str:
+    cell = re.sub(r"\d+", "0", cell)
+    return re.sub(r"[A-Z]+", "A", re.sub(r"[a-z]+", "a", cell))
+
+
+def _is_typed(column: Sequence[str]) -> bool:
+    """Whether the filled cells below a word are all numbers, amounts or dates."""
+    filled = [cell for cell in column if cell.lower() not in MISSING]
+    readers = [NUMBER.fullmatch, reader(False), reader(True)]
+    if all(any(read(cell) is not None for read in readers) for cell in filled):
+        return bool(column)
+    return bool(layout_of(filled))
 
 
 def called(first: Row, width: int, notes: list[str]) -> tuple[str, ...]:
