@@ -20,7 +20,7 @@ class Reply:
         return json.loads(self.body)
 
 
-def ask(app, path, *, body=None, method=None, token=TOKEN, parts=None, **headers):
+def ask(app, path, *, body=None, method=None, token=TOKEN, parts=None, query="", **headers):
     """The reply to a request; ``parts`` sends the body in pieces, whatever its length says."""
     sent = [body if isinstance(body, bytes) else json.dumps(body).encode()]
     sent = [b""] if body is None else sent
@@ -34,8 +34,8 @@ def ask(app, path, *, body=None, method=None, token=TOKEN, parts=None, **headers
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method,
         "path": f"/{token}{path}" if token else path, "raw_path": b"", "root_path": "",
-        "query_string": b"", "headers": raw, "scheme": "http", "server": ("127.0.0.1", 7777),
-        "client": ("127.0.0.1", 1),
+        "query_string": query.encode(), "headers": raw, "scheme": "http",
+        "server": ("127.0.0.1", 7777), "client": ("127.0.0.1", 1),
     }  # fmt: skip
     messages, queue = [], list(sent)
 

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import ulmus
+from app.asking import ask
+from ulmus.app.serving import application
 from ulmus.tables import Table, fit_table
 
 HERE = Path(__file__).parents[2]
@@ -70,6 +72,7 @@ def test_json_gets_what_predict_gives(server, model, n):
     assert status == 200
     assert found["prediction"] == model.predict(new).tolist()
     P = np.column_stack([found[f"probability of {name}"] for name in ("down", "up")])
+    assert found["probability"] == P.max(axis=1).tolist()
     assert np.allclose(P, model.predict_proba(new), atol=1e-12)
 
 
@@ -113,6 +116,46 @@ def test_requests_that_cannot_be_used_say_why(server, body, complaint):
     status, text = asked(f"{server}predict", body, content_type="application/json")
     assert status == 422
     assert complaint in json.loads(text)["error"]
+
+
+def test_errors_of_csv_do_not_advise_the_command_line(server):
+    for body in (
+        b"x,city\n1,Oslo,more\n2,Rome\n",
+        b"x;city\n1;Oslo\n2\n",
+        b"\xff\x00\x81",
+        b"x,city\n",
+    ):
+        status, text = asked(f"{server}predict", body, content_type="text/csv")
+        assert status == 422
+        assert "--" not in text
+        assert "Send CSV in UTF-8 with the columns' names in its first row." in text
+
+
+def test_requests_to_another_name_are_refused(server):
+    host = server.split("/")[2]
+    for name in ("evil.example", f"evil.example:{host.split(':')[1]}", "127.0.0.1"):
+        assert asked(f"{server}health", host=name)[0] == 421
+    for name in (host, f"localhost:{host.split(':')[1]}"):
+        assert asked(f"{server}health", host=name)[0] == 200
+
+
+def test_intervals_are_asked_for_by_a_query(model):
+    x = np.random.default_rng(0).normal(size=60)
+    numbers = fit_table(Table(("x", "y"), {"x": x, "y": 2 * x}), "y")
+    rows, new = [{"x": 0.5}, {"x": -1.0}], Table(("x",), {"x": np.array([0.5, -1.0])})
+    found = ask(
+        application(numbers), "/predict", body={"rows": rows}, token="", query="interval=90"
+    )
+    expected = numbers.estimator.predict_interval(numbers.matrix(new), coverage=0.9)
+    assert found.status == 200
+    assert list(found.json) == ["prediction", "lower", "upper"]
+    assert found.json["lower"] == expected[:, 0].tolist()
+    for query in ("interval=x", "interval=100"):
+        bad = ask(application(numbers), "/predict", body={"rows": rows}, token="", query=query)
+        assert (bad.status, "between 0 and 100" in bad.json["error"]) == (422, True)
+    row = {"rows": [{"x": 1.0, "city": "Oslo"}]}
+    bad = ask(application(model), "/predict", body=row, token="", query="interval=90")
+    assert "without intervals; leave interval out" in bad.json["error"]
 
 
 def test_requests_that_are_too_large_are_refused(server):

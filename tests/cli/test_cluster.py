@@ -60,7 +60,7 @@ def test_the_number_of_clusters_may_be_chosen(tmp_path, capsys, method):
 def test_a_number_of_clusters_that_is_none(flowers, capsys):
     with pytest.raises(SystemExit):
         main(["cluster", "flowers.csv", "-k", "some"])
-    assert "must be a number or auto" in capsys.readouterr().err
+    assert "must be 1 or more, or auto" in capsys.readouterr().err
 
 
 def test_many_rows_are_clustered_by_k_means(tmp_path, capsys, monkeypatch):

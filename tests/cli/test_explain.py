@@ -32,4 +32,11 @@ def test_numbers_and_rows_that_are_not_there(prices, capsys, refused):
     printed = capsys.readouterr().out
     assert printed.startswith("R²: 0.9")
     assert "if city is" in printed
-    assert "no such row" in refused("explain", "prices.ulmus", "prices.csv", "--rows", "0")
+    assert "no such row" in refused("explain", "prices.ulmus", "prices.csv", "--rows", "999")
+
+
+def test_rows_that_are_no_numbers(model, refused):
+    said = refused("explain", model, "new.csv", "--rows", "x", status=2)
+    assert "argument --rows: must be numbers of rows from 1 on, such as 1,5" in said
+    said = refused("evaluate", model, "new.csv", "--folds", "many", status=2)
+    assert "argument --folds: must be 2 or more" in said

@@ -340,3 +340,8 @@ def test_a_target_in_the_first_row_settles_that_it_has_the_names(tmp_path, capsy
     write(tmp_path / "words.csv", ("w", "kinds"), [("ba", "u"), ("be", "v")] * 4)
     assert fitted(capsys, "words.csv", "--target", "kinds")["rows"] == 8
     assert "--no-header" in refused("fit", "words.csv", "--target", "other", "--force")
+
+
+def test_what_the_target_holds_is_said_by_its_task(flowers, refused):
+    said = refused("fit", "flowers.csv", "--target", "kind", "--as", "kind=text")
+    assert "--as kind: that is the target, of which --task says what it holds" in said

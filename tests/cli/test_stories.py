@@ -68,8 +68,11 @@ def test_penguins_with_missing_values(tmp_path, run):
     assert "'island' alone nearly determines 'species'" in said
     _, said = run("fit", "penguins.csv", "--target", "species", "--without", "island", "--force")
     assert "missing values filled by the median" in said
-    out, _ = run("evaluate", "penguins.ulmus", "penguins.csv", "--folds", "3", "--json")
+    out, _ = run("evaluate", "penguins.ulmus", "penguins.csv", "--report", "page.html", "--json")
     assert json.loads(out)["accuracy"] > 0.95
+    page = (tmp_path / "page.html").read_text()
+    assert f"{json.loads(out)['accuracy']:.1%}".replace("%", " %") in page
+    assert "each of 120 rows was predicted by a model that was fitted to the other folds" in page
 
 
 def test_passengers_with_names_and_tickets(tmp_path, run):
@@ -124,6 +127,15 @@ def test_sales_with_dates(tmp_path, run):
     assert "'day' holds dates" in said
     out, _ = run("evaluate", "sales.ulmus", "sales.csv", "--time", "day", "--json")
     assert json.loads(out)["r2"] > 0.8
+    coming = [str(np.datetime64("2022-02-25") + k) for k in range(7)]
+    write(tmp_path / "coming.csv", ("day",), [(day,) for day in coming])
+    run("predict", "sales.ulmus", "coming.csv", "--interval", "80", "--append", "--out", "plan.csv")
+    plan = read(tmp_path / "plan.csv")
+    assert [row["day"] for row in plan] == coming
+    # The first day is a Friday, the next two are the weekend.
+    order = np.argsort([-float(row["prediction"]) for row in plan])
+    assert set(order[:2].tolist()) == {1, 2}
+    assert all(float(row["lower"]) < float(row["upper"]) for row in plan)
 
 
 def test_support_tickets_with_text(tmp_path, run):
@@ -210,6 +222,10 @@ def test_a_leaky_file(tmp_path, run):
     out, _ = run("evaluate", "churn.ulmus", "churn.csv", "--folds", "4", "--json")
     # Without the leak there is nothing to be known.
     assert json.loads(out)["accuracy"] < 0.75
+    run("info", "churn.ulmus", "--card", "churn.md")
+    card = (tmp_path / "churn.md").read_text()
+    assert "By five folds: accuracy" in card
+    assert "reason" not in card
 
 
 def test_a_hostile_file(tmp_path, run, refused):

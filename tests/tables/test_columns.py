@@ -5,7 +5,7 @@ import pytest
 
 from toy_tables import table_of
 from ulmus.exceptions import TableError
-from ulmus.tables import TableEncoder
+from ulmus.tables import TableEncoder, read_table
 from ulmus.tables.columns import Category, column_of
 
 
@@ -173,7 +173,7 @@ def test_amounts_are_read_as_numbers(cells, expected):
 
 def test_a_later_file_is_read_with_the_comma_of_the_first():
     made = TableEncoder().fit(table_of(c=["1.234,5", "0,25", "3,5"]))
-    assert "'0,25' is" not in " ".join(made.notes)
+    assert "'0,25' is 0.25" in " ".join(made.notes)
     x = made.column("c").numbers("c", np.array(["1,234"], dtype=object), False)
     assert x.tolist() == [1.234]
 
@@ -249,3 +249,9 @@ def test_a_zero_before_the_comma_makes_it_a_decimal_comma():
     assert made.columns["c"]["comma"]
     assert kind_of(["1,234", "12,250"] * 12) == "number", "which has thousands"
     assert not TableEncoder().fit(table_of(c=["1,234", "2,250"] * 12)).columns["c"]["comma"]
+
+
+def test_numbers_with_a_decimal_comma_in_text_are_told(tmp_path):
+    (tmp_path / "t.dat").write_text('a,b\n"1.530,5",1\n"27,25",2\n')
+    encoder = TableEncoder().fit(read_table(tmp_path / "t.dat"))
+    assert "'a' holds numbers in text: '1.530,5' is 1530.5." in encoder.notes

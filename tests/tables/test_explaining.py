@@ -92,3 +92,14 @@ def test_the_values_of_amounts_and_dates_are_spread_over_their_range():
         f"${10 * int(s * 149):,.2f}" for s in (0.05, 0.275, 0.5, 0.725, 0.95)
     ]
     assert effects["day"] == sorted(effects["day"])
+
+
+def test_the_texts_of_a_column_are_spread_over_the_predictions():
+    words = {"up": ("rise", "climb", "soar", "grow"), "down": ("fall", "sink", "drop", "shrink")}
+    kind = RNG.choice(["up", "down"], N).astype(object)
+    texts = [" and ".join(RNG.choice(words[k], 3)) + f" by {j} points" for j, k in enumerate(kind)]
+    table = Table(("note", "y"), {"note": np.array(texts, object), "y": kind})
+    (effect,) = explain(fit_table(table, "y"), table)["effects"]
+    means = np.array(effect["predictions"])[:, 0]
+    assert np.ptp(means) > 0.5
+    assert len(set(effect["values"])) == 5

@@ -5,7 +5,7 @@ import pytest
 
 from ulmus.tables import Table, fit_table
 from ulmus.tables.encoder import read_target
-from ulmus.tables.suspicions import error_alone, suspicions
+from ulmus.tables.suspicions import beyond_chance, error_alone, suspicions
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -90,3 +90,23 @@ def test_a_column_that_is_not_used_is_not_told():
     notes = " ".join(fit_table(table, "y").summary["notes"])
     assert "Left out, as it is a number of the row" in notes
     assert "counts the rows" not in notes
+
+
+def test_rows_of_small_categories_are_equal_by_chance():
+    columns = {name: RNG.choice(np.array(["u", "v"], object), 60) for name in ("p", "q")}
+    y = RNG.choice(np.array(["a", "b"], object), 60)
+    notes = " ".join(fit_table(Table(("p", "q", "y"), {**columns, "y": y}), "y").summary["notes"])
+    assert "equal to another row" not in notes
+    table = Table(("p", "q", "x"), {**columns, "x": RNG.normal(size=60).repeat(3)[:60]})
+    assert beyond_chance(table, ("p", "q", "x"), 60)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_copies_make_no_column_a_leak_and_a_leak_stays_one(numbers):
+    n = 200
+    y = RNG.normal(size=n) if numbers else RNG.choice(["a", "b"], n).astype(object)
+    columns = {"noise": RNG.normal(size=n), "other": RNG.normal(size=n)}
+    columns["leak"] = 3 * y if numbers else np.where(y == "a", 1.0, 2.0) + RNG.normal(size=n) / 99
+    found = told({name: x.repeat(3) for name, x in columns.items()}, y.repeat(3), 3 * n)
+    assert "600 of 600 rows are equal to another row" in found[0]
+    assert [sentence.split()[0] for sentence in found[1:]] == ["'leak'"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import Table, TableModel, read_table
-from ulmus.tables.encoder import as_text
 
 __all__ = ["MOST_ROWS", "Together", "csv_table", "json_rows", "json_table", "predicted"]
 
@@ -18,19 +18,17 @@ __all__ = ["MOST_ROWS", "Together", "csv_table", "json_rows", "json_table", "pre
 MOST_ROWS = 100_000
 # Rows that are predicted at once, so that nobody waits for long.
 _AT_ONCE = 1024
+_ADVICE = re.compile(r"[;.,] [^;.]*--")
 
 Row = dict[str, Any]
 Columns = dict[str, np.ndarray]
 _Waiting = tuple[list[Row], asyncio.Future[Columns]]
 
 
-def predicted(model: TableModel, table: Table) -> Columns:
+def predicted(model: TableModel, table: Table, interval: float | None = None) -> Columns:
     """Columns of an answer: predictions and, for classes, a probability of each."""
-    y, P = model.labelled(model.matrix(table))
-    if P is None or model.classes is None:
-        return {"prediction": y}
-    names = (f"probability of {name}" for name in as_text(model.classes))
-    return {"prediction": y, **dict(zip(names, P.T, strict=True))}
+    probabilities = model.classes is not None and interval is None
+    return model.columns(model.matrix(table), probabilities, interval)
 
 
 class Together:
@@ -108,7 +106,11 @@ def csv_table(body: bytes) -> Table:
         try:
             return read_table(path, kind="csv", header=True)
         except UlmusError as error:
-            raise InvalidInputError(str(error).replace(str(path), "The request")) from error
+            # What follows is advice for the command line.
+            found = _ADVICE.split(str(error).replace(str(path), "The request"))[0]
+            raise InvalidInputError(
+                f"{found.rstrip('.')}. Send CSV in UTF-8 with the columns' names in its first row."
+            ) from error
 
 
 def json_rows(body: bytes) -> list[Row]:

@@ -1,6 +1,5 @@
 """What one takes away: labels as CSV, the model as a file, and as ONNX."""
 
-import csv
 import io
 import tempfile
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from ulmus.app.learner import Answer, with_names
 from ulmus.app.opened_table import OpenedTable
-from ulmus.cli.printing import harmless
+from ulmus.cli.results import without_formulas, write_text_rows
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.persistence import save
 from ulmus.tables import TableModel
@@ -21,20 +20,24 @@ from ulmus.tables.fitting import model_summary
 
 
 def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
-    """Every row's class, its probability and who gave it, a person or the model; images' files."""
-    names = answer.labels.classes
-    cells = zip(
-        *([harmless(list(opened.table.files))] if opened.table.files else []),
-        harmless([names[code] for code in answer.codes]),
-        (f"{p:.6g}" for p in answer.certainty),
-        np.where(answer.labels.known, "person", "model").tolist(),
-        strict=True,
-    )
+    """Every row's class, its probability and who gave it, a person or the model; images' files.
+
+    Row and ids are those that `ulmus predict` writes.
+    """
+    table, names = opened.table, np.array(answer.labels.classes, dtype=object)
+    columns = {
+        "row": table.row_numbers,
+        **{name: table[name] for name in opened.encoder.ids(table)},
+    }
+    if table.files:
+        columns["file"] = np.array(table.files, dtype=object)
+    columns |= {
+        "class": names[answer.codes],
+        "probability": np.array([float(f"{p:.6g}") for p in answer.certainty]),
+        "said by": np.where(answer.labels.known, "person", "model"),
+    }
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    file = ["file"] if opened.table.files else []
-    writer.writerow(["row", *file, "class", "probability", "said by"])
-    writer.writerows([row, *rest] for row, rest in enumerate(cells, 1))
+    write_text_rows(text, without_formulas(columns)[0])
     return text.getvalue().encode()
 
 

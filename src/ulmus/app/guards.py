@@ -6,7 +6,7 @@ can send requests to it from the same browser, but neither know the token nor ha
 """
 
 import secrets
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
 
 # A lasso around a million rows fits.
@@ -24,6 +24,8 @@ _HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cache-control": b"no-store",
 }
+
+_ELSEWHERE = 421, b"This server is reached by the address that the command printed."
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -61,7 +63,7 @@ class Guard:
         """The status and the reason where a request is not answered."""
         headers = scope["headers"]
         if _only(headers, b"host") not in self._hosts:
-            return 421, b"This server is reached by the address that the command printed."
+            return _ELSEWHERE
         origin, reads = _only(headers, b"origin"), scope["method"] in ("GET", "HEAD")
         if origin not in self._origins and not (reads and origin is None):
             return 403, b"Requests of other pages are refused."
@@ -75,6 +77,19 @@ class Guard:
         if not size.isdigit() or len(size) > 9 or int(size) > MOST_BYTES:
             return 413, b"The request is too large."
         return None
+
+
+def at_hosts(application: Application, hosts: Sequence[str]) -> Application:
+    """An application for requests to these hosts alone: another name may lead here from outside."""
+    known = {host.encode() for host in hosts}
+
+    async def guarded(scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _only(scope["headers"], b"host") not in known:
+            await _refuse(send, *_ELSEWHERE)
+        else:
+            await application(scope, receive, send)
+
+    return guarded
 
 
 def _only(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes | None:

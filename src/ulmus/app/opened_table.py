@@ -46,8 +46,8 @@ class OpenedTable:
         return list(zip(names, map(_as_cell, self._values(row)), strict=False))
 
     def name(self, row: int) -> str:
-        """What a row is called: its file, or its number from 1."""
-        return self.table.files[row] if self.table.files else str(row + 1)
+        """What a row is called: its file, or its number in the file from 1."""
+        return self.table.files[row] if self.table.files else str(self.table.row_numbers[row])
 
     def picture(self, row: int) -> bytes:
         """The row as a PNG."""

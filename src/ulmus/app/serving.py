@@ -2,9 +2,10 @@
 
 import json
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import escape
 from io import StringIO
+from ipaddress import ip_address
 from typing import Any
 
 from starlette.applications import Starlette
@@ -22,7 +23,7 @@ from ulmus.app.batching import (
     json_table,
     predicted,
 )
-from ulmus.app.guards import TooLarge, body_of
+from ulmus.app.guards import TooLarge, at_hosts, body_of
 from ulmus.app.listening import Server
 from ulmus.cli.results import plain_values, write_text_rows
 from ulmus.exceptions import InvalidInputError, UlmusError
@@ -40,17 +41,18 @@ def application(model: TableModel) -> Starlette:
     """The routes: a prediction, the model's state, and what can be asked."""
     schema, together = _schema(model), Together(model)
 
-    async def answer(body: bytes, headers: Mapping[str, str]) -> Columns:
-        if "csv" in headers.get("content-type", ""):
+    async def answer(request: Request) -> Columns:
+        interval, body = _interval(request), await body_of(request.receive)
+        if "csv" in request.headers.get("content-type", ""):
             table = csv_table(body)
         else:
             rows = json_rows(body)
-            if len(rows) <= _FEW and together.takes(rows):
+            if interval is None and len(rows) <= _FEW and together.takes(rows):
                 return await together.predicted(rows)
             table = json_table(model, rows)
         if len(table) > MOST_ROWS:
             raise InvalidInputError(f"{len(table):,} rows are more than {MOST_ROWS:,}; send fewer.")
-        return await run_in_threadpool(predicted, model, table)
+        return await run_in_threadpool(predicted, model, table, interval)
 
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "target": model.target, "task": model.task})
@@ -63,11 +65,11 @@ def application(model: TableModel) -> Starlette:
 
     async def predict(request: Request) -> Response:
         try:
-            found = await answer(await body_of(request.receive), request.headers)
+            found = await answer(request)
         except TooLarge:
             return PlainTextResponse("The request is too large.\n", 413)
         except UlmusError as error:
-            return JSONResponse({"error": str(error)}, 422)
+            return JSONResponse({"error": str(error).replace("--interval", "interval")}, 422)
         if "text/csv" in request.headers.get("accept", ""):
             text = StringIO()
             write_text_rows(text, found)
@@ -82,6 +84,18 @@ def application(model: TableModel) -> Starlette:
             Route("/predict", predict, methods=["POST"]),
         ]
     )
+
+
+def _interval(request: Request) -> float | None:
+    """How many of a hundred rows intervals are to hold, of a query such as ?interval=90."""
+    text = request.query_params.get("interval")
+    try:
+        percent = None if text is None else float(text)
+    except ValueError:
+        percent = 0.0
+    if percent is not None and not 0 < percent < 100:
+        raise InvalidInputError(f"interval={text} is no number between 0 and 100, such as 90.")
+    return percent
 
 
 # ---------------------------------------------------------------------- what can be asked
@@ -104,6 +118,9 @@ def _schema(model: TableModel) -> dict[str, Any]:
             "/predict": {
                 "post": {
                     "summary": f"Predict {model.target!r} for some rows",
+                    "parameters": [_INTERVAL]
+                    if hasattr(model.estimator, "predict_interval")
+                    else [],
                     "requestBody": {
                         "required": True,
                         "content": {"application/json": {"schema": asked}, "text/csv": {}},
@@ -116,6 +133,12 @@ def _schema(model: TableModel) -> dict[str, Any]:
     }
 
 
+_INTERVAL = {
+    "name": "interval",
+    "in": "query",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100},
+    "description": "how many of a hundred new values lie between lower and upper, such as 90",
+}
 _TOO_LARGE = {"description": "the request has too many bytes"}
 _UNUSABLE = {"description": "the rows cannot be used; the error says why"}
 
@@ -129,6 +152,12 @@ def _page(model: TableModel, schema: dict[str, Any]) -> str:
         for name, about in fields.items()
     )
     example = json.dumps({"rows": [dict.fromkeys(list(fields)[:3])]}, ensure_ascii=False)
+    more = ""
+    if schema["paths"]["/predict"]["post"]["parameters"]:
+        more = (
+            "<p><code>POST /predict?interval=90</code> answers with <code>lower</code> and "
+            "<code>upper</code> too: 90 of 100 new values lie between them.</p>"
+        )
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" '
@@ -137,14 +166,18 @@ def _page(model: TableModel, schema: dict[str, Any]) -> str:
         f".1em 1em .1em 0}}</style><h1>Predictions of {escape(model.target)}</h1><p><code>POST "
         "/predict</code> takes rows as JSON, or as CSV with the content type <code>text/csv</code>,"
         " and answers with JSON, or with CSV where <code>text/csv</code> is accepted.</p>"
-        f"<pre>{escape(example)}</pre><table><tr><th>column<th>holds</tr>{lines}</table><p><a "
-        'href="openapi.json">OpenAPI</a>, <a href="health">health</a></p></html>'
+        f"<pre>{escape(example)}</pre>{more}<table><tr><th>column<th>holds</tr>{lines}</table><p>"
+        '<a href="openapi.json">OpenAPI</a>, <a href="health">health</a></p></html>'
     )
 
 
 # ---------------------------------------------------------------------- the server
 def run(model: TableModel, at: socket.socket, ready: Callable[[], None]) -> None:
     """Answer requests until an interrupt; ``ready`` is called when the first can come."""
-    app = application(model)
+    app: Any = application(model)
+    host, port = at.getsockname()[:2]
+    if ip_address(host).is_loopback:
+        names = ("localhost", f"[{host}]" if ":" in host else host)
+        app = at_hosts(app, [f"{name}:{port}" for name in names])
     limited = Server(app, ready, limit_concurrency=MOST_REQUESTS, timeout_graceful_shutdown=5)
     limited.run(sockets=[at])

@@ -1,35 +1,34 @@
 """The commands of ``ulmus`` and their options, as data that `parser` reads."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+def _between(kind: type, low: float, high: float, words: str) -> Callable[[str], Any]:
+    """What reads a number of a range; ``words`` say which numbers are meant."""
+
+    def read(text: str) -> Any:
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or not low <= number <= high:
+            raise argparse.ArgumentTypeError(f"must be {words}")
+        return number
+
+    return read
 
 
-def _percent(text: str) -> float:
-    number = float(text)
-    if not 0 < number < 100:
-        raise argparse.ArgumentTypeError("must be between 0 and 100, such as 90")
-    return number
-
-
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError("must be between 0 and 1, such as 0.2")
-    return number
-
-
-def _several(text: str) -> int:
-    number = int(text)
-    if number < 2:
-        raise argparse.ArgumentTypeError("must be 2 or more")
-    return number
+_INFINITE, _LEAST = float("inf"), 1e-9
+_positive = _between(int, 1, _INFINITE, "1 or more")
+_several = _between(int, 2, _INFINITE, "2 or more")
+_percent = _between(float, _LEAST, 100 - _LEAST, "between 0 and 100, such as 90")
+_share = _between(float, _LEAST, 1 - _LEAST, "between 0 and 1, such as 0.2")
+_seed = _between(int, 0, 2**32 - 1, "from 0 to 4294967295")
+_port = _between(int, 0, 2**16 - 1, "from 0 to 65535")
+_clusters = _between(int, 1, _INFINITE, "1 or more, or auto")
+_row = _between(int, 1, _INFINITE, "numbers of rows from 1 on, such as 1,5")
 
 
 def _column_kind(text: str) -> tuple[str, str]:
@@ -41,33 +40,15 @@ def _column_kind(text: str) -> tuple[str, str]:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
+    return [_row(part) for part in text.split(",")]
 
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _positive_or_auto(text: str) -> int | str:
-    if text == "auto":
-        return text
-    if not text.lstrip("-+").isdigit():
-        raise argparse.ArgumentTypeError("must be a number or auto")
-    return _positive(text)
-
-
-def _seed(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 2**32:
-        raise argparse.ArgumentTypeError("must be from 0 to 4294967295")
-    return number
-
-
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 2**16:
-        raise argparse.ArgumentTypeError("must be from 0 to 65535")
-    return number
+def _positive_or_auto(text: str) -> Any:
+    return text if text == "auto" else _clusters(text)
 
 
 EXAMPLES = """\
@@ -258,7 +239,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--quick": {"help": "few repetitions, ten minutes in place of a day", **_YES},
     "--out DIR": {"help": "where (default: %(default)s)", "default": "ulmus-report"},
     "--jobs N": {"type": _positive, "help": "processes (default: cores)"},
-    "--minutes M": {"type": float, "help": "start nothing after so long, and report"},
+    "--minutes M": {
+        "type": _between(float, 0, _INFINITE, "a number"),
+        "help": "start nothing after so long, and report",
+    },
     "--seed": {"type": _seed, "default": 0, "help": "of all that is random (default: 0)"},
     "--force": {"help": "replace files that are there", **_YES},
     "--json": {"help": "print the result as JSON", **_YES},

@@ -12,6 +12,7 @@ from ulmus.cli.printing import watching
 from ulmus.exceptions import InvalidInputError, ModelFileError, TableError
 from ulmus.persistence import load
 from ulmus.tables import Table, TableModel, read_table
+from ulmus.tables.delimited import PLACE
 
 # Options that name one column.
 _NAMING = ("target", "color", "compare")
@@ -58,7 +59,7 @@ def read_data(
     """
     said = vars(options)
     named = [*said.get("without", ()), *(said.get(name) for name in _NAMING)]
-    known = known or [name for name in named if name]
+    known = known or [name for name in named if name and not PLACE.fullmatch(name)]
     how: dict[str, Any] = {
         "encoding": options.encoding,
         "delimiter": options.delimiter,

@@ -39,7 +39,7 @@ def write_columns(options: Namespace, columns: Columns) -> None:
         return
     place = (options.out or "").lower()
     if not place.endswith((*_PARQUET, *_LINES)):
-        columns = columns if options.raw else _without_formulas(columns, options.quiet)
+        columns = columns if options.raw else _safe(columns, options.quiet)
     if not options.out:
         write_text_rows(sys.stdout, columns)
         sys.stdout.flush()
@@ -105,8 +105,11 @@ def _number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
 
 
-def _without_formulas(columns: Columns, quiet: bool) -> Columns:
-    """The same with an apostrophe before text that a spreadsheet would take for a formula."""
+def without_formulas(columns: Columns) -> tuple[Columns, int]:
+    """The same with an apostrophe before text that a spreadsheet would take for a formula.
+
+    How many cells have one is counted.
+    """
     found, changed = {}, 0
     for name, values in columns.items():
         if values.dtype.kind in "OU":
@@ -114,6 +117,11 @@ def _without_formulas(columns: Columns, quiet: bool) -> Columns:
             values = np.array(harmless(texts), dtype=object)
             changed += sum(a != b for a, b in zip(texts, values, strict=True))
         found[harmless([name])[0]] = values
+    return found, changed
+
+
+def _safe(columns: Columns, quiet: bool) -> Columns:
+    found, changed = without_formulas(columns)
     if changed:
         verb = (
             "begins as a formula does, and has"

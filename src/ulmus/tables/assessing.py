@@ -14,6 +14,7 @@ from ulmus.tables.fingerprint import row_hashes
 from ulmus.tables.fitting import TableModel, fit_table
 from ulmus.tables.judging import judge_labels, judge_numbers
 from ulmus.tables.splitting import Plan
+from ulmus.tables.suspicions import beyond_chance
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
 
@@ -197,7 +198,7 @@ def _copied(X: Rows, plan: Plan, table: Table, y: np.ndarray, model: TableModel)
     splits = plan.splits(table, labels)
     count = sum(int(np.isin(hashes[new], hashes[old]).sum()) for old, new in splits)
     judged = sum(len(new) for _, new in splits)
-    if not count:
+    if not beyond_chance(table, model.encoder.names, round(count * len(table) / judged)):
         return []
     return [
         f"{count:,} of {counted(judged, 'left-out row')} have an equal row among those that were "

@@ -10,7 +10,7 @@ from ulmus.tables.dates import days
 Reader = Callable[[str], float | None]
 
 _CODE = re.compile(r"[+-]?0\d")
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 # 1.234,5, 1,5 and 0,123 have a decimal comma for certain, 1,234.5 has none, 1,234 may be either.
@@ -80,13 +80,13 @@ def _number(cell: str, comma: bool) -> float | None:
     """Read 12, -1.5e3, 1,234.5, $5 or 12 %; with a decimal comma 1.234,5; no code such as 007."""
     if _CODE.match(cell):
         return None
-    if not _PLAIN.fullmatch(cell):
+    if not PLAIN.fullmatch(cell):
         cell = bare(cell)
     if comma and _COMMA.fullmatch(cell):
         cell = cell.replace(".", "").replace(",", ".")
     elif not comma and _GROUPED.fullmatch(cell):
         cell = cell.replace(",", "")
-    return float(cell) if _PLAIN.fullmatch(cell) and not _CODE.match(cell) else None
+    return float(cell) if PLAIN.fullmatch(cell) and not _CODE.match(cell) else None
 
 
 def words_of(values: np.ndarray) -> np.ndarray:

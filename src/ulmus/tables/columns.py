@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed, quoted
 from ulmus.exceptions import TableError
-from ulmus.tables.cells import bare, has_comma, read_cells, reader, words_of
+from ulmus.tables.cells import PLAIN, has_comma, read_cells, reader, words_of
 from ulmus.tables.dates import layout_of, layout_words, part_columns, part_names, useful_parts
 from ulmus.tables.text_columns import Text, text_of
 from ulmus.typing import Rows
@@ -291,8 +291,8 @@ def _as_numbers(
 
 
 def _tell_marked(name: str, distinct: set[str], comma: bool, kind: str, notes: list[str]) -> None:
-    """A note on amounts such as $1,234.50, and how the first was read."""
-    marked = sorted(cell for cell in distinct if bare(cell) != cell)
+    """A note on numbers such as $1,234.50 and 1.234,5, and how the first was read."""
+    marked = sorted(cell for cell in distinct if not PLAIN.fullmatch(cell))
     if kind == "number" and marked:
         number = reader(comma)(marked[0])
         notes.append(f"{name!r} holds numbers in text: {quoted(marked[0])} is {number:.10g}.")

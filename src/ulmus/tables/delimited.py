@@ -8,7 +8,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from ulmus.tables.text_file import TextFile, chunks, look_at
 # Cells that count as missing, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
-_PLACE = re.compile(r"column_\d+")
+PLACE = re.compile(r"column_\d+")
 _LONGEST_NAME = 1000
 # Rows that the delimiter is found by, and those that the first row is compared with.
 _ROWS, _COMPARED = 20, 200
@@ -260,7 +260,7 @@ def has_names(path: Path, rows: Sequence[Row], known: Collection[str], notes: li
     first = rows[0]
     if set(first) & set(known):
         return True
-    if known and all(map(_PLACE.fullmatch, known)):
+    if known and all(map(PLACE.fullmatch, known)):
         return False
     named = _looks_like_names(first, [row for row in rows[1:] if list(row) != list(first)])
     if named is None:
@@ -320,7 +320,7 @@ def _outline(cell: str) -> str:
 def _is_typed(column: Sequence[str]) -> bool:
     """Whether the filled cells below a word are all numbers, amounts or dates."""
     filled = [cell for cell in column if cell.lower() not in MISSING]
-    readers = [NUMBER.fullmatch, reader(False), reader(True)]
+    readers: list[Callable[[str], object]] = [NUMBER.fullmatch, reader(False), reader(True)]
     if all(any(read(cell) is not None for read in readers) for cell in filled):
         return bool(column)
     return bool(layout_of(filled))

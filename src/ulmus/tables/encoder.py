@@ -10,7 +10,16 @@ import scipy.sparse as sp
 from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import has_comma, read_cells, reader
-from ulmus.tables.columns import KINDS, Category, Number, column_of, unusable, usable, varied
+from ulmus.tables.columns import (
+    KINDS,
+    Category,
+    Number,
+    column_of,
+    names_rows,
+    unusable,
+    usable,
+    varied,
+)
 from ulmus.tables.table import Table, as_table
 from ulmus.tables.text_columns import Text
 from ulmus.typing import Rows
@@ -126,6 +135,12 @@ class TableEncoder:
             name: _CLASSES.get(state["kind"], Number)(**state)
             for name, state in self.columns.items()
         }
+
+    def ids(self, table: Table) -> list[str]:
+        """Columns of a table that are not used, and that are called as ids are."""
+        if table.matrix is not None:
+            return []
+        return [name for name in table.names if name not in self.names and names_rows(name)]
 
     @property
     def decisions(self) -> list[tuple[str, str]]:

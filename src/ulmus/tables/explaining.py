@@ -17,6 +17,7 @@ from ulmus.tables.encoder import as_text
 from ulmus.tables.fitting import TableModel
 from ulmus.tables.judging import judge_numbers
 from ulmus.tables.table import Table
+from ulmus.tables.text_columns import Text
 
 # Rows that are predicted again for each column, times that cells are exchanged, and rows that a
 # row's cells are exchanged with.
@@ -136,7 +137,7 @@ def _effect(
 ) -> dict[str, Any]:
     """Mean predictions where all rows have one value of a column, for a few values."""
     name = model.encoder.names[j]
-    places = _typical(_ordered(model, table, name)[some])
+    places = _typical(_ordered(model, table, name, some, Z))
     means = []
     for place in places:
         other = Z.copy()
@@ -146,12 +147,20 @@ def _effect(
     return {"name": name, "values": values, "predictions": means}
 
 
-def _ordered(model: TableModel, table: Table, name: str) -> np.ndarray:
-    """A column's numbers where it has any, also in text and as days, else its cells."""
-    values = table[name]
+def _ordered(
+    model: TableModel, table: Table, name: str, some: np.ndarray, Z: np.ndarray
+) -> np.ndarray:
+    """A column's numbers where it has any, also in text and as days, else its cells.
+
+    Of text, which hardly ever comes twice, it is the prediction that varies most.
+    """
+    values = table[name][some]
     if model.encoder.width:
         return values
     column = model.encoder.column(name)
+    if isinstance(column, Text):
+        outputs = _outputs(model, Z)
+        return np.asarray(outputs[:, outputs.std(axis=0).argmax()])
     if not isinstance(column, Number):
         return values
     return column.numbers(name, values, table.decimal_comma)

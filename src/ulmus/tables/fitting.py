@@ -19,11 +19,11 @@ from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
 from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegressor
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, RowsGoneError
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
 from ulmus.slopes import CHOICE_ROWS
 from ulmus.tables.clipped_columns import ClippedColumns
-from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
+from ulmus.tables.encoder import TableEncoder, Target, as_text, read_target, separated
 from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
 from ulmus.tables.suspicions import suspicions
 from ulmus.tables.table import as_table
@@ -111,6 +111,48 @@ class TableModel:
         found: np.ndarray = self.estimator.predict_proba(self.matrix(table))
         return found
 
+    def columns(
+        self, X: Rows, probabilities: bool = False, interval: float | None = None
+    ) -> dict[str, np.ndarray]:
+        """What there is to say of the rows of a `matrix`: prediction, probability, interval.
+
+        ``interval`` is how many of a hundred new rows it is to hold. Errors name `ulmus predict`'s
+        options.
+        """
+        self.check_wishes(probabilities, interval)
+        y, P = self.labelled(X)
+        if P is None or self.classes is None:
+            found = {"prediction": y}
+            return found if interval is None else found | self._interval(X, interval)
+        found = {"prediction": y, "probability": P.max(axis=1)}
+        names = (f"probability of {name}" for name in as_text(self.classes))
+        return found | dict(zip(names, P.T, strict=True)) if probabilities else found
+
+    def check_wishes(self, probabilities: bool, interval: float | None) -> None:
+        """Refuse what this model cannot say of a row."""
+        if self.classes is None and probabilities:
+            raise InvalidInputError(
+                f"The model predicts numbers ({self.target!r}), which have no probabilities; leave "
+                "--probabilities out, or give --interval 90."
+            )
+        if interval is not None and not hasattr(self.estimator, "predict_interval"):
+            what = "a class" if self.classes is not None else "a number, from few labelled rows"
+            raise InvalidInputError(
+                f"The model predicts {what} ({self.target!r}), without intervals; leave --interval "
+                "out" + (", or give --probabilities." if self.classes is not None else ".")
+            )
+
+    def _interval(self, X: Rows, percent: float) -> dict[str, np.ndarray]:
+        try:
+            ends = np.asarray(self.estimator.predict_interval(X, coverage=percent / 100))
+        except RowsGoneError as error:
+            raise InvalidInputError(
+                "--interval: the model's file has no fitted rows to leave out, as ulmus.save(..., "
+                "for_update=False) leaves none. `ulmus fit` writes a file with them; or leave "
+                "--interval out."
+            ) from error
+        return {"lower": ends[:, 0], "upper": ends[:, 1]}
+
     def known_share(self, X: Rows) -> float | None:
         """The share of the rows of a `matrix` that the model was fitted to; None if unknown."""
         return known_share(row_hashes(X), self.fingerprint)
@@ -196,6 +238,10 @@ def fit_table(
     watch("columns")
     table = as_table(table)
     cells, name, rest = separated(table, target)
+    if name in (kinds or {}):
+        raise InvalidInputError(
+            f"--as {name}: that is the target, of which --task says what it holds; leave --as out."
+        )
     goal = read_target(cells, name, task, table.decimal_comma)
     rows, notes = _used_rows(goal, unlabelled_blank, seed)
     rest = rest if len(rows) == len(table) else rest.rows(rows)

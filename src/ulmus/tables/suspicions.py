@@ -12,6 +12,7 @@ import numpy as np
 from ulmus.arguments import counted, listed
 from ulmus.tables.cells import words_of
 from ulmus.tables.encoder import Target, as_text
+from ulmus.tables.fingerprint import copies, row_hashes
 from ulmus.tables.table import Table
 
 # A column is reported if a model of it alone has at most this share of the baseline's error.
@@ -30,16 +31,37 @@ def suspicions(
     """
     known = np.flatnonzero(goal.known)
     found = _class_notes(goal.values[known]) if goal.task == "classification" else []
-    if copied >= max(2, _COPIES * len(table)):
+    used = table.names if names is None else names
+    told = copied >= max(2, _COPIES * len(table)) and beyond_chance(table, used, copied)
+    if told:
         found.append(
             f"{copied:,} of {counted(len(table), 'row')} are equal to another row in all columns "
             "that are used: a left-out row then has a copy among the others, which makes scores "
             "too good. Take copies out, or split by --group in ulmus evaluate."
         )
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
-        used = table.names if names is None else names
-        found += _column_notes(table.rows(known), goal.values[known], goal, used)
+        # Copies of a row give its target away by any column: one of each is enough.
+        rows = known[_first_of_each(table.rows(known), used)] if told else known
+        found += _column_notes(table.rows(rows), goal.values[rows], goal, used)
     return found
+
+
+def beyond_chance(table: Table, names: Sequence[str], copied: int) -> bool:
+    """Whether more rows are equal than if the columns knew nothing of each other.
+
+    Rows of a few small categories are equal by chance.
+    """
+    if table.matrix is not None or not copied:
+        return bool(copied)
+    rng = np.random.default_rng(0)
+    mixed = np.column_stack([rng.permutation(_places(table[name])) for name in names])
+    chance = copies(row_hashes(mixed))
+    return copied > chance + _COPIES * len(table) * bool(chance)
+
+
+def _first_of_each(table: Table, names: Sequence[str]) -> np.ndarray:
+    places = np.column_stack([_places(table[name]) for name in names])
+    return np.sort(np.unique(row_hashes(places), return_index=True)[1])
 
 
 # ---------------------------------------------------------------------- classes

@@ -22,7 +22,7 @@ from ulmus.typing import Rows
 _ENDINGS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
-    "txt": (".txt", ".data"),
+    "txt": (".txt", ".data", ".dat"),
     "parquet": (".parquet", ".pq"),
     "npz": (".npz",),
     "svmlight": (".svmlight", ".libsvm", ".svm"),
