@@ -6,7 +6,8 @@ suits a table; the `TableModel` that it returns predicts later tables with the s
 """
 
 from ulmus.tables.encoder import TableEncoder
-from ulmus.tables.fitting import TableModel, fit_table
+from ulmus.tables.fitting import fit_table
 from ulmus.tables.table import Table, read_table
+from ulmus.tables.table_model import TableModel
 
 __all__ = ["Table", "TableEncoder", "TableModel", "fit_table", "read_table"]

@@ -11,11 +11,12 @@ from ulmus.arguments import counted, hint, listed
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.encoder import Target, as_text, read_target
 from ulmus.tables.fingerprint import row_hashes
-from ulmus.tables.fitting import TableModel, fit_table
+from ulmus.tables.fitting import fit_table
 from ulmus.tables.judging import judge_labels, judge_numbers
 from ulmus.tables.splitting import Plan
 from ulmus.tables.suspicions import beyond_chance
 from ulmus.tables.table import Table
+from ulmus.tables.table_model import TableModel
 from ulmus.typing import Rows
 
 # Up to so many rows, and cells of their matrix, five folds take seconds.

@@ -14,9 +14,9 @@ from ulmus.tables.assessing import truth_of
 from ulmus.tables.cells import words_of
 from ulmus.tables.columns import Number
 from ulmus.tables.encoder import as_text
-from ulmus.tables.fitting import TableModel
 from ulmus.tables.judging import judge_numbers
 from ulmus.tables.table import Table
+from ulmus.tables.table_model import TableModel
 from ulmus.tables.text_columns import Text
 
 # Rows that are predicted again for each column, times that cells are exchanged, and rows that a
