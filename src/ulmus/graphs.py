@@ -22,7 +22,6 @@ from ulmus.backends.neighbors import (
     exact_neighbors,
     joined_copies,
     leading_components,
-    paired_neighbors,
     searched_neighbors,
 )
 from ulmus.backends.sparse_operator import sparse_operator
@@ -39,8 +38,6 @@ _LOG = logging.getLogger(__name__)
 _EXACT_ROWS, _PRODUCT_ROWS = 20_000, 100_000
 # Largest power of a Laplacian: each power is a product.
 _HIGHEST = 100
-# Most rows of a group for which all pairwise distances are computed.
-_DENSE_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -246,19 +243,12 @@ class KNNGraph(BaseEstimator):
         for group in np.unique(groups):
             members = np.flatnonzero(groups == group)
             if len(members) > 1:
-                row, column, data = self._edges(X[members])
-                parts.append((members[row], members[column], data))
+                D = sp.coo_array(self._distances(X[members]))
+                parts.append((members[D.row], members[D.col], D.data))
         if not parts:
             return sp.coo_array(shape)
         row, column, data = (np.concatenate(each) for each in zip(*parts, strict=True))
         return sp.coo_array((data, (row, column)), shape)
-
-    def _edges(self, X: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows, columns and distances."""
-        if X.shape[0] <= _DENSE_ROWS:
-            return paired_neighbors(X, min(self.n_neighbors, X.shape[0] - 1), self.metric)
-        D = sp.coo_array(self._distances(X))
-        return D.row, D.col, D.data
 
     def _check_parameters(self) -> None:
         check_arguments(self)

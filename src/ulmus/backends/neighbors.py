@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import PCA
-from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.gram import product_eps
@@ -116,17 +115,6 @@ def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:
         return sp.csr_array(
             kneighbors_graph(X, k, mode="distance", metric=metric, include_self=False)
         )
-
-
-def paired_neighbors(X: Rows, k: int, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same as rows, columns and distances, from all pairwise distances."""
-    n = X.shape[0]
-    with _suitable(metric):
-        D = pairwise_distances(X, metric=metric)
-    np.fill_diagonal(D, np.inf)
-    column = np.argpartition(D, k - 1, axis=1)[:, :k].ravel()
-    row = np.repeat(np.arange(n), k)
-    return row, column, D[row, column]
 
 
 @contextmanager

@@ -7,8 +7,16 @@ matrix product and one elementwise function in place. A kernel is one class, der
 """
 
 from ulmus.kernels.definition import KERNELS, Kernel, Pairwise, Precomputed, parameter
-from ulmus.kernels.functions import RBF, Arcsine, Cosine, InfiniteRBF, Linear, Polynomial, Sigmoid
-from ulmus.kernels.laplacian import Exponential, LaplacianKernel
+from ulmus.kernels.functions import (
+    RBF,
+    Cosine,
+    Exponential,
+    LaplacianKernel,
+    Linear,
+    Polynomial,
+    Sigmoid,
+)
+from ulmus.kernels.infinite_layers import Arcsine, InfiniteRBF
 
 __all__ = [
     "KERNELS",

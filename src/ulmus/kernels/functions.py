@@ -1,15 +1,22 @@
-"""Kernels of products, of squared distances and of angles."""
+"""Kernels of products, of distances and of angles.
+
+The Laplacian and the exponential kernel are not differentiable at x = z, so they fit sharper edges
+than the Gaussian kernel, whose exponent is a squared distance.
+"""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ulmus.backends.namespace import clipped, decay, elementwise, is_numpy, namespace
+from ulmus.backends.namespace import clipped, decay, elementwise, namespace
 from ulmus.kernels.definition import Kernel, parameter
 from ulmus.kernels.pairs import (
     affine,
+    city_blocks,
+    distances,
     into,
+    mean_distance,
     mean_square,
     ones,
     products,
@@ -44,7 +51,7 @@ class Linear(Kernel, name="linear"):
         return x @ Z.T
 
 
-class _OfAffine(Kernel):
+class OfAffine(Kernel):
     """f(a xᵀz + b(‖x‖² + ‖z‖²) + c): a subclass has a, b, c, f, its derivative and ONNX node."""
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
@@ -85,7 +92,7 @@ class _OfAffine(Kernel):
         return value.op("Exp")
 
 
-class _OfProducts(_OfAffine):
+class _OfProducts(OfAffine):
     """f(γ xᵀz + c)."""
 
     gamma: float
@@ -174,7 +181,7 @@ class Sigmoid(_OfProducts, name="sigmoid"):
 
 
 @dataclass(frozen=True)
-class RBF(_OfAffine, name="rbf"):
+class RBF(OfAffine, name="rbf"):
     """exp(−γ‖x − z‖²).
 
     Parameters
@@ -208,50 +215,99 @@ class RBF(_OfAffine, name="rbf"):
         return squared_distances(X, Z, -float(self.gamma), out)
 
 
-# The limits of (1/h) HHᵀ for wide random layers are `InfiniteRBF` and `Arcsine`. The constants that
-# the low-rank ELM paper prints are not: ``python -m benchmarks kernel_readings`` measures both.
-@dataclass(frozen=True)
-class InfiniteRBF(_OfAffine, name="infinite_rbf"):
-    """E[g(x) g(z)] of Gaussian units g(x) = exp(−γ‖x − v‖²), v ~ N(0, s² I), s the ``spread``.
+class _OfDistance(Kernel):
+    """exp(−γ d(x, z)): a subclass states d."""
 
-    It is divided by its value at the origin unless ``normalized`` is False: that constant,
-    (σ_e/σ_v)^d, vanishes in high dimension, and a change of C has the same effect.
+    gamma: float
+
+    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
+        P = self._distances(X, Z)
+        P *= -self.gamma
+        return into(out, decay(P))
+
+    def diagonal(self, X: Rows) -> Array:
+        return ones(X)
+
+    @classmethod
+    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        """1/σ, σ the mean distance between the rows."""
+        return 1.0 / mean_distance(rows, weight, city=cls.by_signs)
+
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LaplacianKernel(_OfDistance, name="laplacian"):
+    """exp(−γ‖x − z‖₁), with the distances of all columns added up (city blocks).
 
     Parameters
     ----------
-    gamma : float, default=0.5
-        γ of the units.
-    spread : float, default=1.0
-        s, how far the units' centres are spread.
-    normalized : bool, default=True
-        Whether k(0, 0) is one.
+    gamma : float, default=1.0
+        γ.
 
     Examples
     --------
-    >>> from ulmus.kernels import InfiniteRBF
-    >>> InfiniteRBF()(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
-    array([[1.   ],
-           [0.717]])
+    >>> import numpy as np
+    >>> from ulmus.kernels import LaplacianKernel
+    >>> LaplacianKernel(0.5)(np.array([[0.0, 0.0]]), np.array([[1.0, 1.0]])).round(3)
+    array([[0.368]])
     """
 
-    gamma: float = parameter(0.5, above=0)
-    spread: float = parameter(1.0, above=0)
-    normalized: bool = parameter(True)
+    by_signs: ClassVar[bool] = True
+    gamma: float = parameter(1.0, above=0)
 
-    @classmethod
-    def learned(cls, rows: Rows, weight: np.ndarray | None) -> dict[str, float]:
-        """A spread in every direction of the root of the rows' mean squared length."""
-        return {"spread": float(np.sqrt(mean_square(rows, weight)))}
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        return city_blocks(X, Z)
 
-    def _form(self, d: int) -> tuple[float, float, float]:
-        node, center = 0.5 / float(self.gamma), float(self.spread) ** 2  # σ_g² and σ_v²
-        near = 1.0 / (2.0 * node + node**2 / center)
-        far = 0.5 / (2.0 * center + node)
-        level = 0.0 if self.normalized else -0.5 * d * np.log1p(2.0 * center / node)
-        return near, -(near / 2 + far), float(level)
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
+        return self.gamma * self(X, Z), None
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        graph, first = x.graph, np.array([1])
+
+        def add_column(j: Any, D: Any) -> tuple[bool, Any]:
+            own = graph.op("Gather", x, j, axis=1).op("Unsqueeze", first)
+            return True, D + (own - graph.op("Gather", Z.T, j)).op("Abs")
+
+        # One column at a time: all columns of all pairs would be too much memory.
+        D = graph.loop(Z.shape[1], add_column, x @ np.zeros(Z.T.shape))
+        return (-self.gamma * D).op("Exp")
 
 
-class _OfAngle(Kernel):
+@dataclass(frozen=True)
+class Exponential(_OfDistance, name="exponential"):
+    """exp(−γ‖x − z‖₂): as rough as the Laplacian kernel, and the same in every direction.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus.kernels import Exponential
+    >>> Exponential(0.5)(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).round(3)
+    array([[0.082]])
+    """
+
+    gamma: float = parameter(1.0, above=0)
+
+    def _distances(self, X: Rows, Z: Rows) -> Array:
+        return distances(X, Z)
+
+    def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
+        D = distances(X, Z)
+        # At x = z the kernel has a peak, and the mean slope around it is zero.
+        p = self.gamma * np.exp(-self.gamma * D) / np.where(D > 0.0, D, np.inf)
+        return p, -p
+
+    def onnx(self, x: Any, Z: np.ndarray) -> Any:
+        return (-self.gamma * x.squared_distances(Z).op("Sqrt")).op("Exp")
+
+
+class OfAngle(Kernel):
     """f(u), u = (xᵀz + c) / (l(x) l(z)) with l(x)² = ‖x‖² + m: `_form` is c and m. 0/0 is 0."""
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
@@ -298,7 +354,7 @@ class _OfAngle(Kernel):
 
 
 @dataclass(frozen=True)
-class Cosine(_OfAngle, name="cosine"):
+class Cosine(OfAngle, name="cosine"):
     """xᵀz / (‖x‖ ‖z‖); zero where a row is.
 
     Examples
@@ -308,47 +364,3 @@ class Cosine(_OfAngle, name="cosine"):
     >>> Cosine()(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]])).round(3)
     array([[0.707]])
     """
-
-
-@dataclass(frozen=True)
-class Arcsine(_OfAngle, name="arcsine"):
-    """E[g(x) g(z)] of units g(x) = erf(b + vᵀx), b ~ N(0, c), v ~ N(0, γ I), c being ``coef0``.
-
-    Parameters
-    ----------
-    gamma : float, default=1.0
-        Variance of the units' weights.
-    coef0 : float, default=1.0
-        Variance of their biases.
-
-    Examples
-    --------
-    >>> from ulmus.kernels import Arcsine
-    >>> Arcsine()(np.array([[0.0], [1.0]]), np.array([[0.0]])).round(3)
-    array([[0.465],
-           [0.345]])
-    """
-
-    gamma: float = parameter(1.0, above=0)
-    coef0: float = parameter(1.0, least=0)
-
-    @classmethod
-    def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
-        return 1.0 / mean_square(rows, weight)
-
-    def _form(self) -> tuple[float, float]:
-        gamma, coef0 = float(self.gamma), float(self.coef0)
-        return coef0 / gamma, (0.5 + coef0) / gamma
-
-    def _f(self, u: Array) -> Array:
-        # Between long rows u may round to just above one.
-        u = clipped(u, -1.0, 1.0)
-        u = elementwise("arcsin" if is_numpy(u) else "asin", u)
-        u *= 2.0 / np.pi
-        return u
-
-    def _slope(self, u: Array) -> Array:
-        return 2.0 / np.pi / np.sqrt(1.0 - u**2)
-
-    def _node(self, u: Any) -> Any:
-        return 2.0 / np.pi * u.arcsine()
