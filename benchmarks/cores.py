@@ -55,7 +55,7 @@ def run(folder, rounds):
     cores = len(os.sched_getaffinity(0))
     counts = [n for n in (1, 2, 4, 8, 16) if n <= cores]
     found, ratios, values = {}, {}, {}
-    for n in counts:
+    for n in reversed(counts):
         best = race("benchmarks.cores", CONTENDERS, folder, rounds, threads=n)
         race("benchmarks.cores", ["outputs"], folder, 1, threads=n)
         values[n] = {dtype: np.load(folder / f"{dtype}.npy") for dtype in DTYPES}
