@@ -21,7 +21,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
-from ulmus.distributed.rows import BlockRows
+from ulmus.distributed.blocks import BlockRows
 from ulmus.estimators import row_graphs
 from ulmus.estimators.row_graphs import laplacians_over_blocks
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError

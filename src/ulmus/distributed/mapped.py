@@ -49,7 +49,8 @@ def _mapped(estimator: Any, method: str, X: Any) -> Any:
     return blocks.array(tasks, example.shape[1:], example.dtype)
 
 
-def _result(number: int, X: Any, estimator: Any, method: str, empty: np.ndarray) -> Any:
+def _result(number: int, block: tuple[Any], estimator: Any, method: str, empty: np.ndarray) -> Any:
+    (X,) = block
     if X.shape[0] == 0:
         return empty
     with named(f"Block {number} (counted from 0)"):

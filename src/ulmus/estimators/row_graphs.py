@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
-from ulmus.distributed.rows import BlockRows
+from ulmus.distributed.blocks import BlockRows
 from ulmus.edges import affinity_of, nearest_edges
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows

@@ -20,8 +20,7 @@ import scipy.sparse as sp
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import take
-from ulmus.distributed.blocks import joined
-from ulmus.distributed.rows import BlockRows
+from ulmus.distributed.blocks import BlockRows, joined
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import merged
 from ulmus.features.hidden_layer import layer_of
