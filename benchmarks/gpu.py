@@ -121,7 +121,8 @@ def from_host(n=1_000_000, d=784, h=10_000, C=1.0):
     found = {
         "n": n, "d": d, "h": h,
         "ulmus_s": ours, "plain_float32_s": theirs, "ratio": theirs / ours,
-        "ulmus_accuracy": to_host(model).score(X_test, y_test), "plain_accuracy": float(right.mean()),
+        "ulmus_accuracy": to_host(model).score(X_test, y_test),
+        "plain_accuracy": float(right.mean()),
     }  # fmt: skip
     found["gram_tflops"] = 2.0 * n * h**2 / ours / 1e12
     return found
