@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test explore mutants check format bench docs links torch browser attack dist extras oldest newest sbom audit house clean
+.PHONY: help demo test explore mutants check format bench docs links torch browser attack dist extras oldest newest sbom audit recipes house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ sbom: $(VENV)/.installed-release  ## Write the bill of materials into dist (afte
 
 audit: $(VENV)/.installed-release  ## Look for known vulnerabilities; exit status 2 where that cannot be asked
 	@$(BIN)/python -m tools.audit
+
+recipes: $(VENV)/.installed-recipes  ## Run the recipes for mlflow, skops, Optuna, SHAP and skore, which it installs
+	@$(BIN)/python -m tools.recipes
 
 house: $(VENV)/.installed-test  ## Print how large and how tangled the code is
 	@$(BIN)/python -m tools.house

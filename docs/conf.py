@@ -5,6 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 from papers.markdown import misses, summary, table
 from papers.page import page
 from ulmus.version import __version__
@@ -69,9 +71,15 @@ templates_path = ["_templates"]
 autosummary_generate = True
 numpydoc_show_class_members = False
 
+# The gallery's sections, in the order in which a reader needs them.
+SECTIONS = ("labels", "tables", "few_labels", "no_labels", "streams", "inside")
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "examples",
+    "subsection_order": ExplicitOrder(
+        [f"../examples/{part}" for part in SECTIONS],
+    ),
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": "plot_",
     "abort_on_example_error": True,
     "show_memory": False,

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from tools.environments import DIST, ROOT, empty, say
 
-# Of no use to who builds or tests a release: the gate, and the runs behind results.json.
-LEFT_OUT = (".ci/", ".gitignore", "docs/papers/runs/")
+# Of no use to who builds or tests a release: the gate, templates, and the runs behind results.json.
+LEFT_OUT = (".ci/", ".github/", ".gitignore", "docs/papers/runs/")
 # What setuptools adds.
 ADDED = ("PKG-INFO", "setup.cfg", "src/ulmus.egg-info/")
 

@@ -8,7 +8,7 @@ import sys
 from tools.environments import DIST, ROOT, empty, pins, project, say
 
 # For who works on Ulmus: these are installed by make, and tested by what make then does.
-OURS = {"bench", "check", "docs", "mutants", "papers", "peers", "release", "test"}
+OURS = {"recipes", "bench", "check", "docs", "mutants", "papers", "peers", "release", "test"}
 
 
 def main(wanted: list[str]) -> None:

@@ -99,7 +99,7 @@ def visited_by_command(X: np.ndarray, y: np.ndarray) -> int:
 
 def extension_errors() -> list[float]:
     """Mean errors of the robust regressor of docs/extend.md by each way into a fit."""
-    example = (ROOT / "examples" / "plot_add_variant.py").read_text(encoding="utf-8")
+    example = (ROOT / "examples" / "inside" / "plot_add_variant.py").read_text(encoding="utf-8")
     module = sys.modules["plot_add_variant"] = types.ModuleType("plot_add_variant")
     exec(example.split("# %%")[0], module.__dict__)
     rng = np.random.default_rng(0)

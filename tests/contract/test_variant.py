@@ -16,7 +16,7 @@ from ulmus import ELMRegressor, RandomFeatures, load, reservoir, save
 from ulmus.exceptions import RowsGoneError, UnsupportedModelError
 from ulmus.persistence import classes, register
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_add_variant.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "inside" / "plot_add_variant.py"
 # All but the picture, as a module: pickles of the checks must find the class again.
 module = sys.modules["plot_add_variant"] = types.ModuleType("plot_add_variant")
 exec(EXAMPLE.read_text(encoding="utf-8").split("# %%")[0], module.__dict__)

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import scipy.special
 from sklearn.metrics import pairwise
 
@@ -77,6 +78,28 @@ def register(cls: type) -> type:
     name = f"{cls.__module__}.{cls.__qualname__}"
     _KNOWN[name] = Known(name, Layout(), cls)
     return cls
+
+
+def skops_types() -> list[str]:
+    """The types that Ulmus' own models consist of, for skops to trust.
+
+    Returns
+    -------
+    names : list of str
+        Full names of classes. They hold data and run no code when they are loaded. skops does not
+        check their attributes, as `load` does. Types of other packages that you put into a model, a
+        transformer for instance, are yours to add.
+
+    Examples
+    --------
+    >>> from ulmus.persistence import skops_types
+    >>> "ulmus.estimators.elm.ELMClassifier" in skops_types()
+    True
+    """
+    found = [entry.load() for entry in _with_kernels().values()]
+    own = [cls for cls in found if cls.__module__.startswith("ulmus.")]
+    data = [np.dtype, sp.csr_array, sp.csr_matrix]
+    return sorted({f"{cls.__module__}.{cls.__qualname__}" for cls in (*own, *data)})
 
 
 def known(name: str) -> Known | None:

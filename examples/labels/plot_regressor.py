@@ -1,8 +1,9 @@
 """
-A curve with a gap
-==================
+Sigmoid and radial hidden units
+===============================
 
-Random units of two kinds on one-dimensional data: additive sigmoids and radial ones.
+One-dimensional regression with two kinds of hidden unit: additive sigmoids and radial functions.
+The data have a gap, in which the two kinds predict differently.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-What a fitted model can show
-============================
+Plots of fitted models
+======================
 
-Five pictures, each from one line: the leave-one-out path, the surface over C and λ, an embedding's
-map with labels and certainty, what a kernel's factor leaves out, and clusters against classes. They
-are Displays as scikit-learn has them: ``from_estimator`` draws a fitted model, ``ax=`` says where,
-and ``ax_``, ``figure_`` and the artists can be changed afterwards.
+Five plots, each from one line: the leave-one-out path, the surface over C and λ, a map with labels
+and certainty, the rank of a kernel, and clusters against classes. They are Displays as in
+scikit-learn: ``from_estimator`` draws a fitted model, ``ax=`` says where, and ``ax_``, ``figure_``
+and the artists can be changed afterwards.
 """
 
 import matplotlib.pyplot as plt

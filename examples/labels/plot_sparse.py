@@ -1,11 +1,11 @@
 """
-Rows that matter
-================
+Support rows of a sparse ELM
+============================
 
-The hinge loss forgets every row that is well on its own side. What is left are the support
-vectors: the rows near the border, and those on the wrong side of it. With a small C a row can count
-for little, so many have to; with a large C few count for much, and the border bends to them. In a
-plane the hidden units should be local: radial units of a small width.
+With the hinge loss only some rows determine the model: those near the decision boundary and those
+on its wrong side. They are the support rows. A small C regularises more and keeps many of them; a
+large C keeps few, and the boundary follows them closely. In two dimensions the hidden units should
+be local, so radial units of a small width are used.
 """
 
 import matplotlib.pyplot as plt

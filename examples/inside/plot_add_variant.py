@@ -1,11 +1,11 @@
 """
-A variant of your own
-=====================
+An estimator of your own
+========================
 
-A robust regressor. Huber's loss is a ridge whose rows are weighted by how far off they are: fit,
-look at the residuals, trust far-off rows less, fit again. So its method is a value that asks for
-the rows and solves a ridge several times. Input checks, the hidden layer, the choice of C by
-leave-one-out, streams and prediction are inherited.
+A robust regressor. Huber's loss is a ridge regression whose rows are weighted by their residuals:
+fit, look at the residuals, give rows with large ones less weight, fit again. Its method is a value
+that asks for the rows and solves a ridge several times. Input checks, the hidden layer, the choice
+of C by leave-one-out, streams and prediction are inherited.
 """
 
 from dataclasses import dataclass, replace

@@ -1,10 +1,10 @@
 """
-The shape of each class
-=======================
+Class manifolds (MELM)
+======================
 
-MELM keeps neighbours of a class together and pushes class means apart. Its scatter S has a negative
-eigenvalue for almost every class mean, so that it cannot be minimised as it is. There are two ways
-out: the positive part of S, and as much of the class means as the data bear. Here are both on
+MELM keeps neighbours of a class together and pushes class means apart. Its scatter matrix S has a
+negative eigenvalue for almost every class mean, so S itself cannot be minimised. There are two
+remedies: the positive part of S, and a smaller weight of the class means. Both are shown on
 handwritten digits, five rows of each class, over the strength C.
 """
 

@@ -1,9 +1,9 @@
 """
-A map of digits
-===============
+A map of digits that takes new rows
+===================================
 
-The embedding is found on half of the digits without any label; the other half is then placed by
-one product.
+The embedding is fitted to half of the digits without any label. The other half is then placed by
+one matrix product.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Fifteen numbers along a spiral
-==============================
+Regression along a spiral with fifteen labels
+=============================================
 
-A value that grows along a spiral, known at fifteen of three hundred points. The graph carries it
-from one turn to the next without jumping across.
+A value grows along a spiral and is known at fifteen of three hundred points. The neighbourhood
+graph passes it along the spiral, and not across the gap between two turns.
 """
 
 import matplotlib.pyplot as plt

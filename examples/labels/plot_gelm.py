@@ -1,10 +1,11 @@
 """
-Outputs that stay together
-==========================
+Penalising scatter within classes (GELM)
+========================================
 
-GELM holds down the scatter of each class's outputs. With few rows and many units a plain fit passes
-close to every training row and spreads the others; the scatter penalty draws the classes together,
-and leave-one-out, in which a row leaves its class's mean too, says how much of it to use.
+GELM penalises how much the outputs of a class vary. With few rows and many units a plain ELM fits
+the training rows almost exactly, and its outputs for other rows vary widely. The penalty reduces
+this. Leave-one-out chooses its strength; a row that is left out is also removed from its class
+mean.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-A factorisation of the hidden layer
-===================================
+Non-negative factorisation of the hidden layer
+==============================================
 
-ELM NMF writes each hidden row as a sum of a few parts, one for each cluster, and never with a minus
-sign. Here is how much of each part the digits have, and the mean image of every cluster.
+ELM NMF writes each hidden row as a sum of non-negative parts, one for each cluster. The plot shows
+how much of each part the digits have, and the mean image of every cluster.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-A kernel that finds its own rank
-================================
+Rank of a low-rank kernel
+=========================
 
-Randomly pivoted Cholesky reads a few columns of the kernel matrix and knows at every step what
-is still missing. Left: the part of the trace that is missing against the number of columns,
-beside uniformly drawn landmarks and the best there is. Right: the rows it chose as landmarks.
+Randomly pivoted Cholesky reads a few columns of the kernel matrix and knows at every step how much
+of the trace is missing. Left: the missing part against the number of columns, beside uniformly
+drawn landmarks and the optimum. Right: the rows that were chosen as landmarks.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Networks with infinitely many units
+The kernel of infinitely many units
 ===================================
 
-As a random layer of erf units widens, the inner products of its rows tend to the arcsine kernel,
-and its predictions to those of the kernel's own solve.
+As a random layer of erf units gets wider, the inner products of its rows converge to the arcsine
+kernel. The predictions converge to those of the kernel ELM.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Ten labels and two moons
-========================
+Two moons with ten labels
+=========================
 
-Ten labelled points, three hundred without a label. The supervised model sees the ten; the
-semi-supervised one sees the shape as well. In a plane the hidden units should be local, to bend as
-the shape does: radial units of a small width.
+Ten labelled points and three hundred without a label. The supervised model uses the ten labels
+only; the semi-supervised one also uses the shape of the other points. In two dimensions the hidden
+units should be local, so radial units of a small width are used.
 """
 
 import matplotlib.pyplot as plt

@@ -1,0 +1,115 @@
+"""Write the README's table of comparisons from the committed runs: ``python -m tools.front``.
+
+A cell is the mean over all data sets of a run. ``tests/contract/test_front_page.py`` computes every
+figure again and fails where the README has another.
+"""
+
+import json
+import sys
+from pathlib import Path
+from statistics import mean, median
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+START, END = "<!-- figures: python -m tools.front -->", "<!-- end of figures -->"
+FEW = {
+    "Ulmus": "`SemiSupervisedELMClassifier`",
+    "LabelSpreading, knn": "LabelSpreading",
+    "SelfTraining, SVC": "self-training SVM",
+    "SVC": "SVM on the labels alone",
+}
+TABLES = {
+    "kernel ELM": "`KernelELM{}`",
+    "ELM": "`ELM{}`",
+    "LightGBM": "LightGBM",
+    "XGBoost": "XGBoost",
+    "random forest": "random forest",
+}
+CLUSTERS = {
+    "ELMSpectralClustering": "`ELMSpectralClustering`",
+    "SpectralClustering": "SpectralClustering",
+    "KMeans": "k-means",
+    "HDBSCAN": "HDBSCAN",
+}
+MAPS = {"ELMLayout": "`ELMLayout`", "UMAP": "UMAP", "PaCMAP": "PaCMAP"}
+
+
+def results(name):
+    """What a benchmark found."""
+    path = ROOT / "benchmarks" / "results" / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8"))["results"]
+
+
+def percent(share):
+    """A share as text."""
+    return f"{100 * share:.1f} %"
+
+
+def few_labels():
+    """Accuracy with ten labels a class, on rows without a label."""
+    sets = {k: v for k, v in results("labels").items() if k.endswith(", 10 a class")}
+    cells = {m: percent(1 - mean(mean(run[m]) for run in sets.values()) / 100) for m in FEW}
+    return f"Few labels: 10 a class, {len(sets)} sets. Accuracy on rows without a label", FEW, cells
+
+
+def tables(numbers):
+    """Accuracy, or R², on test rows; and the median of CPU seconds over splits and sets."""
+    sets = [
+        run for run in results("tabular").values() if ("log_loss" in run["ELM"][0]) is not numbers
+    ]
+    cells = {}
+    for model in TABLES:
+        score = mean(mean(split["score"] for split in run[model]) for run in sets)
+        seconds = median(mean(split["cpu_seconds"] for split in run[model]) for run in sets)
+        cells[model] = f"{f'{score:.3f}' if numbers else percent(score)}, {seconds:.1f} s"
+    kind, measure = ("numbers", "R²") if numbers else ("classes", "Accuracy")
+    names = {m: n.format("Regressor" if numbers else "Classifier") for m, n in TABLES.items()}
+    return f"Tables: {kind}, {len(sets)} sets. {measure} on new rows", names, cells
+
+
+def clusters():
+    """Adjusted Rand index, and seconds of a fit."""
+    runs = {}
+    for key, run in results("unlabelled").items():
+        name, model, _ = key.split("/")
+        runs.setdefault(model, {}).setdefault(name, []).append(run)
+    cells = {}
+    for model in CLUSTERS:
+        found = runs[model].values()
+        ari, seconds = (mean(mean(r[k] for r in run) for run in found) for k in ("ARI", "seconds"))
+        cells[model] = f"{ari:.3f}, {seconds:.1f} s"
+    sets = len(runs["KMeans"])
+    return f"Clusters: no label, {sets} sets. Adjusted Rand index", CLUSTERS, cells
+
+
+def maps():
+    """How many rows have the class of their ten nearest on the map, and seconds of a fit."""
+    ways = results("maps")["ways"].values()
+    cells = {}
+    for model in MAPS:
+        given, seconds = (mean(way[model][k] for way in ways) for k in ("given", "seconds"))
+        cells[model] = f"{percent(given)}, {seconds:.1f} s"
+    return f"Maps in two dimensions, {len(ways)} sets. Ten-nearest-neighbours accuracy", MAPS, cells
+
+
+def table():
+    """The table as Markdown."""
+    lines = ["| job and measure | Ulmus | what people use now |", "| --- | --- | --- |"]
+    for job, names, cells in (few_labels(), tables(False), tables(True), clusters(), maps()):
+        shown = {model: f"{names[model]} {cell}" for model, cell in cells.items()}
+        ours = "<br>".join(text for text in shown.values() if text.startswith("`"))
+        rest = "<br>".join(text for text in shown.values() if not text.startswith("`"))
+        head, measure = job.split(". ")
+        lines.append(f"| **{head}**<br>{measure} | {ours} | {rest} |")
+    return "\n".join(lines)
+
+
+def written(text):
+    """The README with its table made anew."""
+    before, rest = text.split(START)
+    return f"{before}{START}\n\n{table()}\n\n{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(table() + "\n")
