@@ -15,6 +15,7 @@ import pytest
 
 import ulmus
 from app.asking import ask
+from tools.labelling import browser
 from ulmus.app.serving import application
 from ulmus.tables import Table, fit_table
 
@@ -165,3 +166,37 @@ def test_requests_that_are_too_large_are_refused(server):
     status, text = asked(f"{server}predict", many, content_type="text/csv")
     assert status == 422
     assert "100,001 rows are more than 100,000" in text
+
+
+# ---------------------------------------------------------------- the page
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as found:
+        yield found
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_shows_a_request_that_works(server, chromium, scheme, width):
+    window = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    asked, broken = [], []
+    window.on("request", lambda request: asked.append(request.url))
+    window.on("weberror", lambda error: broken.append(str(error.error)))
+    page = window.new_page()
+    page.goto(server)
+    assert page.locator("h1").text_content() == "Predictions of y"
+    assert page.locator("td code").all_text_contents() == ["x", "city"]
+    found = page.evaluate(
+        """async () => (await fetch("predict", {method: "POST",
+        body: document.querySelector("pre").textContent})).json()"""
+    )
+    assert found["prediction"][0] in ("up", "down")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert (ink == "rgb(255, 255, 255)") == (scheme == "dark")
+    page.get_by_role("link", name="OpenAPI").click()
+    assert "Predictions of y" in page.locator("body").text_content()
+    window.close()
+    assert broken == []
+    assert all(url.startswith(server) for url in asked)

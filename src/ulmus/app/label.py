@@ -10,6 +10,7 @@ from typing import Any
 
 from ulmus.app.journal import Journal
 from ulmus.app.opened_table import OpenedTable, opened_table
+from ulmus.app.places import has_layout
 from ulmus.app.session import Session, header_of
 from ulmus.backends.namespace import extra
 from ulmus.cli.printing import note, print_json, say
@@ -46,7 +47,10 @@ def _opened(options: Namespace) -> OpenedTable:
         without=tuple(options.without),
         shape=_shape(options.image_shape),
     )
-    for sentence in opened.notes:
+    way = (
+        "" if has_layout() else "The map is US-ELM's own; with the extra maps it is a clearer one."
+    )
+    for sentence in filter(None, (*opened.notes, way)):
         note(sentence, options.quiet)
     return opened
 

@@ -28,6 +28,7 @@ from ulmus.app.listening import Server
 from ulmus.cli.results import plain_values, write_text_rows
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import TableModel
+from ulmus.tables.columns import Category, Number
 from ulmus.version import __version__
 
 # Requests at a time; others get the status 503.
@@ -151,7 +152,8 @@ def _page(model: TableModel, schema: dict[str, Any]) -> str:
         f"<tr><td><code>{escape(name)}</code></td><td>{escape(about['description'])}</td></tr>"
         for name, about in fields.items()
     )
-    example = json.dumps({"rows": [dict.fromkeys(list(fields)[:3])]}, ensure_ascii=False)
+    row = {name: _typical(model, name) for name in fields}
+    example = json.dumps({"rows": [row]}, ensure_ascii=False)
     more = ""
     if schema["paths"]["/predict"]["post"]["parameters"]:
         more = (
@@ -162,13 +164,22 @@ def _page(model: TableModel, schema: dict[str, Any]) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" '
         f'content="light dark"><title>{escape(model.target)}</title><style>body{{font-family:'
-        "sans-serif;max-width:45em;margin:2em auto;padding:0 1em}pre{overflow-x:auto}td{padding:"
-        f".1em 1em .1em 0}}</style><h1>Predictions of {escape(model.target)}</h1><p><code>POST "
+        "sans-serif;max-width:45em;margin:2em auto;padding:0 1em;overflow-wrap:anywhere}pre{white-"
+        "space:pre-wrap;max-height:12em;overflow-y:auto}th,td{text-align:left;padding:.1em 1em 0 0}"
+        f"</style><h1>Predictions of {escape(model.target)}</h1><p><code>POST "
         "/predict</code> takes rows as JSON, or as CSV with the content type <code>text/csv</code>,"
         " and answers with JSON, or with CSV where <code>text/csv</code> is accepted.</p>"
         f"<pre>{escape(example)}</pre>{more}<table><tr><th>column<th>holds</tr>{lines}</table><p>"
         '<a href="openapi.json">OpenAPI</a>, <a href="health">health</a></p></html>'
     )
+
+
+def _typical(model: TableModel, name: str) -> Any:
+    """A value of a column for an example, or none."""
+    column = None if model.encoder.width else model.encoder.column(name)
+    if isinstance(column, Number):
+        return column.fill if column.kind == "number" else None
+    return column.categories[0] if isinstance(column, Category) and column.categories else None
 
 
 # ---------------------------------------------------------------------- the server

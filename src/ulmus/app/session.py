@@ -17,7 +17,7 @@ from ulmus.app.actions import Labels
 from ulmus.app.journal import Journal
 from ulmus.app.learner import Answer, answer, can_learn, neighbours, prepared
 from ulmus.app.opened_table import OpenedTable
-from ulmus.app.places import places
+from ulmus.app.places import FIRST_ROWS, places
 from ulmus.app.quality import Quality, quality, wilson
 from ulmus.app.suggestions import Surroundings
 from ulmus.exceptions import InvalidInputError, UlmusError
@@ -47,7 +47,8 @@ class Session:
         self.seconds = 0.0
         self.quality: Quality | None = None
         self.suggestions: list[int] = []
-        self.working = {"map": "Placing rows on the map …", "model": "Learning all rows …"}
+        first = min(FIRST_ROWS, len(opened))
+        self.working = {"map": f"Laying out {first:,} rows …", "model": "Learning all rows …"}
         self._failures: dict[str, str] = {}
         self.closed = False
         self._changed = threading.Condition()
@@ -149,6 +150,8 @@ class Session:
                     return
                 self.places = found
                 self.places_version += 1
+                placed = int(np.isfinite(found[:, 0]).sum())
+                self.working["map"] = f"{placed:,} of {len(found):,} rows are on the map …"
         with self._changing():
             del self.working["map"]
 
