@@ -88,3 +88,15 @@ def test_a_number_of_clusters_is_counted_from_one(flowers, refused, k):
 def test_columns_that_are_not_there(flowers, refused):
     assert "did you mean" in refused("cluster", "flowers.csv", "-k", "2", "--without", "kinds")
     assert "did you mean" in refused("cluster", "flowers.csv", "-k", "2", "--compare", "kinds")
+
+
+def test_clusters_are_written_in_any_kind_with_the_rows_numbers(flowers, refused):
+    lines = (flowers / "flowers.csv").read_text().splitlines()
+    lines.insert(2, "1,2")
+    (flowers / "odd.csv").write_text("\n".join(lines) + "\n")
+    options = ["-k", "3", "--skip-bad-lines", "--method", "kmeans", "--out", "found.jsonl"]
+    assert main(["cluster", "odd.csv", *options]) == 0
+    rows = [json.loads(line) for line in (flowers / "found.jsonl").read_text().splitlines()]
+    assert [row["row"] for row in rows[:3]] == [1, 3, 4]
+    assert {row["cluster"] for row in rows} == {0, 1, 2}
+    assert ".jsonl (JSON lines)" in refused("cluster", "odd.csv", "-k", "3", "--out", "c.xlsx")

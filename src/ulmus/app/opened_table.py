@@ -13,8 +13,8 @@ from scipy import sparse
 from ulmus.app.actions import Labels
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableEncoder
+from ulmus.tables.cells import words_of
 from ulmus.tables.clipped_columns import ClippedColumns
-from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
 
 # Columns and characters of a cell that are shown of a row.
@@ -106,22 +106,12 @@ def opened_table(
     encoder = TableEncoder().fit(table)
     view = ClippedColumns()
     X = view.fit_transform(encoder.transform(table))
-    labels = Labels.none(len(table)) if words is None else Labels.of(_words(words))
+    labels = Labels.none(len(table)) if words is None else Labels.of(words_of(words))
     table = replace(table, target=None)
     return OpenedTable(
         table, encoder, view, X, target or "class", labels, _shape(table, shape),
         (*table.notes, *encoder.notes),
     )  # fmt: skip
-
-
-def _words(cells: np.ndarray) -> np.ndarray:
-    """Labels as text, None where blank."""
-    if cells.dtype == object:
-        return cells
-    known = np.isfinite(cells)
-    words = np.full(len(cells), None, dtype=object)
-    words[known] = as_text(cells[known])
-    return words
 
 
 def _shape(table: Table, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.files import write_text
 from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import Assessment, assess, is_training
-from ulmus.tables.judging import score_words
+from ulmus.tables.judging import mistakes, score_words
 from ulmus.tables.splitting import Plan
 
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
@@ -165,22 +165,21 @@ def _labels(result: dict[str, Any]) -> list[str]:
     return [
         *table(("class", "rows", "precision", "recall", "F1"), rows),
         "",
-        *_confusion(list(classes), np.array(result["confusion"])),
+        *_confusion(result),
         "",
         *facts(scores),
         f"{right:,} of {result['rows']:,} rows of {result['target']!r} are right.",
     ]
 
 
-def _confusion(names: list[str], square: np.ndarray) -> list[str]:
+def _confusion(result: dict[str, Any]) -> list[str]:
     """A square of counts where there is room, else the most frequent mistakes."""
-    rows = [(name, *(f"{n:,}" for n in line)) for name, line in zip(names, square, strict=True)]
+    names = list(result["classes"])
+    counts = zip(names, result["confusion"], strict=True)
+    rows = [(name, *(f"{n:,}" for n in line)) for name, line in counts]
     lines = table(("true \\ predicted", *names), rows, columns=10**9)
     if len(names) <= _SQUARE and max(map(len, lines)) <= width():
         return lines
-    wrong = square - np.diag(np.diag(square))
-    order = np.argsort(wrong, axis=None)[::-1][:_MISTAKES]
-    pairs = [divmod(int(place), len(names)) for place in order if wrong.flat[place]]
-    mistakes = [f"{names[i]} taken for {names[j]}: {wrong[i, j]:,}" for i, j in pairs]
-    lines = ["The most frequent mistakes:", *mistakes] if mistakes else ["There are no mistakes."]
+    wrong = [f"{a} taken for {b}: {n:,}" for a, b, n in mistakes(result, _MISTAKES)]
+    lines = ["The most frequent mistakes:", *wrong] if wrong else ["There are no mistakes."]
     return [part for line in lines for part in wrapped(line)]

@@ -8,7 +8,7 @@ import numpy as np
 from ulmus.arguments import counted
 from ulmus.cli.printing import note, tell, watching
 from ulmus.cli.reading import load_model, read_for
-from ulmus.cli.results import Columns, check_result, plain_values, write_columns
+from ulmus.cli.results import Columns, check_result, plain_values, rounded, write_columns
 from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import is_training
 from ulmus.tables.delimited import each_once
@@ -66,12 +66,7 @@ def _predicted(model: TableModel, X: Rows, options: Namespace) -> Columns:
             blocks.append(model.columns(part, options.probabilities, options.interval))
     found = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     digits = 9 if model.classes is None else 6
-    return {k: _rounded(v, digits) if v.dtype.kind == "f" else v for k, v in found.items()}
-
-
-def _rounded(values: np.ndarray, digits: int) -> np.ndarray:
-    """Numbers with so many digits; the others are noise, and differ from machine to machine."""
-    return np.array([float(f"{value:.{digits}g}") for value in values])
+    return {k: rounded(v, digits) if v.dtype.kind == "f" else v for k, v in found.items()}
 
 
 # ---------------------------------------------------------------------- words

@@ -1,7 +1,5 @@
 """What commands write: results to standard output or a file, everything else to standard error."""
 
-import csv
-import io
 import json
 import os
 import re
@@ -12,12 +10,11 @@ import unicodedata
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.files import replacing, write_text
+from ulmus.files import replacing
 from ulmus.progress import Bar
 
 _ENDLESS = 10_000
@@ -100,21 +97,6 @@ def stem_of(data: str) -> str:
     for suffix in reversed(Path(name).suffixes[-2:]):
         name = name.removesuffix(suffix)
     return "model" if data == "-" or not name else name
-
-
-def write_rows(
-    options: Namespace, headings: Sequence[str], rows: Iterable[Sequence[object]]
-) -> None:
-    """Rows as CSV to --out, or to standard output unless --json prints the result there."""
-    if options.json and not options.out:
-        return
-    text = io.StringIO()
-    writer = csv.writer(text if options.out else sys.stdout, lineterminator="\n")
-    writer.writerows(chain([headings], rows))
-    if options.out:
-        check_free(options.out, options.force)  # again: it may have appeared meanwhile
-        write_text(options.out, text.getvalue())
-    sys.stdout.flush()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ulmus.tables.columns import names_rows
 from ulmus.tables.encoder import as_text
 from ulmus.tables.explaining import explain
 from ulmus.tables.failures import calibration, slices, worst_rows
-from ulmus.tables.judging import score_words
+from ulmus.tables.judging import mistakes, score_words
 
 # Rows and slices that are shown, columns of a chart and of a row, characters of a cell, and classes
 # of which there is a confusion matrix.
@@ -71,7 +71,7 @@ def report(evidence: Evidence, watch: Callable[[str], None] = lambda _: None) ->
         "facts": _facts(model),
         "compared": _compared(evidence, watch),
         "square": _square(found),
-        "mistakes": _mistakes(found),
+        "mistakes": mistakes(found.scores, _MISTAKES),
         "calibration": calibration(found),
         "columns": columns,
         "worst": _worst(evidence, columns),
@@ -115,17 +115,6 @@ def _square(found: Assessment) -> list[tuple[str, list[tuple[int, float]]]] | No
         (name, list(zip(map(int, row), map(float, part), strict=True)))
         for name, row, part in zip(found.scores["classes"], counts, shares, strict=True)
     ]
-
-
-def _mistakes(found: Assessment) -> list[tuple[str, str, int]]:
-    """The most frequent pairs of a true and another predicted class."""
-    if found.classes is None:
-        return []
-    names, counts = list(found.scores["classes"]), np.array(found.scores["confusion"])
-    np.fill_diagonal(counts, 0)
-    order = np.argsort(-counts, axis=None, kind="stable")[:_MISTAKES]
-    pairs = [divmod(int(place), len(names)) for place in order if counts.flat[place]]
-    return [(names[i], names[j], int(counts[i, j])) for i, j in pairs]
 
 
 def _importance(evidence: Evidence) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def write_columns(options: Namespace, columns: Columns) -> None:
         return
     place = (options.out or "").lower()
     if not place.endswith((*_PARQUET, *_LINES)):
-        columns = columns if options.raw else _safe(columns, options.quiet)
+        columns = columns if vars(options).get("raw") else _safe(columns, options.quiet)
     if not options.out:
         write_text_rows(sys.stdout, columns)
         sys.stdout.flush()
@@ -77,6 +77,11 @@ def _rows(
     for start in range(0, len(next(iter(columns.values()))), at_once):
         parts = (values_of(values[start : start + at_once]) for values in columns.values())
         yield from zip(*parts, strict=True)
+
+
+def rounded(values: np.ndarray, digits: int) -> np.ndarray:
+    """Numbers with so many digits; the others are noise, and differ from machine to machine."""
+    return np.array([float(f"{value:.{digits}g}") for value in values])
 
 
 def plain_values(values: np.ndarray) -> list[Any]:

@@ -21,9 +21,9 @@ from ulmus.cli.printing import (
     tell,
     watching,
     width,
-    write_rows,
 )
 from ulmus.cli.reading import read_data
+from ulmus.cli.results import check_result, rounded, write_columns
 from ulmus.estimators.cluster_numbers import AUTO
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
@@ -35,8 +35,8 @@ from ulmus.metrics import clustering_accuracy
 from ulmus.plotting import EmbeddingDisplay
 from ulmus.plotting.html_map import MOST_CELLS, Words, html_map, words_of
 from ulmus.tables import Table, TableEncoder
+from ulmus.tables.cells import words_of as words_of_cells
 from ulmus.tables.clipped_columns import ClippedColumns
-from ulmus.tables.encoder import as_text
 from ulmus.typing import Rows
 from ulmus.validation import missing
 
@@ -76,8 +76,7 @@ def _words(cells: np.ndarray) -> np.ndarray:
     known = np.isfinite(values)
     words = np.full(len(values), None, dtype=object)
     if len(np.unique(values[known])) <= _MOST_NUMBERS:
-        words[known] = as_text(values[known])
-        return words
+        return words_of_cells(np.where(known, values, np.nan))
     cuts = np.quantile(values[known], np.linspace(0, 1, _RANGES + 1))
     codes = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, _RANGES - 1)
     names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts)]
@@ -88,8 +87,9 @@ def _words(cells: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------------- cluster
 def cluster(options: Namespace) -> int:
     """Print the cluster of each row, and how large and how distinct the clusters are."""
-    check_free(options.out, options.force)
-    X, given = _rows_of(read_data(options), options, options.compare)
+    check_result(options.out, options.force)
+    data = read_data(options)
+    X, given = _rows_of(data, options, options.compare)
     k, n = options.clusters, X.shape[0]
     if k != AUTO and k > n:
         raise InvalidInputError(f"-k {k} is more than there are rows, {n}.")
@@ -105,7 +105,7 @@ def cluster(options: Namespace) -> int:
         path = {name: column.tolist() for name, column in model.n_clusters_path_.items()}
         found["n_clusters"] = path
     clusters = [int(label) for label in labels]
-    write_rows(options, ("row", "cluster"), list(enumerate(clusters, 1)))
+    write_columns(options, {"row": data.row_numbers, "cluster": labels})
     if options.out:
         last = f"The cluster of each of {n:,} rows: {options.out}"
         return tell(options, {**found, "out": options.out}, *_lines(found, width()), last)
@@ -154,7 +154,7 @@ def _lines(found: dict[str, Any], columns: int) -> list[str]:
 def embed(options: Namespace) -> int:
     """Print the coordinates of each row, and draw them if that is wanted."""
     picture = _picture(options)
-    check_free(options.out, options.force)
+    check_result(options.out, options.force)
     check_free(picture, options.force)
     if options.dims is None:
         extra("pacmap", "maps", "A map without --dims")
@@ -167,8 +167,7 @@ def embed(options: Namespace) -> int:
     with watching(f"Mapping {n:,} rows", options.quiet):
         places = _places(X, options)
     if options.out or not picture:
-        headings = [f"x{k + 1}" for k in range(places.shape[1])]
-        write_rows(options, headings, ([f"{value:.8g}" for value in row] for row in places))
+        write_columns(options, {f"x{k + 1}": rounded(x, 8) for k, x in enumerate(places.T)})
     if picture and picture.lower().endswith(".html"):
         _write_page(picture, places[:, :2], data, colour, options)
     elif picture:

@@ -268,6 +268,16 @@ def column_of(
     return _category(name, values, notes)
 
 
+def numbers_of(name: str, values: np.ndarray, decimal_comma: bool) -> tuple[np.ndarray, str] | None:
+    """A column's numbers, also those in text, and dates as days, with its kind; None of others."""
+    if values.dtype != object:
+        return values, "number"
+    column = column_of(name, values, decimal_comma, False, [])
+    if not isinstance(column, Number):
+        return None
+    return column.numbers(name, values, decimal_comma), column.kind
+
+
 def _as_numbers(
     name: str, values: np.ndarray, distinct: set[str], decimal_comma: bool, notes: list[str]
 ) -> Number | None:

@@ -85,9 +85,8 @@ def explain(
 
 def _outputs(model: TableModel, X: np.ndarray) -> np.ndarray:
     """Probabilities, or a column of numbers."""
-    if model.classes is None:
-        return np.asarray(model.estimator.predict(X), dtype=float)[:, None]
-    return np.asarray(model.estimator.predict_proba(X), dtype=float)
+    y, P = model.labelled(X)
+    return y[:, None] if P is None else P
 
 
 # ---------------------------------------------------------------------- all rows

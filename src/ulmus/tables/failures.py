@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind_from_stats
 
 from ulmus.tables.assessing import Assessment
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import Number, column_of
+from ulmus.tables.columns import numbers_of
 from ulmus.tables.encoder import as_text
 from ulmus.tables.table import Table
 from ulmus.validation import missing
@@ -90,24 +90,15 @@ def _groups(name: str, table: Table, rows: np.ndarray) -> Iterator[tuple[str, np
     blank = missing(values)[rows]
     if blank.any():
         yield "missing", blank
-    numbers = _numbers(name, values, table.decimal_comma)
-    if numbers is not None and len(np.unique(numbers[np.isfinite(numbers)])) > _VALUES:
-        yield from _ranges(numbers[rows])
+    found = numbers_of(name, values, table.decimal_comma)
+    x = np.zeros(0) if found is None or found[1] == "date" else found[0]
+    if len(np.unique(x[np.isfinite(x)])) > _VALUES:
+        yield from _ranges(x[rows])
         return
     words = words_of(values)[rows]
     distinct, counts = np.unique(words[~blank].astype(str), return_counts=True)
     for word in distinct[np.argsort(-counts, kind="stable")[:_VALUES]]:
         yield str(word), words == word
-
-
-def _numbers(name: str, values: np.ndarray, comma: bool) -> np.ndarray | None:
-    """A column's numbers where it has any, also those in text."""
-    if values.dtype != object:
-        return values
-    column = column_of(name, values, comma, False, [])
-    if not isinstance(column, Number) or column.kind == "date":
-        return None
-    return column.numbers(name, values, comma)
 
 
 def _ranges(x: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

@@ -42,6 +42,15 @@ def judge_labels(
     }
 
 
+def mistakes(scores: dict[str, Any], most: int) -> list[tuple[str, str, int]]:
+    """The most frequent pairs of a true and another predicted class; none of numbers."""
+    names, counts = list(scores.get("classes", ())), np.array(scores.get("confusion", [[]]))
+    np.fill_diagonal(counts, 0)
+    order = np.argsort(-counts, axis=None, kind="stable")[:most]
+    pairs = [divmod(int(place), len(names)) for place in order if counts.flat[place]]
+    return [(names[i], names[j], int(counts[i, j])) for i, j in pairs]
+
+
 def judge_numbers(truth: np.ndarray, found: np.ndarray) -> dict[str, Any]:
     """R², mean absolute and root mean squared error, as plain data; the baseline is the mean."""
     error, spread = truth - found, truth - truth.mean()

@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from ulmus.arguments import counted
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import Number, column_of
+from ulmus.tables.columns import numbers_of
 from ulmus.tables.table import Table
 
 # Rows to fit, rows to judge.
@@ -87,13 +87,10 @@ def _apart(n: int, held: np.ndarray) -> Split:
 
 def _moments(table: Table, name: str) -> np.ndarray:
     """A column of dates or numbers, in days or as they are."""
-    values = table[name]
-    x = values
-    if values.dtype == object:
-        column = column_of(name, values, table.decimal_comma, False, [])
-        if not isinstance(column, Number):
-            raise InvalidInputError(f"--time {name} holds neither dates nor numbers.")
-        x = column.numbers(name, values, table.decimal_comma)
+    found = numbers_of(name, table[name], table.decimal_comma)
+    if found is None:
+        raise InvalidInputError(f"--time {name} holds neither dates nor numbers.")
+    x = found[0]
     if np.isnan(x).any():
         blank = counted(int(np.isnan(x).sum()), "missing value")
         raise InvalidInputError(f"--time {name} has {blank}; fill them in, or take the rows out.")
