@@ -59,7 +59,7 @@ def test_rows_and_ids_are_those_that_predict_writes(make_session, tmp_path):
     label_two(session, rows=((0, 2), (1, 3)))
     text = labels_csv(opened, session.newest_answer()).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert list(rows[0]) == ["row", "customer_id", "class", "probability", "said by"]
+    assert list(rows[0]) == ["row", "customer_id", "class", "probability", "labelled by"]
     assert [row["row"] for row in rows[:4]] == ["1", "2", "4", "5"]
     assert [row["customer_id"] for row in rows[:4]] == ["700", "701", "702", "703"]
     assert opened.name(2) == "4"

@@ -87,7 +87,7 @@ def test_five_labels_a_digit_colour_all_and_the_exported_model_agrees(
     with files["labels.csv"].open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["class"] for row in rows] == [f"digit {code}" for code in found]
-    assert sum(row["said by"] == "person" for row in rows) == 50
+    assert sum(row["labelled by"] == "person" for row in rows) == 50
     capsys.readouterr()
     assert main(["predict", str(files["model.ulmus"]), str(data), "--quiet"]) == 0
     table = csv.DictReader(capsys.readouterr().out.splitlines())

@@ -218,7 +218,7 @@ def test_the_csv_says_who_gave_each_class(app, session):
     rows = list(csv.DictReader(io.StringIO(reply.body.decode())))
     assert [row["row"] for row in rows] == [str(k + 1) for k in range(2 * GROUP)]
     assert [row["class"] for row in rows] == ["low"] * GROUP + ["high"] * GROUP
-    assert [k for k, row in enumerate(rows) if row["said by"] == "person"] == [0, 3, 20, 23]
+    assert [k for k, row in enumerate(rows) if row["labelled by"] == "person"] == [0, 3, 20, 23]
     assert all(0.5 < float(row["probability"]) <= 1 for row in rows)
 
 

@@ -42,7 +42,7 @@ def test_a_model_from_python(tmp_path, capsys):
 
 def test_no_model(tmp_path, refused):
     (tmp_path / "bad.ulmus").write_text("words")
-    assert "cannot be read as a model" in refused("info", "bad.ulmus")
+    assert "is not a model file" in refused("info", "bad.ulmus")
     assert "none.ulmus" in refused("info", "none.ulmus")
 
 
@@ -96,7 +96,7 @@ def test_an_export_replaces_nothing_unasked(model, refused):
 def test_a_file_that_is_no_model_says_so(flowers, refused):
     for command in (("info", "flowers.csv"), ("export", "flowers.csv", "--onnx")):
         found = refused(*command)
-        assert "flowers.csv cannot be read as a model: it is none. `ulmus fit DATA" in found
+        assert "flowers.csv is not a model file. `ulmus fit DATA" in found
 
 
 def test_a_model_card_is_written(model, flowers, capsys, refused):

@@ -271,9 +271,13 @@ def test_a_word_among_numbers(model, flowers, refused):
 
 
 def test_files_that_are_no_model(model, flowers, refused):
-    for text in ("", "not a model", "PK\x03\x04 not a zip"):
+    for text, words in {
+        "": "is not a model file",
+        "not a model": "is not a model file",
+        "PK\x03\x04 not a zip": "cannot be read as a model",
+    }.items():
         (flowers / "bad.ulmus").write_text(text)
-        assert "cannot be read as a model" in refused("predict", "bad.ulmus", "new.csv")
+        assert words in refused("predict", "bad.ulmus", "new.csv")
     whole = model.read_bytes()
     (flowers / "bad.ulmus").write_bytes(whole[: len(whole) // 2])
     assert "cannot be read as a model" in refused("predict", "bad.ulmus", "new.csv")

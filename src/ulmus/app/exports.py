@@ -34,7 +34,7 @@ def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
     columns |= {
         "class": names[answer.codes],
         "probability": np.array([float(f"{p:.6g}") for p in answer.certainty]),
-        "said by": np.where(answer.labels.known, "person", "model"),
+        "labelled by": np.where(answer.labels.known, "person", "model"),
     }
     text = io.StringIO()
     write_text_rows(text, without_formulas(columns)[0])

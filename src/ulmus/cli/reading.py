@@ -27,7 +27,7 @@ def check_model(path: str) -> None:
     with Path(path).open("rb") as stream:
         if stream.read(len(_MAGIC)) != _MAGIC:
             raise ModelFileError(
-                f"{path} cannot be read as a model: it is none. `ulmus fit DATA --target NAME` "
+                f"{path} is not a model file. `ulmus fit DATA --target NAME` "
                 "writes one, which ends in .ulmus."
             )
 

@@ -26,11 +26,11 @@ _GRID = np.logspace(-6, 4, 21)
 
 @documented
 class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
-    """MELM: extreme learning machine with the shape of each class.
+    """MELM: extreme learning machine that uses the manifold of each class.
 
     (G + S/C) β = HᵀT, where S is the scatter of neighbours within each class less 1 − λ times the
-    scatter of the class means. S has negative eigenvalues, as many as the class means bring, and
-    then there is no minimum to solve for; ``form`` says what is done about it.
+    scatter of the class means. The class means give S negative eigenvalues, so
+    that the problem has no minimum; ``form`` says how S is changed to have one.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer, list or None, default=None
-        Who is whose neighbour. None tries ten and twenty neighbours with ``width="local"``; a list
+        Graph of neighbours. None tries ten and twenty neighbours with ``width="local"``; a list
         is tried instead. Where the coupling is tight None is ``KNNGraph(5)``. A sparse matrix is an
         affinity, or distances in scikit-learn's format. Rows are compared in their columns' unit
         where these share one, as pixels do, and else, or where the coupling is tight, as the map
@@ -81,8 +81,8 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     random_state : int, RandomState instance or None, default=None
         Seeds the default map.
     verbose : int, default=0
-        1 shows how many hidden units have met the graph, which takes the longest: a bar on a
-        terminal and in a notebook, else plain lines.
+        1 shows the progress of the longest step, products of the graph with the hidden units: a
+        bar on a terminal and in a notebook, else plain lines.
 
     Attributes
     ----------

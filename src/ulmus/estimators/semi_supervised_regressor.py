@@ -30,7 +30,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     n_hidden : int or None, default=None
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
-        Who is whose neighbour, as in `SemiSupervisedELMClassifier`.
+        Graph of neighbours, as in `SemiSupervisedELMClassifier`.
     coupling : {"auto", "tight", "free"}, default="auto"
         Whether outputs are Hβ, free to follow the graph, or averaged over candidates, as in
         `SemiSupervisedELMClassifier`.

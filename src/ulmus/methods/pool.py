@@ -188,8 +188,8 @@ def _with_shares(P: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _warn_of_unreached(near: np.ndarray) -> None:
     warnings.warn(
         f"{np.count_nonzero(~near)} of {len(near)} rows are joined to no labelled row by the "
-        "graph; the labelled rows alone name them. More neighbours, or a label among them, would "
-        "help.",
+        "graph; their classes come from the model of the labelled rows alone. Use more "
+        "neighbours, or label one of these rows.",
         UnreachedRowsWarning,
         stacklevel=2,
     )
