@@ -215,10 +215,11 @@ class RBF(OfAffine, name="rbf"):
         return squared_distances(X, Z, -float(self.gamma), out)
 
 
+@dataclass(frozen=True)
 class _OfDistance(Kernel):
     """exp(−γ d(x, z)): a subclass states d."""
 
-    gamma: float
+    gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         P = self._distances(X, Z)
@@ -255,7 +256,6 @@ class LaplacianKernel(_OfDistance, name="laplacian"):
     """
 
     by_signs: ClassVar[bool] = True
-    gamma: float = parameter(1.0, above=0)
 
     def _distances(self, X: Rows, Z: Rows) -> Array:
         return city_blocks(X, Z)
@@ -291,8 +291,6 @@ class Exponential(_OfDistance, name="exponential"):
     >>> Exponential(0.5)(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])).round(3)
     array([[0.082]])
     """
-
-    gamma: float = parameter(1.0, above=0)
 
     def _distances(self, X: Rows, Z: Rows) -> Array:
         return distances(X, Z)

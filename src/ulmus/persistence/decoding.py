@@ -58,7 +58,7 @@ _MT19937_LENGTH = 624
 _SCALARS = {"b": bool, "i": int, "u": int, "f": float, "c": complex, "U": str}
 # Bytes charged for a list and each of its values, a pair of a dict, an array, an object, and a
 # generator, which is slow to create.
-_LIST, _VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
+LIST, VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
 # Most keys with one hash: more are an attack, because comparing them takes quadratic time.
 _MOST_ALIKE = 16
 
@@ -161,7 +161,7 @@ class Reader:
 
     def _each(self, parts: Any, depth: int) -> list[Any]:
         _check_list(parts)
-        self._budget.spend(_LIST + _VALUE * len(parts))
+        self._budget.spend(LIST + VALUE * len(parts))
         # Most lists are long lists of numbers or words, which need no conversion.
         if set(map(type, parts)) <= PLAIN:
             return parts
@@ -218,7 +218,7 @@ class Reader:
         values = self._each(inside, depth)
         if not all(map(is_plain, values)):
             raise ModelFileError("it has an array of objects that are not text or numbers")
-        self._spend_shape(shape, _VALUE)
+        self._spend_shape(shape, VALUE)
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array.reshape(shape)
@@ -232,7 +232,7 @@ class Reader:
         cls, form = _SPARSE[name], name.partition("_")[0]
         arrays = [self.value(parts[part], depth + 1) for part in SPARSE_PARTS[form]]
         # Other formats of the matrix have an entry for each row or each column.
-        self._budget.spend(_VALUE * sum(shape) + sum(map(weight_of, arrays)))
+        self._budget.spend(VALUE * sum(shape) + sum(map(weight_of, arrays)))
         return sparse_matrix(cls, arrays, shape)
 
     def _generator(self, kind: str, data: Any) -> Any:

@@ -14,16 +14,15 @@ from sklearn.exceptions import InconsistentVersionWarning
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
 from ulmus.persistence.classes import known_as
-from ulmus.persistence.decoding import Archive, Budget, Reader, json_cost
+from ulmus.persistence.decoding import LIST, VALUE, Archive, Budget, Reader, json_cost
 from ulmus.persistence.encoding import Writer, refusal, write
 from ulmus.version import __version__
 
 _FORMAT = "ulmus model"
 _VERSION = 1
-# Most entries of an array that `describe` shows; and what it charges to the budget, in bytes, for a
-# list and each of its values, for a dict, and for a header: see `ulmus.persistence.decoding`.
+# Most entries of an array that `describe` shows, and what it charges for a dict and a header.
 _FEW = 20
-_LIST, _VALUE, _DICT, _HEADER = 72, 8, 256, 512
+_DICT, _HEADER = 256, 512
 
 
 def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> None:
@@ -226,7 +225,7 @@ def _no_constant(name: str) -> float:
 def _words(data: Any, opened: Archive, budget: Budget) -> Any:
     """Stored data as plain JSON values."""
     if isinstance(data, list):
-        budget.spend(_LIST + _VALUE * len(data))
+        budget.spend(LIST + VALUE * len(data))
         return [_words(part, opened, budget) for part in data]
     if not isinstance(data, dict):
         return data
