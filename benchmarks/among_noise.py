@@ -1,8 +1,8 @@
 """Clusters among noise: rows between the clusters, columns beside the real ones, noise of pixels.
 
-Run by ``python -m benchmarks noise`` (``--quick``: two seeds). The data files come from ULMUS_DATA;
-nothing is downloaded. The rules were set on moons, blobs, wine and segment, and the digits of the
-first paper's figure 12; circles, iris and breast cancer had no part in them.
+Run by ``python -m benchmarks noise`` (``--quick``: three seeds). The data files come from
+ULMUS_DATA; nothing is downloaded. The rules were set on moons, blobs, wine and segment, and the
+digits of the first paper's figure 12; circles, iris and breast cancer had no part in them.
 
 Background are 20 % more rows, uniform over the range of the others, which alone are scored. Columns
 of noise are normal, ten for every real one, all columns being standardised. Of the pixels 40 % are

@@ -20,6 +20,7 @@ from benchmarks import (
     dask_labels,
     files,
     fit,
+    forms,
     geometry,
     hinge,
     hundred,
@@ -397,9 +398,15 @@ def run_unlabelled(folder, rounds):
     return found, unlabelled.ratios(found), unlabelled.page(found, table)
 
 
+def run_forms(folder, rounds):
+    """How a form of US-ELM is chosen without a label."""
+    found = forms.measure()
+    return found, forms.ratios(found), forms.page(found, table)
+
+
 def run_noise(folder, rounds):
-    """Clusterers among noise: ten seeds, or two with ``--quick``."""
-    found = among_noise.measure(10 if rounds > 1 else 2)
+    """Clusterers among noise: ten seeds, or three with ``--quick``."""
+    found = among_noise.measure(10 if rounds > 1 else 3)
     return found, among_noise.ratios(found), among_noise.page(found, table)
 
 
@@ -885,6 +892,7 @@ RUNS = {
     "coverage": run_coverage,
     "unlabelled": run_unlabelled,
     "noise": run_noise,
+    "forms": run_forms,
 }
 
 

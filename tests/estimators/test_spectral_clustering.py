@@ -58,10 +58,10 @@ def test_the_form_does_not_depend_on_the_seed():
 
 
 def test_the_candidates_tell_what_was_weighed():
-    X, _ = make_blobs(80, n_features=25, centers=3, random_state=0)
+    X, _ = make_blobs(80, n_features=35, centers=3, random_state=0)
     model = ELMSpectralClustering(3, n_hidden=40, random_state=0).fit(X)
     found = model.candidates_
-    assert len(found["kind"]) == 5 * 2 * 3 * 2
+    assert len(found["kind"]) == 7 * 2 * 3 * 2
     assert set(found["graph"].tolist()) == set(cluster_forms.CANDIDATES)
     assert set(found["n_components"].tolist()) == {2, 3, 6}
     assert model.coupling_ == found["kind"][0]

@@ -19,11 +19,11 @@ from ulmus.methods.far_rows import far_rows
 from ulmus.methods.partitions import (
     Form,
     Forms,
+    Judged,
     embeddings,
     judged,
     mean_agreement,
     means_of,
-    table,
 )
 from ulmus.typing import Rows
 
@@ -32,28 +32,31 @@ _UNITS = 500
 # Numbers of clusters are compared on so many rows.
 _FEWER = 500
 # Graphs that are tried, by name: sparse ones follow thin shapes, those with more neighbours are
-# steadier, mutual ones leave stray rows out, and leading components leave out noise of columns.
+# steadier, mutual ones leave stray rows out, leading components leave out noise of columns, and
+# angles how bright an image is.
 CANDIDATES = {
     "5 neighbours, binary": KNNGraph(5, weights="binary"),
     "10 neighbours": KNNGraph(10, width="local"),
     "20 neighbours": KNNGraph(20, width="local"),
     "20 mutual neighbours": KNNGraph(20, width="local", mutual=True),
+    "20 neighbours in 10 components": KNNGraph(20, width="local", n_components=10),
     "10 neighbours in 20 components": KNNGraph(10, width="local", n_components=20),
+    "20 neighbours by angle in 30 components": KNNGraph(
+        20, width="local", n_components=30, metric="cosine"
+    ),
 }
 _LAMS = (10.0,)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Forms, the best first, with their clusters of some rows and how these agree with others.
+    """Forms with their clusters of some rows.
 
     ``graphs`` are those that forms count, by name, ``rows`` the numbers of the rows, and
     ``features`` the map that was fitted to them.
     """
 
-    forms: list[Form]
-    labels: list[np.ndarray]
-    scores: np.ndarray
+    judged: Judged
     graphs: dict[str, Any]
     rows: np.ndarray
     features: Any
@@ -68,17 +71,17 @@ class Choice:
 
     def centers(self, form: Form, E: np.ndarray) -> np.ndarray:
         """Means of the clusters that were compared, where all rows have these places."""
-        return means_of(E[self.rows], self.labels[self.forms.index(form)])
+        return means_of(E[self.rows], self.judged.labels[self.judged.forms.index(form)])
 
     def outliers(self, X: Rows) -> np.ndarray:
         """Which of all rows are far from the others of their cluster."""
         compared = on_host(comparable_rows(self.features, X))
-        return far_rows(compared, self.rows, self.labels[0])
+        return far_rows(compared, self.rows, self.judged.labels[0])
 
     def agreement_of(self, near: np.ndarray) -> float:
-        """The best form's on these rows alone; ``near`` says of all rows which they are."""
-        some, kinds = near[self.rows], [form.coupling for form in self.forms]
-        return float(agreement([each[some] for each in self.labels], kinds).max())
+        """The largest on these rows alone; ``near`` says of all rows which they are."""
+        some, kinds = near[self.rows], [form.coupling for form in self.judged.forms]
+        return float(agreement([each[some] for each in self.judged.labels], kinds).max())
 
     @property
     def for_any_rows(self) -> bool:
@@ -87,16 +90,17 @@ class Choice:
 
     def table(self) -> dict[str, np.ndarray]:
         """A row for each form."""
-        return table(self.forms, self.scores, list(self.graphs))
+        return self.judged.table(list(self.graphs))
 
     def why(self, form: Form) -> str:
         """What was chosen, and why, in words."""
-        score = self.scores[self.forms.index(form)]
+        found, i = self.judged, self.judged.forms.index(form)
         columns = f"{form.n_components} column" + ("s" if form.n_components > 1 else "")
         unit = ", unit rows" if form.row_normalize else ""
         return (
-            f"{list(self.graphs)[form.graph]}, {columns}{unit}: of {len(self.forms)} forms the one "
-            f"that agrees most with the others, {score:.2f}"
+            f"{list(self.graphs)[form.graph]}, {columns}{unit}: of {len(found.forms)} forms, one "
+            f"of those that agree most with the others ({found.agreement[i]:.2f}), and of these "
+            f"the one whose clusters neighbours tell most of ({found.information[i]:.2f})"
         )
 
 
@@ -112,7 +116,7 @@ def choice_of_form(model: Any, X: Rows, n_clusters: int, default: DefaultUnits) 
     rows = on_host(take(X, some))
     features = _fitted(model, rows, default)
     found = judged(forms, *_seen(features, forms, graphs, rows), n_clusters)
-    return Choice(*found, graphs, some, features) if found[0] else None
+    return Choice(found, graphs, some, features) if found.forms else None
 
 
 def agreement_by_number(model: Any, X: Rows, default: DefaultUnits) -> dict[str, np.ndarray]:

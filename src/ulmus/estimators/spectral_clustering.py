@@ -50,12 +50,12 @@ _MANY, _CLEARER, _MOST = 0.05, 0.1, 0.1
 class ELMSpectralClustering(ClusterMixin, HiddenModel):
     """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
 
-    What is not given is chosen without labels: of several graphs, both couplings, few or more
-    columns, with unit rows or not, the form is taken whose clusters agree most with those of all
-    others (`candidates_`). They are compared on at most 1500 rows. Rows far from all others
-    (`outliers_`) are set aside where they are many, and columns that depend on no other are left
-    out. On a Dask collection, and with one cluster, nothing is compared, and the form is the
-    published one.
+    What is not given is chosen without labels: several graphs, both couplings, few or more columns,
+    with unit rows or not. Of the forms whose clusters agree most with those of all others the one
+    is taken whose clusters the graphs show most plainly (`candidates_`). They are compared on at
+    most 1500 rows. Rows far from all others (`outliers_`) are set aside where they are many, and
+    columns that depend on no other are left out. On a Dask collection, and with one cluster,
+    nothing is compared, and the form is the published one.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
     host.
@@ -101,7 +101,8 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         The coupling in use, and why.
     candidates_ : dict of ndarrays
         Where forms were compared: a row for each, the one in use first, with its kind (coupling),
-        graph, λ, columns, unit rows or not, and the mean adjusted Rand index with all others.
+        graph, λ, columns, unit rows or not, the mean adjusted Rand index with all others
+        ("agreement"), and the mutual information of the clusters of neighbours ("information").
     outliers_ : ndarray of bool of shape (n_samples,)
         Where forms were compared: rows that are far from their neighbours, beside those of the same
         cluster. With 5 % of them or more the clusters may be found without them, and they are
@@ -208,7 +209,8 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             near = take(X, np.flatnonzero(~far))
             again = choice_of_form(self, near, self.n_clusters_, units)
         if again is None or not (
-            far.mean() >= _MOST or again.scores[0] >= choice.agreement_of(~far) + _CLEARER
+            far.mean() >= _MOST
+            or again.judged.agreement.max() >= choice.agreement_of(~far) + _CLEARER
         ):
             return self._fit_chosen(choice, X, units)
         found = self._fit_chosen(again, near, units)
@@ -264,7 +266,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     def _fit_chosen(self, choice: Choice, X: Rows, units: DefaultUnits) -> Array:
         """Fit the best form that all rows can have, or the published one; the clusters."""
-        for form in choice.forms:
+        for form in choice.judged.forms:
             model = self._embedding(X.shape[0], units, **choice.parameters(form))
             columns = form.n_components
             try:

@@ -7,10 +7,12 @@ once, with as many columns as any form has, and cut.
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -18,12 +20,15 @@ from sklearn.exceptions import ConvergenceWarning
 from ulmus.backends.linalg import matmul
 from ulmus.exceptions import GraphError, InvalidInputError
 from ulmus.graphs import Laplacian
-from ulmus.methods.agreement import agreement
+from ulmus.methods.agreement import agreement, edge_information
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.unsupervised import Tight, of_unit_length
 
 # Starts of k-means for each form: those that agree with others do so whatever the start.
 _STARTS = 3
+# Forms whose agreement is below the best by no more are told apart by their graph: of .02 to .2
+# the best on fifteen sets (`python -m benchmarks forms`).
+_ABOUT = 0.05
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,33 @@ class Whole:
     places: np.ndarray
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Forms, the best first, the clusters that each gives, and by what they were judged."""
+
+    forms: list[Form]
+    labels: list[np.ndarray]
+    agreement: np.ndarray
+    information: np.ndarray
+
+    def table(self, graphs: Sequence[str]) -> dict[str, np.ndarray]:
+        """A row for each form, with the name of its graph."""
+        found = {
+            "kind": np.array([form.coupling for form in self.forms]),
+            "graph": np.array([graphs[form.graph] for form in self.forms]),
+        }
+        for name in ("lam", "n_components", "row_normalize"):
+            found[name] = np.array([getattr(form, name) for form in self.forms])
+        return found | {"agreement": self.agreement, "information": self.information}
+
+
 def judged(
     forms: Forms,
     H: np.ndarray,
     laplacians: Mapping[str, Sequence[Laplacian]],
     n_clusters: int,
-) -> tuple[list[Form], list[np.ndarray], np.ndarray]:
-    """Forms, the clusters that each gives, and how it agrees with the others; the best first.
+) -> Judged:
+    """The clusters that each form gives, judged by the other forms and by the mean of the graphs.
 
     H are the hidden rows, and ``laplacians`` the graphs of each coupling. Forms that the rows are
     too few or too much alike for are left out.
@@ -84,10 +109,21 @@ def judged(
         for form, places in _cuts(whole, forms)
     ]
     if not found:
-        return [], [], np.empty(0)
+        return Judged([], [], np.empty(0), np.empty(0))
     scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
-    order = np.argsort(-scores, kind="stable")
-    return [found[i][0] for i in order], [found[i][1] for i in order], scores[order]
+    W = mean_affinity(laplacians[forms.couplings[-1]])
+    told = np.array([edge_information(labels, W) for _, labels in found])
+    # The others come after those that agree about as much as the best.
+    rank = np.where(scores >= scores.max() - _ABOUT, 1.0 + told, scores)
+    order = np.lexsort((-scores, -rank))
+    best = [found[i] for i in order]
+    return Judged([f for f, _ in best], [labels for _, labels in best], scores[order], told[order])
+
+
+def mean_affinity(laplacians: Sequence[Laplacian]) -> Any:
+    """The mean of several graphs, whose rows have the same weight in each where Λ is normalised."""
+    found = [sp.csr_array(sp.diags_array(L.matrix.diagonal()) - L.matrix) for L in laplacians]
+    return sum(found[1:], found[0]) / len(found)
 
 
 def mean_agreement(forms: Forms, wholes: Sequence[Whole], n_clusters: int) -> float:
@@ -155,19 +191,3 @@ def _on_graph(laplacian: Laplacian, columns: int) -> np.ndarray:
     found = graph_spectrum(laplacian, columns)
     found.coordinates[~found.reached] = np.nan
     return found.coordinates
-
-
-def table(
-    forms: Sequence[Form], scores: np.ndarray, graphs: Sequence[str]
-) -> dict[str, np.ndarray]:
-    """A row for each form, with the name of its graph and how it agrees with the others."""
-    columns = {
-        field.name: np.array([getattr(form, field.name) for form in forms])
-        for field in fields(Form)
-        if field.name not in ("coupling", "graph")
-    }
-    named = {
-        "kind": np.array([form.coupling for form in forms]),
-        "graph": np.array([graphs[form.graph] for form in forms]),
-    }
-    return named | columns | {"agreement": scores}

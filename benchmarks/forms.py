@@ -1,0 +1,128 @@
+"""How a form of US-ELM is chosen without a label: rules beside each other, and λ.
+
+Run by ``python -m benchmarks forms``; the data files come from ULMUS_DATA. Every form clusters at
+most 1500 rows of each set once, and each rule takes one of them; its accuracy there is what is
+scored. The rule in use, and by how much forms may agree less than the best, were fixed on the sets
+of FIXED alone; those of OTHERS had no part in that. The graphs were picked with all sets in view.
+
+"@" and a share: so many of the pixels of each image are replaced by values from −0.5 to 0.5.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.unlabelled import SETS, rows_of
+from papers.clustering import _noisy
+from papers.datasets import benchmark_rows
+from ulmus import ELMSpectralClustering
+from ulmus.backends.namespace import on_host, take
+from ulmus.estimators import cluster_forms
+from ulmus.estimators.cluster_columns import SAMPLE, DefaultUnits, some_rows
+from ulmus.methods.agreement import agreement, edge_information
+from ulmus.methods.partitions import _cuts, clusters, embeddings, mean_affinity
+from ulmus.metrics import clustering_accuracy
+
+FIXED = ("uspst_mr", "uspst_mr@0.2", "uspst_mr@0.4", "synthetic_control", "iris", "wine", "digits")
+FIXED += ("segment", "circles", "moons", "aniso", "blobs", "umist", "libras")
+OTHERS = ("optdigits", "usps", "coil20", "breast_cancer", "tdt2", "varied", "letter", "dna", "g50c")
+OTHERS += ("orl", "yale", "jaffe", "svmguide1", "waveform", "shuttle", "covtype")
+OTHERS += ("optdigits@0.4", "usps@0.4", "coil20@0.4", "mnist@0.4")
+LAMS, LAM, MOST = (0.1, 1.0, 10.0, 100.0), 10.0, 3000
+# By how much a form may agree less than the best, to be told apart by the graph.
+ABOUT = {"agreement": 0.0, "both, .02": 0.02, "both, .05": 0.05, "both, .1": 0.1}
+ABOUT |= {"information": 2.0}
+
+
+def rows(case):
+    """Rows and classes of a set, with noise where it is asked for."""
+    name, _, share = case.partition("@")
+    if name in SETS and not share:
+        return rows_of(name, 0)
+    X, y = benchmark_rows(name)
+    some = np.sort(np.random.RandomState(0).permutation(len(X))[:MOST])
+    X, y = np.asarray(X[some], dtype=float), y[some]
+    if not share:
+        return X, y
+    if name != "uspst_mr":  # which the first paper leaves in its own unit
+        X = (X - X.min()) / np.ptp(X) - 0.5
+    return _noisy(X, float(share), False, 0), y
+
+
+def pool(X, k):
+    """All forms, their clusters of some rows, and the numbers of these rows; the mean graph."""
+    model, default = ELMSpectralClustering(k), DefaultUnits.of(X)
+    some = some_rows(len(X), SAMPLE)
+    few = on_host(take(X, some))
+    graphs = cluster_forms._open_graphs(None, default.n_columns)
+    forms = replace(cluster_forms._open_forms(model, X.shape, k), lams=LAMS)
+    features = cluster_forms._fitted(model, few, default)
+    H, laplacians = cluster_forms._seen(features, forms, graphs, few)
+    found = [
+        (form, clusters(places, k))
+        for whole in embeddings(forms, H, laplacians)
+        for form, places in _cuts(whole, forms)
+    ]
+    return found, some, mean_affinity(laplacians["free"])
+
+
+def chosen(found, told, about):
+    """The number of the form that a rule takes."""
+    scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
+    return int(np.argmax(np.where(scores >= scores.max() - about, told, -1.0)))
+
+
+def accuracies(case):
+    """What every rule has on a set, and the best and the middle form."""
+    X, y = rows(case)
+    found, some, W = pool(X, len(np.unique(y)))
+    told = np.array([edge_information(labels, W) for _, labels in found])
+    right = np.array([100 * clustering_accuracy(y[some], labels) for _, labels in found])
+
+    def taken(lams, about):
+        own = [i for i, (form, _) in enumerate(found) if form.lam in (*lams, 0.0)]
+        best = chosen([found[i] for i in own], told[own], about)
+        return float(right[own[best]])
+
+    results = {name: taken((LAM,), about) for name, about in ABOUT.items()}
+    results |= {f"both, .05, λ {lam:g}": taken((lam,), 0.05) for lam in LAMS if lam != LAM}
+    results["both, .05, all λ"] = taken(LAMS, 0.05)
+    plain = [i for i, (form, _) in enumerate(found) if form.lam in (LAM, 0.0)]
+    return results | {
+        "best form": float(right[plain].max()),
+        "middle form": float(np.median(right[plain])),
+    }
+
+
+def measure():
+    """Accuracy (%) by set and rule."""
+    found = {}
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for case in (*FIXED, *OTHERS):
+            found[case] = accuracies(case)
+            print(case, found[case], flush=True)
+    return found
+
+
+def ratios(found):
+    """Means over both groups of sets."""
+    return {
+        f"mean accuracy (%), {words}, {rule}": float(np.mean([found[case][rule] for case in cases]))
+        for words, cases in (("sets it was fixed on", FIXED), ("other sets", OTHERS))
+        for rule in found[cases[0]]
+    }
+
+
+def page(found, table):
+    """A row for each set, and the means."""
+    rules = list(found[FIXED[0]])
+    lines = []
+    for words, cases in (("mean, fixed on these", FIXED), ("mean, others", OTHERS)):
+        figures = {case: [found[case][rule] for rule in rules] for case in cases}
+        figures[words] = np.mean(list(figures.values()), axis=0)
+        lines += [(case, *(f"{v:.1f}" for v in each)) for case, each in figures.items()]
+    title = "Accuracy (%) of the form of US-ELM that each rule takes, on at most 1500 rows"
+    return table(title, ["set", *rules], lines)
