@@ -22,7 +22,7 @@ from ulmus.backends.namespace import on_host, take
 from ulmus.estimators import cluster_forms
 from ulmus.estimators.cluster_columns import SAMPLE, DefaultUnits, some_rows
 from ulmus.methods.agreement import agreement, edge_information
-from ulmus.methods.partitions import _cuts, clusters, embeddings, mean_affinity
+from ulmus.methods.partitions import embeddings, mean_affinity, partitions
 from ulmus.metrics import clustering_accuracy
 
 FIXED = ("uspst_mr", "uspst_mr@0.2", "uspst_mr@0.4", "synthetic_control", "iris", "wine", "digits")
@@ -60,12 +60,8 @@ def pool(X, k):
     forms = replace(cluster_forms._open_forms(model, X.shape, k), lams=LAMS)
     features = cluster_forms._fitted(model, few, default)
     H, laplacians = cluster_forms._seen(features, forms, graphs, few)
-    found = [
-        (form, clusters(places, k))
-        for whole in embeddings(forms, H, laplacians)
-        for form, places in _cuts(whole, forms)
-    ]
-    return found, some, mean_affinity(laplacians["free"])
+    found = zip(*partitions(forms, embeddings(forms, H, laplacians), k), strict=True)
+    return list(found), some, mean_affinity(laplacians["free"])
 
 
 def chosen(found, told, about):

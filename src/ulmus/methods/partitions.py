@@ -6,8 +6,8 @@ once, with as many columns as any form has, and cut.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -62,14 +62,8 @@ class Forms:
         ]
 
 
-@dataclass(frozen=True)
-class Whole:
-    """An embedding with as many columns as any form has."""
-
-    coupling: str
-    graph: int
-    lam: float
-    places: np.ndarray
+# An embedding with as many columns as any form has, and the form with all of them.
+Whole = tuple[Form, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -103,21 +97,17 @@ def judged(
     H are the hidden rows, and ``laplacians`` the graphs of each coupling. Forms that the rows are
     too few or too much alike for are left out.
     """
-    found = [
-        (form, clusters(places, n_clusters))
-        for whole in embeddings(forms, H, laplacians)
-        for form, places in _cuts(whole, forms)
-    ]
+    found, labels = partitions(forms, embeddings(forms, H, laplacians), n_clusters)
     if not found:
         return Judged([], [], np.empty(0), np.empty(0))
-    scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
+    scores = agreement(labels, [form.coupling for form in found])
     W = mean_affinity(laplacians[forms.couplings[-1]])
-    told = np.array([edge_information(labels, W) for _, labels in found])
+    told = np.array([edge_information(each, W) for each in labels])
     # The others come after those that agree about as much as the best.
     rank = np.where(scores >= scores.max() - _ABOUT, 1.0 + told, scores)
     order = np.lexsort((-scores, -rank))
-    best = [found[i] for i in order]
-    return Judged([f for f, _ in best], [labels for _, labels in best], scores[order], told[order])
+    best = [found[i] for i in order], [labels[i] for i in order]
+    return Judged(*best, scores[order], told[order])
 
 
 def mean_affinity(laplacians: Sequence[Laplacian]) -> Any:
@@ -128,13 +118,22 @@ def mean_affinity(laplacians: Sequence[Laplacian]) -> Any:
 
 def mean_agreement(forms: Forms, wholes: Sequence[Whole], n_clusters: int) -> float:
     """How far all forms agree on so many clusters."""
-    found = [
-        (form.coupling, clusters(places, n_clusters))
-        for whole in wholes
-        for form, places in _cuts(whole, forms)
-    ]
-    kinds, labels = zip(*found, strict=True)
-    return float(agreement(labels, kinds).mean())
+    found, labels = partitions(forms, wholes, n_clusters)
+    return float(agreement(labels, [form.coupling for form in found]).mean())
+
+
+def partitions(
+    forms: Forms, wholes: Iterable[Whole], n_clusters: int
+) -> tuple[list[Form], list[np.ndarray]]:
+    """The forms that embeddings are cut to, and the clusters of each."""
+    found, labels = [], []
+    for whole, E in wholes:
+        for columns, unit in product(forms.columns, forms.unit_rows):
+            if columns <= E.shape[1]:
+                part = np.ascontiguousarray(E[:, :columns])
+                found.append(replace(whole, n_components=columns, row_normalize=unit))
+                labels.append(clusters(of_unit_length(part) if unit else part, n_clusters))
+    return found, labels
 
 
 def means_of(E: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -173,17 +172,7 @@ def embeddings(
                         E = matmul(H, coef)
                 except (GraphError, InvalidInputError):
                     continue
-                yield Whole(coupling, graph, lam, E)
-
-
-def _cuts(whole: Whole, forms: Forms) -> Iterator[tuple[Form, np.ndarray]]:
-    """The embedding with fewer columns, and with unit rows."""
-    E = whole.places
-    for columns, unit in product(forms.columns, forms.unit_rows):
-        if columns <= E.shape[1]:
-            part = np.ascontiguousarray(E[:, :columns])
-            form = Form(whole.coupling, whole.graph, whole.lam, columns, unit)
-            yield form, of_unit_length(part) if unit else part
+                yield Form(coupling, graph, lam, E.shape[1], row_normalize=False), E
 
 
 def _on_graph(laplacian: Laplacian, columns: int) -> np.ndarray:
