@@ -118,7 +118,7 @@ def _cpu(pid):
 def measure(quick=False):
     """Rates and latencies by clients, and the memory of a server under load."""
     seconds = 2 if quick else 10
-    found = {}
+    found = {"others": os.getloadavg()[0]}
     for name, make in MODELS.items():
         with served(*make()) as (pid, port, request):
             hammer(port, request, 4, 1)
@@ -157,12 +157,17 @@ def _load(pid, port, request, minutes):
 def page(found, table):
     """The rates and the memory as tables."""
     parts = []
-    headings = ["clients", "rows a second", "median ms", "99 % ms", "server CPU ms a row", "client"]
+    headings = ["clients", "rows a second", "median ms", "99 % ms", "server CPU ms a row", "client",
+                "rows a CPU second of the server"]  # fmt: skip
     keys = ("rows_per_second", "median_ms", "p99_ms", "server_cpu_ms", "client_cpu_ms")
     digits = (0, 2, 2, 3, 3)
     for name in MODELS:
         rows = [
-            [k, *(f"{one[key]:.{d}f}" for key, d in zip(keys, digits, strict=True))]
+            [
+                k,
+                *(f"{one[key]:.{d}f}" for key, d in zip(keys, digits, strict=True)),
+                f"{1000 / one['server_cpu_ms']:.0f}",
+            ]
             for k, one in found[name].items()
         ]
         parts.append(table(f"`ulmus serve`, one row a request, {name}", headings, rows))
@@ -170,5 +175,6 @@ def page(found, table):
     words = ["minutes", "requests", "MB at the start", "MB at the end", "MB a million requests"]
     row = [f"{load['minutes']:g}", f"{load['requests']:,}", f"{load['mb'][0]:.1f}",
            f"{load['mb'][-1]:.1f}", f"{load['mb_per_million']:.2f}"]  # fmt: skip
+    parts[0] += f"\n\nOther processes that wanted the two cores: {found['others']:.0f}."
     parts.append(table(f"Memory of the server under {_LOAD_CLIENTS} clients", words, [row]))
     return "\n\n".join(parts)

@@ -82,9 +82,9 @@ def cli():
 
 
 def app():
-    from ulmus.app.label import server
+    from ulmus.app.commands import module
 
-    with server().listening_socket() as found:
+    with module("server", "ulmus label").listening_socket() as found:
         assert found.getsockname()[0] == "127.0.0.1"
 
 

@@ -24,12 +24,14 @@ from ulmus.app.batching import (
     predicted,
 )
 from ulmus.app.guards import TooLarge, at_hosts, body_of
-from ulmus.app.listening import Server
+from ulmus.app.listening import Server, listen
 from ulmus.cli.results import plain_values, write_text_rows
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import TableModel
 from ulmus.tables.columns import Category, Number
 from ulmus.version import __version__
+
+__all__ = ["application", "listen", "run"]
 
 # Requests at a time; others get the status 503.
 MOST_REQUESTS = 64

@@ -96,13 +96,13 @@ COMMANDS = {
         "--force",
     ),
     "label": (
-        "ulmus.app.label.label",
+        "ulmus.app.commands.label",
         "label rows on a page in the browser, a few clicks for all",
         f"{_DATA}, --target LABELS, --without NAMES, --image-shape HxW, --journal FILE, --port N, "
         "--no-open, --seed",
     ),
     "serve": (
-        "ulmus.app.serve.serve",
+        "ulmus.app.commands.serve",
         "answer requests for predictions over HTTP",
         "model MODEL, --host ADDRESS, --port N",
     ),

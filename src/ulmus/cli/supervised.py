@@ -78,7 +78,7 @@ def fit(options: Namespace) -> int:
     last = ["To predict new rows, in a file with these columns:", f"  {command}"]
     if options.data != "-":
         last += [
-            "To see which rows it gets wrong, by models that have not seen them:",
+            "To see where it is wrong, on rows that are left out:",
             f"  {again}",
         ]
     return tell(options, found, *facts(pairs), *last)

@@ -118,8 +118,9 @@ def judge_by_folds(
     """Put the score of five folds into the summary of a model of few rows, where it is cheap.
 
     All that is chosen is chosen again in each fold: the leave-one-out score is that of the best of
-    many candidates, so it is too good, by 4 points of 100 at 400 rows of pure noise and by 1 at
-    2000. More rows, and classes too small to be split, keep the leave-one-out score.
+    many candidates, so it is too good, by 4 points of 100 at 400 rows of pure noise and by 1 or 2
+    from 1000 on (python -m benchmarks folds). More rows, and classes too small to be split, keep
+    the leave-one-out score.
     """
     if not len(table) <= _FEW_ROWS or len(table) * sum(model.encoder.widths) > _FEW_CELLS:
         return

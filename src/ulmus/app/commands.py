@@ -1,4 +1,4 @@
-"""``ulmus label``: a page where rows get classes by a few clicks."""
+"""``ulmus label``, a page to label rows on, and ``ulmus serve``, predictions over HTTP."""
 
 import secrets
 import threading
@@ -13,14 +13,14 @@ from ulmus.app.opened_table import OpenedTable, opened_table
 from ulmus.app.places import has_layout
 from ulmus.app.session import Session, header_of
 from ulmus.backends.namespace import extra
-from ulmus.cli.printing import note, print_json, say
-from ulmus.cli.reading import read_data
+from ulmus.cli.printing import note, tell
+from ulmus.cli.reading import load_model, read_data
 from ulmus.exceptions import InvalidInputError
 
 
 def label(options: Namespace) -> int:
     """Read, open the journal, serve the page until an interrupt."""
-    web = server()
+    web = module("server", "ulmus label")
     if options.data == "-":
         raise InvalidInputError("ulmus label needs a file or folder, for the journal beside it.")
     opened = _opened(options)
@@ -57,20 +57,17 @@ def _opened(options: Namespace) -> OpenedTable:
 
 def _announce(options: Namespace, url: str, journal: Journal, rows: int) -> None:
     """Print the address, and open it in the browser."""
-    if options.json:
-        print_json({"url": url, "journal": str(journal.path), "rows": rows})
-    else:
-        say(url)
+    tell(options, {"url": url, "journal": str(journal.path), "rows": rows}, url)
     note(f"{rows:,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
     if not options.no_open:  # some browsers return only when they are closed
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
-def server() -> Any:
-    """The module that knows HTTP, or an error that says how to install what it needs."""
+def module(name: str, command: str) -> Any:
+    """A module that knows HTTP, or an error that says how to install what it needs."""
     for package in ("starlette", "uvicorn"):
-        extra(package, "app", "ulmus label")
-    return import_module("ulmus.app.server")
+        extra(package, "app", command)
+    return import_module(f"ulmus.app.{name}")
 
 
 def _beside(data: Path) -> Path:
@@ -93,3 +90,27 @@ def _shape(text: str | None) -> tuple[int, ...]:
     ):
         raise InvalidInputError(f"--image-shape {text} is no shape; 28x28 is one, and 32x32x3.")
     return shape
+
+
+# ---------------------------------------------------------------------- predictions
+def serve(options: Namespace) -> int:
+    """Load the model, and answer requests until an interrupt."""
+    web = module("serving", "ulmus serve")
+    model = load_model(options.model)
+    if model.encoder.image_shape:
+        raise InvalidInputError("A model of images cannot be served; predict their folder.")
+    at = web.listen(options.host, options.port)
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    url = f"http://{host}:{at.getsockname()[1]}/"
+    words = f"Predictions of {model.target!r}; the page says how to ask. Ctrl-C stops."
+
+    def ready() -> None:
+        tell(options, {"url": url, "target": model.target}, url)
+        note(words, options.quiet)
+
+    with at:
+        try:
+            web.run(model, at, ready)
+        except KeyboardInterrupt:  # the way to stop it
+            note("Stopped.", options.quiet)
+    return 0
