@@ -16,6 +16,7 @@ from ulmus.hidden import (
     most_rows,
     row_blocks,
     rows_at_once,
+    sample_rows,
 )
 
 MEBI = 2**20
@@ -119,3 +120,12 @@ def test_tiles_that_are_stored_are_the_rows_they_were_cut_from():
     assert_array_equal(stored.all(), whole)
     rows = np.array([22, 0, 10, 9, 20, 0])
     assert_array_equal(stored.take(rows).all(), whole[rows])
+
+
+def test_some_of_a_trillion_rows_are_drawn_without_an_array_of_all():
+    rows = sample_rows(0, 1000, 10**12)
+    assert len(np.unique(rows)) == 1000
+    assert rows.min() >= 0
+    assert 10**11 < rows.max() < 10**12
+    np.testing.assert_array_equal(rows, sample_rows(0, 1000, 10**12))
+    assert (rows != sample_rows(1, 1000, 10**12)).any()

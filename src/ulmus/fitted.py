@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from enum import Enum, auto
-from functools import wraps
+from functools import cache, wraps
 from inspect import get_annotations
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
@@ -75,8 +75,13 @@ ForUpdate = Annotated[T, Mark.ROWS, Mark.UPDATE]
 MadeAgain = Annotated[T, Mark.ROWS, Mark.AGAIN]
 
 
-def declared(kind: type[Any]) -> dict[str, frozenset[Mark]]:
+def declared(kind: Any) -> dict[str, frozenset[Mark]]:
     """Every fitted attribute of a class and its bases, with its marks."""
+    return _declared(kind)
+
+
+@cache
+def _declared(kind: Any) -> dict[str, frozenset[Mark]]:
     found: dict[str, frozenset[Mark]] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in get_annotations(base).items():
@@ -94,10 +99,15 @@ def marked(kind: type[Any], mark: Mark) -> list[str]:
 
 def forget_fit(estimator: Any) -> None:
     """Delete all fitted attributes of an earlier fit."""
+    for name in fitted_names(estimator):
+        del vars(estimator)[name]
+
+
+def fitted_names(estimator: Any) -> list[str]:
+    """The fitted attributes that an estimator has."""
     fitted = declared(type(estimator)).keys() - set(estimator.get_params(deep=False))
-    for name in list(vars(estimator)):
-        if name in fitted or (name.endswith("_") and name[0] != "_"):
-            del vars(estimator)[name]
+    names = list(vars(estimator))
+    return [name for name in names if name in fitted or (name.endswith("_") and name[0] != "_")]
 
 
 def without_rows(model: Any) -> Any:
@@ -114,7 +124,7 @@ def without_rows(model: Any) -> Any:
 def light_state(estimator: Any) -> dict[str, Any]:
     """``__getstate__`` of an estimator whose copies leave out what can be computed again."""
     again = marked(type(estimator), Mark.AGAIN)
-    state = BaseEstimator.__getstate__(estimator)
+    state = BaseEstimator.__getstate__(settled(estimator))
     return {name: part for name, part in state.items() if name not in again}
 
 
@@ -139,9 +149,22 @@ def atomic(method: Method) -> Method:
     return whole  # type: ignore[return-value]
 
 
-def snapshot(estimator: Model) -> Model:
-    """The estimator as it is now: a fit in another thread replaces the dictionary of attributes."""
-    return _twin(estimator, vars(estimator))
+def snapshot(estimator: Model, outputs: bool = False) -> Model:
+    """The estimator as it is now: a fit in another thread replaces the dictionary of attributes.
+
+    ``outputs`` says that it is for outputs alone, which few rows that wait need not be summed for.
+    """
+    if outputs and hasattr(type(estimator), "_answering"):
+        estimator._answering()  # type: ignore[attr-defined]
+        return _twin(estimator, vars(estimator))
+    return _twin(estimator, vars(settled(estimator)))
+
+
+def settled(estimator: Model) -> Model:
+    """The estimator, after rows that wait to be fitted are (`ulmus.sources.waiting`)."""
+    if "_waiting" in vars(estimator):
+        estimator._settle()  # type: ignore[attr-defined]
+    return estimator
 
 
 def _twin(estimator: Model, state: dict[str, Any]) -> Model:

@@ -26,6 +26,8 @@ from ulmus.typing import Array, DType, Layer, Rows, Seed
 
 _SMALLEST_BUDGET = 32 * 2**20
 _DEVICE_STEP = 4096
+# Most rows that are permuted to draw some of them: 800 MB.
+_PERMUTED = 10**8
 # Numbers that a step over rows and outputs works on, and how many arrays of them it may hold.
 _NUMBERS, _COPIES = 2**22, 8
 
@@ -70,6 +72,9 @@ def row_blocks(n_rows: int, size: int) -> Iterator[slice]:
 def sample_rows(seed: Seed, n_rows: int, population: int) -> np.ndarray:
     """Indices of ``n_rows`` distinct rows; with repeats only past ``population``."""
     rng = check_random_state(seed)
+    if population > _PERMUTED:
+        few = np.random.default_rng(rng.randint(2**31 - 1))
+        return few.choice(population, n_rows, replace=n_rows > population)
     rounds = -(-n_rows // population)
     left = [n_rows - population * k for k in range(rounds)]
     # A whole permutation of ten million rows is 80 MB, so no second one is made of it.

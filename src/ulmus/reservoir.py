@@ -130,7 +130,20 @@ class Reservoir:
 
     def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
         """X, y and the weights, None where all are one."""
-        return self.X, self.y, None if (self.weight == 1.0).all() else self.weight
+        return self.between(0, len(self))
+
+    def between(self, first: int, last: int) -> tuple[Rows, Any, np.ndarray | None]:
+        """Some of the rows, by their numbers, as `rows` gives them all."""
+        part, weight = slice(first, last), self.weight[first:last]
+        return take(self.X, part), self.y[part], None if (weight == 1.0).all() else weight
+
+    def first(self, count: int) -> "Reservoir":
+        """The reservoir when it had so many rows, of which all are kept."""
+        if count == len(self):
+            return self
+        return replace(
+            self._taken(np.arange(count), self.threshold), seen=self.seen - len(self) + count
+        )
 
     def odds(self) -> np.ndarray | None:
         """Inverse probabilities of being kept, scaled to mean one; None where all are equal.

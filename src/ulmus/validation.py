@@ -22,6 +22,7 @@ from ulmus.backends.namespace import (
     forget_pages,
     is_array_api_obj,
     is_away,
+    is_collection,
     is_mapped,
     is_numpy,
     is_single,
@@ -56,6 +57,7 @@ def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
     if is_streamed(X):
         _check_n_features(estimator, X, reset=reset)
         return X
+    _refuse_collection(estimator, X)
     sound(X)
     with readable():
         X = validate_data(estimator, X, reset=reset, **_rules(X), **rules)
@@ -67,6 +69,7 @@ def valid_rows_and_target(
 ) -> tuple[Rows, np.ndarray]:
     """X and y by scikit-learn's rules; ``target`` are its rules for y."""
     if not is_streamed(X):
+        _refuse_collection(estimator, X)
         sound(X)
         with readable():
             X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
@@ -76,6 +79,15 @@ def valid_rows_and_target(
     stand_in = np.broadcast_to(np.zeros(1), (len(X), 1))
     _, y = validate_data(type(estimator)(), stand_in, y, **target)
     return valid_rows(estimator, X, reset), y
+
+
+def _refuse_collection(estimator: Any, X: Rows) -> None:
+    """Refuse a Dask collection, which scikit-learn would bring together without a word."""
+    if is_collection(X):
+        raise InvalidInputError(
+            f"{type(estimator).__name__} does not take Dask collections here; if the rows fit in "
+            "memory, give it X.compute() and y.compute()."
+        )
 
 
 def on_host_alone(estimator: Any, X: Rows) -> None:

@@ -29,9 +29,9 @@ from papers.workers import _outcome
 from ulmus import ELMClassifier, load, save
 from ulmus.sources import checkpoint
 
-COUNT = 120
+COUNT = 140
 LIMIT = 300.0
-_OF_WORKERS = 20
+_OF_WORKERS = 40
 X, Y = make_classification(90, 5, n_informative=4, n_redundant=0, random_state=0)
 
 
@@ -46,7 +46,7 @@ def demand(holds: bool, complaint: str) -> None:
 
 
 def attack(seed: int, number: int) -> Result:
-    """Case ``number``: the last twenty kill workers, the others a process that writes."""
+    """Case ``number``: the last forty kill workers, the others a process that writes."""
     rng = Random(f"{seed} {number}")
     if number >= COUNT - _OF_WORKERS:
         kind, case = (("a worker", _a_worker), ("a Dask worker", _a_dask_worker))[number % 2]

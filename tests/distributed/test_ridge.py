@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.class_weight import compute_sample_weight
@@ -18,12 +19,15 @@ from sklearn.utils.class_weight import compute_sample_weight
 from conditioning import Conditioning, assert_within
 from ulmus import (
     ELMClassifier,
+    ELMLayout,
     ELMRegressor,
     GraphELMClassifier,
     KernelFeatures,
+    ManifoldELMClassifier,
     RandomFeatures,
     Randomized,
     RBFFeatures,
+    SparseELMClassifier,
     reservoir,
 )
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError, MissingExtraError
@@ -159,12 +163,32 @@ def test_a_regressor_is_the_one_fitted_in_memory(y, fit_intercept):
     assert_allclose(b.score(blocks(X), blocks(y)), a.score(X, y))
 
 
-def test_a_graph_elm():
-    a = GraphELMClassifier(n_hidden=40, C=1.0, lam=2.0, random_state=0).fit(X, LABELS)
-    b = GraphELMClassifier(n_hidden=40, C=1.0, lam=2.0, random_state=0).fit(
-        blocks(X), blocks(LABELS)
-    )
+@pytest.mark.parametrize("chosen", [{"C": 1.0, "lam": 2.0}, {"C": 1.0}, {}], ids=str)
+def test_a_graph_elm_and_its_choice_of_lam(chosen):
+    model = GraphELMClassifier(n_hidden=40, random_state=0, **chosen)
+    a, b = clone(model).fit(X, LABELS), clone(model).fit(blocks(X), blocks(LABELS))
+    assert a.lam_ == b.lam_
     assert_same_fit(a, b)
+    if chosen.keys() != {"C", "lam"}:
+        assert_allclose(b.loo_path_["squared_error"], a.loo_path_["squared_error"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SparseELMClassifier(), ManifoldELMClassifier(), ELMLayout(), GraphELMClassifier(n_hidden=5)],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_estimator_without_blocks_refuses_a_collection_and_fetches_nothing(model):
+    def read(block):
+        raise AssertionError("a block was read")
+
+    rows = blocks(X).map_blocks(read, meta=X[:0])
+    if type(model) is GraphELMClassifier:  # takes blocks in `fit`, and none in `partial_fit`
+        with pytest.raises(InvalidInputError, match=r"does not take Dask.*X\.compute\(\)"):
+            model.partial_fit(rows, blocks(LABELS))
+    else:
+        with pytest.raises(InvalidInputError, match=r"does not take Dask.*X\.compute\(\)"):
+            model.fit(rows, blocks(LABELS))
 
 
 @pytest.mark.parametrize(

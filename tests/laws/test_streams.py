@@ -363,8 +363,9 @@ def test_a_c_that_was_chosen_is_no_reason_to_warn(model, kept):
     for i in range(200, 260):
         model.partial_fit(X[i : i + 1], y[i : i + 1])
     model.set_params(C=1e12, **({"lam": 1.0} if hasattr(model, "lam") else {}))
+    model.partial_fit(X[260:265], y[260:265])
     with pytest.warns(IllConditionedWarning):
-        model.partial_fit(X[260:265], y[260:265])
+        model.predict(X[:1])
 
 
 def test_a_row_of_much_weight_is_fitted_with_all_others(refitted):

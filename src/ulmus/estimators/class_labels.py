@@ -194,7 +194,10 @@ class ClassLabels:
 
     def _declare(self, classes: np.ndarray) -> None:
         """Set the classes before the first rows."""
-        classes = distinct(classes)
+        classes, waiting = distinct(classes), vars(self).get("_waiting")
+        known: Any = None if waiting is None else waiting.known
+        if getattr(known, "declared", False) and np.array_equal(classes, known.classes):
+            return
         if hasattr(self, "_kept") and not np.array_equal(classes, self.classes_):
             raise InvalidInputError(
                 f"classes={classes.tolist()} is not what the earlier calls had: "

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from ulmus.arguments import check_known, is_number
+from ulmus.arguments import check_known
 from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
 from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
+from ulmus.estimators.row_streams import RowStream
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
@@ -47,7 +48,7 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual")
 
 
-class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
+class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are.
 
     Parameters
@@ -233,30 +234,6 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
             approximation_of(self.solver, None)
         else:
             check_known("solver", self.solver, _SOLVERS)
-
-    def _partial_fit(self, X: Rows, y: Any, sample_weight: Any, forget: bool, decay: float) -> Self:
-        if not is_number(decay, most=1.0):
-            raise InvalidParameterError(f"decay={decay!r} must be above 0 and at most 1.")
-        self._refuse_sketch("partial_fit")
-        first = not hasattr(self, "_kept")
-        if forget and first:
-            raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
-        rows, batch = self._so_far(), self._checked_rows(X, y, sample_weight, reset=first)
-        if decay < 1 and not first:
-            rows = rows.faded(decay)
-        if forget:
-            rows = rows.without(*batch)
-        elif rows.kept.complete and not len(rows.kept):
-            # They may be many, and are fitted without a copy.
-            self._learn(rows.met(batch[1]).at_hand(batch, stream=True))
-            return self
-        else:
-            rows = rows.with_rows(*batch)
-        if rows.sums is None:
-            self._learn(rows.at_hand(stream=True))
-        else:
-            self._update(rows)
-        return self
 
     def _refuse_sketch(self, what: str) -> None:
         """A sketch of HHᵀ needs all the rows, and streams keep HᵀH alone."""

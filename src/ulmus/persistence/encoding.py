@@ -19,7 +19,7 @@ from array_api_compat import is_array_api_obj
 
 from ulmus.archives import ARRAY_KINDS
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
-from ulmus.fitted import Mark, marked
+from ulmus.fitted import Mark, marked, settled
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known_as
 
 DOCUMENT = "model.json"
@@ -181,7 +181,8 @@ class Writer:
         left_out = {*fresh, *marked(type(x), Mark.AGAIN)}
         if not self._for_update:
             left_out |= set(marked(type(x), Mark.UPDATE))
-        return {attribute: part for attribute, part in vars(x).items() if attribute not in left_out}
+        state = vars(settled(x)).items()
+        return {attribute: part for attribute, part in state if attribute not in left_out}
 
 
 def refusal(x: Any) -> str:

@@ -24,7 +24,7 @@ from sklearn.utils import get_tags
 
 from ulmus.backends.namespace import all_finite, gathered, namespace, placed
 from ulmus.exceptions import InvalidInputError, RowsGoneError
-from ulmus.features.hidden_layer import layer_of, layer_to_fit, scale_moves
+from ulmus.features.hidden_layer import layer_of, layer_to_fit
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
@@ -308,16 +308,6 @@ class RowsSoFar:
         known = self.known.met(y)
         sums = self.sums if self.sums is None else known.moved(self.sums, self.known)
         return replace(self, known=known, sums=sums)
-
-    def with_rows(self, X: Rows, y: Any, weight: np.ndarray | None) -> "RowsSoFar":
-        """With more checked rows; sums are None where all rows are to be fitted again."""
-        met, complete = self.met(y), self.kept.complete
-        kept = replace(self.kept, capacity=None) if complete else self.kept
-        kept = kept.add(X, y, weight)
-        again = self.sums is None or kept.grown or kept.stale
-        if complete and (again or scale_moves(self.features, X, weight)):
-            return replace(met, kept=kept, sums=None)
-        return replace(met, kept=kept).with_sums(met.problem(self.features, X, y, weight))
 
     def with_sums(self, problem: Problem) -> "RowsSoFar":
         """With the sums of a batch."""
