@@ -5,8 +5,8 @@ from a seed. For the peers columns are scaled to unit variance, except pixels, w
 and words, whose rows are scaled to unit length. Nothing is tuned but what a model tunes itself.
 """
 
-import os
 import warnings
+from functools import partialmethod
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,8 @@ SETS = (
 )  # fmt: skip
 LABELS = ("2 a class", "10 a class", "100")
 DRAWS = 10
-# Draws of adult with blank targets: one differs from another by two points.
-BLANK_DRAWS = 40
+# Tables, and how many draws of their labels: on adult one differs from another by two points.
+BLANKS = {"adult": 40, "letter": 5, "segment": 5, "wine": 5, "covtype": 5, "shuttle": 5}
 KINDS = ("alone", "tight", "free", "clusters")
 _PIXELS = {"uspst_mr", "coil20", "optdigits", "usps", "mnist"}
 _ROWS = 2000
@@ -133,7 +133,7 @@ def measure(before=None):
 
     Where ``before`` has such numbers, the peers' are taken from there: they do not change.
     """
-    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
+    jobs = Parallel(n_jobs=-1)(
         delayed(one)(name, count, seed, not before)
         for name in SETS
         for count in LABELS
@@ -147,27 +147,43 @@ def measure(before=None):
 
 
 def blanks():
-    """What `blank` gives for every draw."""
-    return Parallel(n_jobs=os.cpu_count() or 1)(delayed(blank)(k) for k in range(BLANK_DRAWS))
+    """The part that is right of tables' rows without a label, by data set and model."""
+    found = {}
+    jobs = Parallel(n_jobs=-1)(
+        delayed(blank)(name, seed) for name, draws in BLANKS.items() for seed in range(draws)
+    )
+    for name, rates in jobs:
+        for model, rate in rates.items():
+            found.setdefault(name, {}).setdefault(model, []).append(rate)
+    return found
 
 
-def blank(seed, rows=8000):
-    """Points gained over supervised ELMs on adult with 99 % of its targets blank."""
+def _without_the_layer(pool, fit, sources, rows, own, before):
+    return fit(pool, sources, rows, None, before)
+
+
+def blank(name, seed):
+    """One draw: SS-ELM, the same without the layer of the labelled rows, and supervised ELMs."""
+    from unittest.mock import patch
+
     from papers.datasets import load
     from ulmus import ELMClassifier, RandomFeatures, SemiSupervisedELMClassifier
+    from ulmus.methods.pool import Pool
 
-    found, rng = load("adult", download=False), np.random.default_rng(seed)
-    some = rng.permutation(len(found.target))[:rows]
-    X, y = np.asarray(found.data[some], dtype=float), found.target[some]
-    y = np.unique(y, return_inverse=True)[1]
-    known = rng.random(rows) < 0.01
-    model = SemiSupervisedELMClassifier(random_state=0).fit(X, np.where(known, y, -1))
-    right = np.mean(model.transduction_[~known] == y[~known])
-    alone = {
-        "ELM": ELMClassifier(random_state=0),
-        "ELM of random units": ELMClassifier(RandomFeatures(), random_state=0),
-    }
-    return {
-        name: 100.0 * float(right - each.fit(X[known], y[known]).score(X[~known], y[~known]))
-        for name, each in alone.items()
-    }
+    if name == "adult":
+        found, rng = load(name, download=False), np.random.default_rng(seed)
+        some = rng.permutation(len(found.target))[:8000]
+        X, y = np.asarray(found.data[some], dtype=float), found.target[some]
+        y, known = np.unique(y, return_inverse=True)[1], rng.random(len(some)) < 0.01
+    else:
+        X, y = data(name, seed)
+        known = known_rows(y, "100", seed)
+    few = np.where(known, y, -1)
+    model = SemiSupervisedELMClassifier(random_state=0).fit(X, few)
+    with patch.object(Pool, "fit", partialmethod(_without_the_layer, Pool.fit)):
+        before = model.relabel(few)
+    classes = {"SS-ELM": model.transduction_, "without the layer": before.transduction_}
+    for who, features in (("ELM", None), ("ELM of random units", RandomFeatures())):
+        alone = ELMClassifier(features, random_state=0).fit(X[known], y[known])
+        classes[who] = alone.predict(X)
+    return name, {who: float(np.mean((y == c)[~known])) for who, c in classes.items()}

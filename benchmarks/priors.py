@@ -4,7 +4,6 @@ Run by ``python -m benchmarks priors`` and ``python -m benchmarks values``. The 
 for each draw, and relabelled for each choice.
 """
 
-import os
 import warnings
 from contextlib import nullcontext
 from unittest.mock import patch
@@ -75,9 +74,7 @@ def one(name, seed):
 def measure():
     """Errors by set, number of labels and choice, one for each draw."""
     found = {}
-    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
-        delayed(one)(name, seed) for name in SETS for seed in range(DRAWS)
-    )
+    jobs = Parallel(n_jobs=-1)(delayed(one)(name, seed) for name in SETS for seed in range(DRAWS))
     for name, errors in jobs:
         for (each, choice), error in errors.items():
             case = found.setdefault(f"{name}, {each} a class", {})
@@ -127,7 +124,7 @@ def one_of_values(name, count, seed):
 def measure_values():
     """R² by set, number of values and model, one for each draw."""
     found = {}
-    jobs = Parallel(n_jobs=os.cpu_count() or 1)(
+    jobs = Parallel(n_jobs=-1)(
         delayed(one_of_values)(name, count, seed)
         for name in VALUES
         for count in KNOWN

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_friedman1, make_moons
+from sklearn.frozen import FrozenEstimator
 
 from ulmus import (
     ELMClassifier,
@@ -48,6 +49,16 @@ def test_every_kind_is_weighed_and_the_weights_sum_to_one():
     assert np.mean(fitted.transduction_ == DIGIT) > 0.85
 
 
+def test_a_printed_model_names_its_two_heaviest_kinds():
+    fitted = model().fit(MOONS, few(SIDE, 30))
+    first, second = str(fitted).split("\n")
+    assert first == repr(fitted) == str(model())
+    kinds = [word.rstrip(",") for word in second.split() if word.rstrip(",") in candidates.KINDS]
+    assert len(kinds) == 2
+    assert kinds[0] == fitted.candidates_["kind"][0]
+    assert "\n" not in str(model(coupling="tight").fit(MOONS, few(SIDE, 30)))
+
+
 def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
     fitted = model(C=3.0).fit(DIGITS, few(DIGIT, 60))
     alone = ELMClassifier(RandomFeatures(200), C=3.0, random_state=0)
@@ -57,7 +68,9 @@ def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
 
 @pytest.mark.parametrize("count", [60, 250], ids=["fewer labels than units", "more"])
 @pytest.mark.parametrize("weighting", [None, "balanced"])
-@pytest.mark.parametrize(("kind", "layer"), [("alone", 0), ("alone", 1), ("tight", 0)])
+@pytest.mark.parametrize(
+    ("kind", "layer"), [("alone", 0), ("alone", 1), ("alone", 2), ("tight", 0)]
+)
 def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
     kind, layer, weighting, count, monkeypatch
 ):
@@ -75,8 +88,12 @@ def test_an_average_of_one_candidate_is_the_model_that_it_stands_for(
     fitted = model(graph=graph).fit(DIGITS, labels)
     one = chosen["one"]
     parameters = {"graph": graph, "coupling": "tight", "C": one.C, "lam": one.lam}
-    if layer:
+    if layer == 1:
         parameters |= {"features": RowFeatures(200, random_state=0), "n_hidden": None}
+    if layer == 2:
+        supervised = ELMClassifier(n_hidden=200, random_state=0)
+        supervised.fit(DIGITS[labels >= 0], labels[labels >= 0])
+        parameters |= {"features": FrozenEstimator(supervised.features_), "n_hidden": None}
     other = model(class_weight=weighting, **parameters).fit(DIGITS, labels)
     expected = probabilities(other.decision_function(DIGITS), one.temperature)
     assert_allclose(fitted.label_distributions_, expected, rtol=1e-3, atol=1e-5)
@@ -196,7 +213,7 @@ def test_a_graph_that_contradicts_clusters_as_seldom_leaves_them_its_mass(
 def test_a_map_that_is_given_is_the_only_layer():
     own = model().fit(DIGITS, few(DIGIT, 60)).candidates_
     given = model(features=RandomFeatures(200), n_hidden=None).fit(DIGITS, few(DIGIT, 60))
-    assert set(own["layer"][own["kind"] == "alone"]) == {0, 1}
+    assert set(own["layer"][own["kind"] == "alone"]) == {0, 1, 2}
     assert set(own["layer"][own["kind"] != "alone"]) >= {0}
     assert set(given.candidates_["layer"]) == {0}
 
@@ -301,6 +318,17 @@ def test_numbers_are_averaged_too():
 
 
 COUPLINGS = pytest.mark.parametrize("coupling", ["auto", "tight", "free"])
+
+
+def test_columns_are_weighed_by_the_labels_where_few_of_them_matter():
+    X, y = make_friedman1(300, noise=0.5, random_state=0)
+    values = few(y, 100, unknown=np.nan)
+    fitted = SemiSupervisedELMRegressor(n_hidden=300, random_state=0).fit(X, values)
+    table = fitted.candidates_
+    assert table["weight"][table["layer"] == 2].sum() > 0.9
+    unknown = np.isnan(values)
+    squares = (fitted.transduction_[unknown] - y[unknown]) ** 2
+    assert squares.mean() < 0.25 * y[unknown].var()
 
 
 def test_graphs_that_do_not_fit_in_memory_are_refused_before_they_are_built(monkeypatch):

@@ -29,12 +29,15 @@ from ulmus.estimators.row_graphs import (
     laplacians,
     laplacians_over_blocks,
     map_of_words,
+    units_from_labelled,
     units_from_rows,
 )
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import HiddenModel, fitted_map, layer_of
+from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.random_units import RandomFeatures
+from ulmus.features.row_units import RowFeatures
 from ulmus.fitted import (
     ForUpdate,
     MadeAgain,
@@ -56,7 +59,7 @@ from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import units
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
-from ulmus.targets import ClassTargets, Targets, signed
+from ulmus.targets import Targets, signed
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
@@ -86,6 +89,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     _prepared: MadeAgain[Prepared]
     _class_prior: ForUpdate[Any]
     feature_importances_ = property(feature_importances)
+    _default_map = RowFeatures
 
     @abstractmethod
     def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
@@ -183,10 +187,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         sources = model._sources(y)
         if isinstance(model._reused, Pooled):
             if not hasattr(before, "_prepared"):
-                known = model._hidden(model._rows), model._graphs, model._reused.bases
-                before._prepared = Prepared(*known, further=model._further())
+                before._prepared = model._prepare(model._reused.bases)
             model._prepared = before._prepared
-            solution = model._pool(sources).fit(sources, model._prepared, model._reused)
+            solution = model._pooled(sources, model._prepared)
         else:
             solution = model._tight(solver="spectral").fit(sources[0])
             # The eigenvectors serve all labels, this model's too.
@@ -251,15 +254,12 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if self.coupling_ == "tight":
             solution = self._tight().fit(sources[0])
         else:
-            further = self._further()
-            rows = Prepared(sources[0].rows(), self._graphs, watch=watch, further=further)
-            solution = self._pool(sources).fit(sources, rows)
+            solution = self._pooled(sources, self._prepare(watch=watch))
         return self._accept(y, sources[0], solution)
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
         """A block's rows and targets, for `BlockRows`; the targets are checked all together."""
-        X = valid_rows(self, X, reset)
-        y = plain(y)
+        X, y = valid_rows(self, X, reset), plain(y)
         check_consistent_length(X, y)
         return X, y, None
 
@@ -276,14 +276,30 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             return "tight", "lam, solver or validation was given"
         return "pool", ""
 
-    def _pool(self, sources: list[OnGraph]) -> Pool:
+    def _prepare(self, bases: tuple[ManifoldBasis, ...] = (), watch: Any = None) -> Prepared:
+        """What depends on the rows alone, with a layer of units that are drawn from them."""
+        further = (units_from_rows(self.features_, self._rows),) if self._has_layers else ()
+        layers = [self._hidden(self._rows, each) for each in (self.features_, *further)]
+        return Prepared(layers[0], self._graphs, bases, watch, tuple(layers[1:]))
+
+    def _pooled(self, sources: list[OnGraph], rows: Prepared) -> GraphSolution:
+        """The average of candidates, one more layer having units from the labelled rows."""
         C, lam = (
             None if isinstance(given, str) else grid_of(name, given, _GRID)
             for name, given in (("C", self.C), ("lam", self.lam))
         )
-        kinds = ("free",) if self.coupling_ == "free" else KINDS
+        kinds, own = ("free",) if self.coupling_ == "free" else KINDS, None
+        if self._has_layers:
+            own = self._hidden(self._rows, units_from_labelled(self, sources[0]))
         shares = self._shares(sources[0].targets)
-        return Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares)
+        pool = Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares)
+        return pool.fit(sources, rows, own, self._reused)
+
+    @property
+    def _has_layers(self) -> bool:
+        """Whether layers besides the default one are tried; rows of words have that alone."""
+        words = isinstance(self.features_, KernelFeatures)
+        return self.features is None and self.coupling_ == "pool" and not words
 
     def _tight(self, solver: str | None = None) -> Manifold:
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
@@ -295,29 +311,18 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         given = isinstance(self.solver, ConjugateGradients)
         return self.solver if given else ConjugateGradients()
 
-    def _hidden(self, X: Rows, features: Any = None) -> Any:
+    def _hidden(self, X: Rows, features: Any) -> Any:
         """The hidden rows of X, which may lie in blocks."""
-        features = self.features_ if features is None else features
         if isinstance(X, BlockRows):
             return HiddenBlocks(X, features, self.dtype)
         return Hidden(layer_of(features, X, self.dtype), X)
-
-    def _further(self) -> tuple[Any, ...]:
-        """The rows in units that are drawn from them, where candidates of all kinds are averaged.
-
-        They follow from the rows, so that other labels can have them made again.
-        """
-        if self.features is not None or self.coupling_ != "pool":
-            return ()
-        units = units_from_rows(self.features_, self._rows)
-        return () if units is None else (self._hidden(self._rows, units),)
 
     def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
         """The rows on their first graph, with these labels, for all class weights."""
         y = y if self.coupling_ == "tight" else self._thinned(y)
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
         labels = [self._labels(y, weighting) for weighting in self._weightings()]
-        every = self._hidden(self._rows)
+        every = self._hidden(self._rows, self.features_)
         some = every.take(np.flatnonzero(labels[0][0]))
         return [OnGraph(some, *each, self._graphs[0], every, basis, held, watch) for each in labels]
 
@@ -335,7 +340,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         X = gathered(valid_rows(self, validation[0], reset=False))
         same_place(X=self._rows, validation=X)
         targets = self._validation_targets(self._check_target(X, y))
-        return self._hidden(X), targets.placed(X)
+        return self._hidden(X, self.features_), targets.placed(X)
 
     def _accept(self, y: np.ndarray, source: OnGraph, solution: GraphSolution) -> Self:
         """Turn a solution into fitted attributes."""
@@ -346,16 +351,16 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self.beta_, self.n_iter_ = solution.coef, solution.steps
         self.n_hidden_ = solution.coef.shape[0]
         self.intercept_ = placed(self._level(source.targets), solution.coef)
-        found: dict[str, Any] = {
+        found = {
             "surface_": solution.surface,
             "candidates_": solution.candidates,
             "left_out_": solution.left_out,
+            "loo_score_": solution.score(source.targets, source.weight),
         }
-        if solution.selection == "loo" and solution.error is not None:
-            found["loo_score_"] = _score_of(solution.error, source.targets, source.weight)
-        for name in ("surface_", "candidates_", "left_out_", "loo_score_"):
+        for name, value in found.items():
             self.__dict__.pop(name, None)
-        self.__dict__ |= {name: value for name, value in found.items() if value is not None}
+            if value is not None:
+                setattr(self, name, value)
         self._y, self._reused = beside(y, solution.coef), solution.reused
         self._learn_temperature(source, solution)
         log_facts(self)
@@ -371,6 +376,12 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             )
         return self._map(self._rows)
 
+    def __str__(self) -> str:
+        """The constructor, and below it the two heaviest kinds where candidates were averaged."""
+        if not hasattr(self, "candidates_"):
+            return repr(self)
+        return f"{self!r}\n{self.coupling_}: {self.coupling_reason_}"
+
     def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
         """No table of attributes in a notebook: two of them predict every row when looked at."""
         return {}
@@ -383,11 +394,3 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 def _look(X: Rows, y: Any, weight: Any, estimator: Any) -> tuple[Any, Any, int]:
     """A block's statistics, its targets, and how many entries are not zero."""
     return column_statistics(X, y, weight, estimator), y, entries_of(X)
-
-
-def _score_of(error: float, targets: Any, weight: np.ndarray) -> float | None:
-    """What `score` would be on left-out labelled rows with this error."""
-    if isinstance(targets, ClassTargets):
-        return 1.0 - error
-    spread = float(np.average((targets.values**2).sum(axis=1), weights=weight))
-    return 1.0 - error / spread if spread else None

@@ -19,6 +19,7 @@ from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
 from ulmus.distributed.blocks import BlockRows
 from ulmus.edges import affinity_of, nearest_edges
+from ulmus.estimators.layer_choice import fitted_layer
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.features.kernel_space import KernelFeatures
@@ -26,6 +27,8 @@ from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import KNNGraph, Laplacian, as_laplacian, laplacian
 from ulmus.machine import available_memory, in_words
+from ulmus.problem import Problem
+from ulmus.sources.source import OnGraph
 from ulmus.typing import Rows
 from ulmus.validation import plain_rows
 
@@ -164,19 +167,36 @@ def map_of_words(width: int, dtype: Any, random_state: Any) -> KernelFeatures:
     return KernelFeatures("cosine", width, tol=_ALL_DIRECTIONS, **options)
 
 
-def units_from_rows(default: Any, X: Rows | BlockRows) -> RowFeatures | None:
-    """A further layer beside the default one, drawn from the rows; None for words.
+def units_from_rows(default: Any, X: Rows | BlockRows) -> RowFeatures:
+    """A further layer beside the default one, drawn from the rows.
 
     It follows from the rows alone, so that other labels can have it made again.
     """
-    if isinstance(default, KernelFeatures):
-        return None
     units = RowFeatures(min(default.n_hidden, _ROW_UNITS), random_state=0)
     if not isinstance(X, BlockRows):
         return units.learn(X)
     rows = map_rows(0, len(X), units.n_hidden)
     some = X.take(slice(None) if rows is None else rows)[0]
     return units.settle(some, default._columns)
+
+
+def units_from_labelled(model: Any, source: OnGraph) -> RowFeatures:
+    """The layer that a supervised ELM would fit to the labelled rows.
+
+    Columns that vary among all rows but not among these, such as rare categories, say nothing
+    there.
+    """
+    targets, weight = source.targets, source.weight
+
+    class Known:
+        """The targets of labelled rows by their numbers."""
+
+        def problem(self, rows: np.ndarray, count: None) -> Problem:
+            return Problem(None, targets.take(rows), weight[rows])
+
+    rows = source.some.X, np.arange(len(weight)), None
+    units: RowFeatures = fitted_layer(model, Known(), rows, None, 0)
+    return units if units.n_hidden <= _ROW_UNITS else units.truncate(_ROW_UNITS)
 
 
 def comparison(

@@ -95,10 +95,11 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         heaviest kinds.
     candidates_ : dict of ndarrays
         Where candidates were averaged, a row for each, the heaviest first: "kind" ("alone",
-        "tight", "free", "clusters"), "layer" (0 is the model's own, 1 has units from rows), "graph"
-        (its number, −1 for none), "lam", "C", "weighting" (of the class weights, 0 counts every
-        label once), "weight", and where a label could be left out "temperature", "error" and
-        "log_likelihood".
+        "tight", "free", "clusters"), "layer" (0 is the model's own, 1 has units from rows, 2 is
+        that of `ELMClassifier` on the labelled rows), "graph" (its number, −1 for none), "lam",
+        "C", "weighting" (of the class weights, 0 counts every label once), "weight", and where a
+        label could be left out "temperature", "error" and "log_likelihood". ``print(model)`` names
+        the two heaviest kinds.
     left_out_ : dict of ndarrays
         Where candidates were averaged and a label could be left out: "rows", the numbers of the
         labelled rows that candidates were compared by, at most 500, and "outputs", the

@@ -177,7 +177,8 @@ class Setting:
     """What the candidates share: the rows, their labels in every weighting, and C if it is given.
 
     ``spreading`` has the labels on every graph; ``before`` are the rows by which candidates were
-    compared with other labels, where there were some.
+    compared with other labels, where there were some. ``own`` are the rows in a layer of the
+    labelled ones' own, which other labels make another one: it comes after those of ``rows``.
     """
 
     rows: Prepared
@@ -187,6 +188,12 @@ class Setting:
     lams: np.ndarray
     spreading: "list[Future[SpreadLabels]]"
     before: np.ndarray | None = None
+    own: Hidden | HiddenBlocks | None = None
+
+    @property
+    def layers(self) -> range:
+        """The numbers of all layers."""
+        return range(len(self.rows.layers) + (self.own is not None))
 
     @cached_property
     def spread(self) -> list[SpreadLabels]:
@@ -213,13 +220,22 @@ class Setting:
         """Places of the labelled rows that candidates are compared by."""
         return self.rows.compared(self.numbers, self.before)
 
+    def all_of(self, layer: int) -> Any:
+        """All rows in few units."""
+        return self.rows.all_of(layer) if layer < len(self.rows.layers) else self.own
+
     def some(self, layer: int = 0) -> Hidden:
         """The labelled rows in few units."""
-        return self.rows.layers[layer].take(self.numbers)
+        known = self.rows.layers
+        return (known[layer] if layer < len(known) else self.all_of(layer)).take(self.numbers)
 
     def grid(self, values: np.ndarray, layer: int = 0) -> np.ndarray:
         """C of the candidates."""
-        return values / self.rows.samples[layer].mean_square if self.C is None else self.C
+        if self.C is not None:
+            return self.C
+        if layer < len(self.rows.layers):
+            return values / self.rows.samples[layer].mean_square
+        return values / (float(np.mean(np.sum(_host(self.some(layer)) ** 2, axis=1))) or 1.0)
 
     def factors(self, weighting: int) -> np.ndarray | None:
         """What a label of each class weighs."""
@@ -281,18 +297,12 @@ def closed_candidates(setting: Setting) -> Iterator[Candidate]:
             yield from _free(setting, weighting, labels)
 
 
-def cluster_runs(setting: Setting, layers: list[int]) -> Iterator[Iterator[Candidate]]:
-    """Those that take longest, for every layer: rows have the classes that they give themselves."""
-    if "clusters" in setting.kinds and setting.classes:
-        yield from (_clusters(setting, layer) for layer in layers)
-
-
 def _kernels(setting: Setting) -> Iterator[tuple[Candidate, np.ndarray]]:
     """The kinds that are ridge between compared rows: kind, layer, graph and λ, and the kernel."""
     compared, none = setting.compared, np.empty((0, 0))
     # Rows that no label leads to need a kind that knows all rows.
     if {"alone", "free"} & set(setting.kinds):
-        for layer in range(len(setting.rows.layers)):
+        for layer in setting.layers:
             rows = _host(setting.some(layer).take(compared))
             yield Candidate("alone", none, layer=layer), rows @ rows.T
     rows = _host(setting.some().take(compared))
@@ -314,14 +324,16 @@ def _free(setting: Setting, weighting: int, labels: FewLabels) -> Iterator[Candi
             yield Candidate("free", F, weighting, graph=graph, lam=float(lam))
 
 
-def _clusters(setting: Setting, layer: int) -> Iterator[Candidate]:
-    labels = setting.labels(len(setting.sources) - 1)
-    numbers = setting.numbers[setting.compared]
-    some = setting.some(layer).take(setting.compared)
-    Cs = setting.grid(_CLUSTERS, layer)
-    runs = own_classes(setting.rows.samples[layer], some, numbers, labels, Cs)
-    for C, found in zip(Cs, runs, strict=True):
-        yield Candidate("clusters", found.left_out, layer=layer, C=float(C), coef=found.coef)
+def cluster_candidates(setting: Setting, layers: list[int]) -> Iterator[Candidate]:
+    """Those that take longest, layer by layer: rows have the classes that they give themselves."""
+    if not ("clusters" in setting.kinds and setting.classes):
+        return
+    labels, numbers = setting.labels(len(setting.sources) - 1), setting.numbers[setting.compared]
+    for layer in layers:
+        some, Cs = setting.some(layer).take(setting.compared), setting.grid(_CLUSTERS, layer)
+        runs = own_classes(setting.rows.samples[layer], some, numbers, labels, Cs)
+        for C, found in zip(Cs, runs, strict=True):
+            yield Candidate("clusters", found.left_out, layer=layer, C=float(C), coef=found.coef)
 
 
 def ridge_left_out(K: np.ndarray, labels: Any, Cs: np.ndarray) -> np.ndarray:

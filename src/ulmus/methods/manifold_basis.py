@@ -32,7 +32,7 @@ from ulmus.methods.dual import RowSpectrum, row_space
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.sources.hidden_rows import HiddenBlocks
-from ulmus.targets import Targets, coded
+from ulmus.targets import ClassTargets, Targets, coded
 from ulmus.typing import Array
 
 Watch = Callable[[float, float | None], None] | None
@@ -84,6 +84,15 @@ class GraphSolution(Solution):
             more = {"selection": found.path.kind, "error": found.path.error} | more
         return cls(**{**vars(found), "reason": reason}, **more)
 
+    def score(self, targets: Any, weight: np.ndarray) -> float | None:
+        """What an estimator's `score` would be on left-out labelled rows, where these chose."""
+        if self.selection != "loo" or self.error is None:
+            return None
+        if isinstance(targets, ClassTargets):
+            return 1.0 - self.error
+        spread = float(np.average((targets.values**2).sum(axis=1), weights=weight))
+        return 1.0 - self.error / spread if spread else None
+
 
 def manifold_basis(
     H: Hidden | HiddenBlocks, laplacian: Laplacian, watch: Watch = None
@@ -129,13 +138,14 @@ def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array
     operator = laplacian.placed(X, H.layer.dtype)
     M = np.zeros((h, h), order="F") if is_numpy(X) else zeros((h, h), X)
     # The layer leaves a constant out of H, which is added to M as in Problem.moments, with Λ for C.
-    smoothed_ones = (laplacian @ np.ones(n))[:, None]
+    ones = laplacian @ np.ones(n)
+    smoothed = from_numpy(ones[:, None], X, H.layer.dtype)
     slopes = zeros((h, 1), X)
     for group in row_blocks(h, _UNITS):
         columns = kept[:, group] if kept is not None else H.layer.units(group)(X)
         smooth = operator @ columns
-        slopes[group, :] = _product(columns, from_numpy(smoothed_ones, columns, columns.dtype))
         for rows in row_blocks(n, _ROWS):
+            slopes[group, :] += doubles(matmul(columns[rows, :].T, smoothed[rows, :]))
             if kept is not None:
                 M[: group.stop, group] += matmul(kept[rows, : group.stop].T, smooth[rows, :])
             else:
@@ -146,14 +156,8 @@ def manifold_gram(H: Hidden, laplacian: Laplacian, watch: Watch = None) -> Array
         if watch is not None:
             watch(group.stop, h)
     o = H.offset
-    M += o * (slopes + slopes.T) + o**2 * float(smoothed_ones.sum())
+    M += o * (slopes + slopes.T) + o**2 * float(ones.sum())
     return _symmetric(M)
-
-
-def _product(A: Array, v: Array) -> Array:
-    """Aᵀv, summed over blocks in float64."""
-    parts = row_blocks(A.shape[0], _ROWS)
-    return sum(doubles(matmul(A[rows, :].T, v[rows, :])) for rows in parts)
 
 
 def _symmetric(A: Array) -> Array:

@@ -88,16 +88,16 @@ class Pool:
     shares: np.ndarray | None = None
 
     def fit(
-        self, sources: list[OnGraph], rows: Prepared, before: Pooled | None = None
+        self, sources: list[OnGraph], rows: Prepared, own: Any = None, before: Any = None
     ) -> GraphSolution:
         """The average of all candidates, and β for it.
 
-        ``sources`` have the same labels with other class weights, on the same ``rows``; ``before``
-        is what was found for other labels.
+        ``sources`` have the same labels with other class weights, on the same ``rows``; ``own`` are
+        these rows in a layer of the labelled ones, ``before`` is what was found for other labels.
         """
         with one_thread(), ThreadPoolExecutor() as threads:
             earlier = () if before is None else before.spread
-            setting = self._setting(sources, rows, earlier, threads)
+            setting = replace(self._setting(sources, rows, earlier, threads), own=own)
             candidates = _with_trust(setting, weighed_candidates(setting))
         outputs = _average(setting, candidates)
         if self.shares is not None:
@@ -199,7 +199,7 @@ def _hidden_part(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     """The weighted sum over candidates that have a β."""
     total = np.zeros((len(setting.rows.every), setting.targets.width), dtype=np.float32)
     for layer in sorted({each.layer for each, _ in weighed}):
-        H, mine = setting.rows.all_of(layer), [pair for pair in weighed if pair[0].layer == layer]
+        H, mine = setting.all_of(layer), [pair for pair in weighed if pair[0].layer == layer]
         stacked = _coefs(setting, [each for each, _ in mine])
         level = stacked[-1] + H.offset * stacked[:-1].sum(axis=0)
         heat = [each.temperature if setting.classes else None for each, _ in mine]
@@ -217,10 +217,6 @@ def _averaged(
     parts = (F[:, k * m : (k + 1) * m] for k in range(len(weights)))
     likely = (f if a is None else probabilities(f, a) for f, a in zip(parts, heat, strict=True))
     return to_numpy(sum(w * P for w, P in zip(weights, likely, strict=True)))
-
-
-def _likely(setting: Setting, candidate: Candidate, F: Array) -> Array:
-    return probabilities(F, candidate.temperature) if setting.classes else F
 
 
 def _coefs(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
@@ -273,7 +269,8 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
             mass = from_numpy(mass, setting.rows.operators[graph].matrix.data)
             near = reached & to_numpy(total_mass(mass, targets) > _REACH)[:, 0]
             F = means(mass, targets, setting.factors(candidate.weighting))
-            total[near] += weight * to_numpy(_likely(setting, candidate, F))[near]
+            F = probabilities(F, candidate.temperature) if setting.classes else F
+            total[near] += weight * to_numpy(F)[near]
             reach[near] += weight
     near = reach > 0
     total[near] /= reach[near, None]

@@ -1,6 +1,5 @@
 """How candidates are weighed: by the likelihood of labels left out, and a prior of their kind."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
@@ -14,7 +13,7 @@ from ulmus.methods.candidates import (
     FewLabels,
     Setting,
     closed_candidates,
-    cluster_runs,
+    cluster_candidates,
 )
 from ulmus.targets import chosen
 
@@ -43,7 +42,8 @@ _POWER = 0.5
 _UNIFORM = 0.02
 # The temperature where no row can be left out.
 _PLAIN = 4.0
-# A kind whose first candidate is this much behind the best, in units of log weight, is left at it.
+# Candidates that take long are no longer tried after one that is this much behind the best, in
+# units of log weight.
 _HOPELESS = -8.0
 
 
@@ -56,34 +56,20 @@ def weighed_candidates(setting: Setting) -> list[Weighed]:
         for part in row_blocks(len(some), size):
             judged += _judged(labels, some[part])
     best = max((each.log_likelihood for each in judged), default=-np.inf)
-    for run in cluster_runs(setting, _likeliest_first(judged)):
-        judged += _while_hopeful(labels, run, best)
-        if _is_hopeless(judged[-1], best):
+    layers = [each for each in _likeliest_first(judged) if each < len(setting.rows.layers)]
+    for candidate in cluster_candidates(setting, layers):
+        judged += _judged(labels, [candidate])
+        if _POWER * (judged[-1].log_likelihood - best) < _HOPELESS:
             break
     return _weighed(judged, _priors(setting, judged))
 
 
-def _while_hopeful(
-    labels: FewLabels, candidates: Iterable[Candidate], best: float
-) -> Iterator[Candidate]:
-    """Candidates that take long, until one is far behind the best of the others."""
-    for each in candidates:
-        (judged,) = _judged(labels, [each])
-        yield judged
-        if _is_hopeless(judged, best):
-            return
-
-
-def _is_hopeless(candidate: Candidate, best: float) -> bool:
-    return bool(_POWER * (candidate.log_likelihood - best) < _HOPELESS)
-
-
 def _likeliest_first(judged: list[Candidate]) -> list[int]:
     """The layers, that first in which the labels alone say most of those left out."""
-    alone = [each for each in judged if each.kind == "alone"]
     best: dict[int, float] = {}
-    for each in alone:
-        best[each.layer] = max(best.get(each.layer, -np.inf), each.log_likelihood)
+    for each in judged:
+        if each.kind == "alone":
+            best[each.layer] = max(best.get(each.layer, -np.inf), each.log_likelihood)
     return sorted(best, key=best.__getitem__, reverse=True)
 
 
