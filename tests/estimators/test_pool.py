@@ -238,6 +238,15 @@ def test_rows_that_no_label_leads_to_are_named_by_the_others():
     assert_allclose(fitted.label_distributions_.sum(axis=1), 1.0, rtol=1e-5)
 
 
+@pytest.mark.parametrize("distance", [10.0, 40.0])
+def test_a_label_on_a_far_row_does_not_drown_the_others(distance):
+    X = np.vstack([MOONS, [[distance, distance]]])
+    labels = np.append(few(SIDE, 30), 1)
+    fitted = model(coupling="free").fit(X, labels)
+    assert np.mean(fitted.transduction_[:-1] == SIDE) > 0.95
+    assert np.isfinite(fitted.label_distributions_).all()
+
+
 def test_a_list_of_graphs_is_weighed():
     graphs = [KNNGraph(3), KNNGraph(8, weights="binary"), KNNGraph(15, width="local")]
     fitted = model(graph=graphs).fit(MOONS, few(SIDE, 20))

@@ -65,6 +65,8 @@ from ulmus.validation import plain, valid_rows
 
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
+# Rows up to which the fit keeps what `relabel` uses again, about 20 kB for each.
+_KEPT = 5000
 
 
 class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
@@ -161,10 +163,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         """The model for other labels on the same rows.
 
         What depends on the rows alone, the graph and the factorisation, is used
-        again, and what the old labels have in common with the new ones. Candidates are
-        weighed anew, or C and lam chosen; C of the last ridge stays. Where many labels come at
-        once, candidates are weighed by 240 000 / n_samples of them, or by as many as make sixteen,
-        and by those before. The first call keeps hidden rows in memory for the next.
+        again, and what the old labels have in common with the new ones. Candidates are weighed
+        anew, or C and lam chosen; C of the last ridge stays. Where many labels come at once,
+        candidates are weighed by 240 000 / n_samples of them, or by as many as make sixteen, and by
+        those before. Up to 5000 rows the fit keeps hidden rows in memory, beyond the first call.
 
         Parameters
         ----------
@@ -254,7 +256,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if self.coupling_ == "tight":
             solution = self._tight().fit(sources[0])
         else:
-            solution = self._pooled(sources, self._prepare(watch=watch))
+            rows = self._prepare(watch=watch)
+            solution = self._pooled(sources, rows)
+            if len(rows.every) <= _KEPT:
+                self._prepared = rows
         return self._accept(y, sources[0], solution)
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
@@ -308,8 +313,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     @property
     def _stop(self) -> ConjugateGradients:
-        given = isinstance(self.solver, ConjugateGradients)
-        return self.solver if given else ConjugateGradients()
+        return self.solver if isinstance(self.solver, ConjugateGradients) else ConjugateGradients()
 
     def _hidden(self, X: Rows, features: Any) -> Any:
         """The hidden rows of X, which may lie in blocks."""

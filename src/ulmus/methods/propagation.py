@@ -44,6 +44,9 @@ _STEPS, _TOGETHER = 1000, 8
 _FAR = 1e-9
 # Columns that the host works on at once: of more, arrays no longer stay in its cache.
 _COLUMNS = 16
+# The least degree, of the mean, that makes a label weigh more. Far rows have degrees of 1e−60, and
+# residuals are 1e−6 of the heaviest label: they would drown the other labels of its class.
+_LEAST_DEGREE = 1e-4
 # More numbers than this are not kept for other labels.
 _KEPT = 2**26
 # Changed labels up to which each has a column of its own, rather than each class.
@@ -274,7 +277,7 @@ def label_strengths(laplacian: Laplacian, rows: np.ndarray) -> np.ndarray:
     if laplacian.degree is None:
         return np.ones(len(rows))
     d = laplacian.degree[rows] / max(float(laplacian.degree.mean()), float(np.finfo(float).tiny))
-    return np.where(d > 0, 1.0 / np.sqrt(np.where(d > 0, d, 1.0)), 1.0)
+    return np.where(d > 0, 1.0 / np.sqrt(np.maximum(d, _LEAST_DEGREE)), 1.0)
 
 
 def total_mass(mass: Array, targets: Targets) -> Array:
