@@ -615,7 +615,7 @@ def run_blanks(folder, rounds):
 
 def labels_page(found):
     """Ratios and the table of errors."""
-    peers = ["Ulmus", *labels.peers()]
+    peers = ["Ulmus", *labels.peers(), "1-NN"]
     means = {
         case: {name: float(np.mean(errors)) for name, errors in row.items()}
         for case, row in found.items()
