@@ -1,7 +1,7 @@
 """Few labels: choices of the pool, each beside what it replaced, and numbers in place of classes.
 
-Run by ``python -m benchmarks priors`` and ``python -m benchmarks values``. The rows are fitted once
-for each draw, and relabelled for each choice.
+Run by ``python -m benchmarks priors``, where rows are fitted once for each draw and relabelled for
+each choice, and by ``graphs`` and ``values``.
 """
 
 import warnings
@@ -18,6 +18,9 @@ LABELS = (1, 2, 10)
 VALUES = ("california housing", "diabetes", "friedman", "swiss roll", "s curve")
 KNOWN = (20, 100)
 DRAWS = 5
+# Sets that would settle which graphs are tried, and as many that would confirm it.
+GRAPH_SETS = ("optdigits", "coil20", "letter", "segment", "usps", "mnist", "g50c", "moons")
+GRAPH_ROWS, GRAPH_DRAWS = 1000, 3
 
 
 def _equal_strengths(laplacian, rows):
@@ -82,6 +85,38 @@ def measure():
     return found
 
 
+def one_of_graphs(name, each, seed):
+    """Errors (%) with the default graphs, and with five neighbours of equal weight besides."""
+    from ulmus import KNNGraph, SemiSupervisedELMClassifier
+
+    X, y = data(name, seed)
+    X, y = X[:GRAPH_ROWS], y[:GRAPH_ROWS]
+    few, default = few_labels(y, each, seed), [KNNGraph(k, width="local") for k in (10, 20)]
+    found = {}
+    for what, graphs in (
+        ("10, 20", default),
+        ("5, 10, 20", [KNNGraph(5, weights="binary"), *default]),
+    ):
+        model = SemiSupervisedELMClassifier(graph=graphs, random_state=0).fit(X, few)
+        found[what] = 100.0 * float(np.mean((model.transduction_ != y)[few < 0]))
+    return f"{name}, {each} a class", found
+
+
+def measure_graphs():
+    """Errors by set, number of labels and graphs, one for each draw."""
+    cases = [(name, each, k) for name in GRAPH_SETS for each in (2, 10) for k in range(GRAPH_DRAWS)]
+    return _gathered(Parallel(n_jobs=-1)(delayed(one_of_graphs)(*case) for case in cases))
+
+
+def _gathered(jobs):
+    """Lists over draws, by case and name."""
+    found = {}
+    for case, errors in jobs:
+        for name, error in errors.items():
+            found.setdefault(case, {}).setdefault(name, []).append(error)
+    return found
+
+
 def values(name, seed):
     """At most 2000 rows, and the numbers to be learnt."""
     from sklearn import datasets
@@ -123,14 +158,5 @@ def one_of_values(name, count, seed):
 
 def measure_values():
     """R² by set, number of values and model, one for each draw."""
-    found = {}
-    jobs = Parallel(n_jobs=-1)(
-        delayed(one_of_values)(name, count, seed)
-        for name in VALUES
-        for count in KNOWN
-        for seed in range(DRAWS)
-    )
-    for case, scores in jobs:
-        for who, score in scores.items():
-            found.setdefault(case, {}).setdefault(who, []).append(score)
-    return found
+    cases = [(name, count, k) for name in VALUES for count in KNOWN for k in range(DRAWS)]
+    return _gathered(Parallel(n_jobs=-1)(delayed(one_of_values)(*case) for case in cases))

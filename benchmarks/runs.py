@@ -646,6 +646,22 @@ def run_priors(folder, rounds):
     return found, _mean_over(found), table(title, *_means_of(found, 1))
 
 
+def run_graphs(folder, rounds):
+    """Few labels with a third graph."""
+    found = priors.measure_graphs()
+    title = (
+        f"Numbers of neighbours: error (%), {priors.GRAPH_ROWS} rows, {priors.GRAPH_DRAWS} draws"
+    )
+    half = len(found) // 2
+    parts = {"the first four sets": list(found)[:half], "the others": list(found)[half:]}
+    ratios = {
+        f"{what}, {name}": ratio
+        for name, cases in parts.items()
+        for what, ratio in _mean_over({case: found[case] for case in cases}).items()
+    }
+    return found, ratios, table(title, *_means_of(found, 1))
+
+
 def run_values(folder, rounds):
     """SS-ELM for numbers beside the supervised ELM."""
     found = priors.measure_values()
@@ -901,6 +917,7 @@ RUNS = {
     "labels": run_labels,
     "blanks": run_blanks,
     "priors": run_priors,
+    "graphs": run_graphs,
     "values": run_values,
     "label": run_label,
     "relabel": run_relabel,

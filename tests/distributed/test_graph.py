@@ -23,7 +23,7 @@ from ulmus import (
 )
 from ulmus.distributed.blocks import BlockRows
 from ulmus.estimators import row_graphs
-from ulmus.estimators.row_graphs import laplacians_over_blocks
+from ulmus.estimators.row_graphs import laplacians
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import scaled_rows
@@ -73,7 +73,7 @@ def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
     with dask.config.set(scheduler="synchronous"):
         lazy = BlockRows(features, blocks(rows, tuple(cut)))
         lazy.survey(column_statistics)
-        (found,) = laplacians_over_blocks(graph, "tight", lazy, partial(scaled_rows, features))
+        (found,) = laplacians(graph, "tight", lazy, partial(scaled_rows, features))
         M = HiddenBlocks(lazy, features, None).smoothed_gram(found)
     L, H = expected.matrix.toarray(), features.transform(rows)
     size = max(1.0, np.linalg.norm(L, 2))

@@ -11,13 +11,12 @@ from sklearn.semi_supervised import LabelSpreading
 from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
+from ulmus.methods.candidates import Prepared
 from ulmus.methods.propagation import (
     SpreadLabels,
-    components_of,
     label_columns,
     label_strengths,
     means,
-    reached_rows,
     spread,
 )
 from ulmus.targets import ClassTargets, ValueTargets
@@ -137,7 +136,8 @@ def test_rows_that_no_label_leads_to():
     blocks = sp.block_diag(
         [GRAPH.matrix, KNNGraph(3).laplacian(X[:10]).matrix, sp.csr_array((1, 1))]
     )
-    reached = reached_rows(components_of(Laplacian(sp.csr_array(blocks))), np.array([0, 40]))
+    (components,) = Prepared(None, [Laplacian(sp.csr_array(blocks))]).components
+    reached = np.isin(components, components[[0, 40]])
     assert_array_equal(reached, np.arange(161) < 150)
     Y = np.zeros((161, 2), dtype=np.float32)
     Y[[0, 40], [0, 1]] = 1.0

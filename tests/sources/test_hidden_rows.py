@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph, RandomFeatures
 from ulmus.distributed.blocks import BlockRows
-from ulmus.estimators.row_graphs import laplacians_over_blocks, nested_laplacians
+from ulmus.estimators.row_graphs import laplacians, nested_laplacians
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import comparable_rows, layer_of, scaled_rows
@@ -75,7 +75,7 @@ def test_a_ridge_on_blocks_is_the_one_in_memory(C):
 def test_graphs_that_are_tried_are_those_in_memory(rows):
     columns = ColumnStatistics.of(rows)
     compare = partial(comparable_rows, FEATURES, columns=columns)
-    found = laplacians_over_blocks(None, "pool", lazy(rows), compare)
+    found = laplacians(None, "pool", lazy(rows), compare)
     expected = nested_laplacians(comparable_rows(FEATURES, rows))
     assert len(found) == len(expected) == 2
     for a, b in zip(found, expected, strict=True):
@@ -85,7 +85,7 @@ def test_graphs_that_are_tried_are_those_in_memory(rows):
 def test_copies_in_several_blocks_are_joined():
     rows = np.repeat(X[:10], 13, axis=0)
     compare = partial(scaled_rows, FEATURES)
-    (found,) = laplacians_over_blocks(KNNGraph(3), "tight", lazy(rows), compare)
+    (found,) = laplacians(KNNGraph(3), "tight", lazy(rows), compare)
     reach = np.linalg.matrix_power(found.matrix.toarray() != 0, 10)
     for first in range(0, 130, 13):
         assert reach[first : first + 13, first : first + 13].all()
@@ -93,4 +93,4 @@ def test_copies_in_several_blocks_are_joined():
 
 def test_one_row_has_no_graph():
     with pytest.raises(InvalidInputError, match="X has one row"):
-        laplacians_over_blocks(KNNGraph(3), "tight", lazy(X[:1], (1,)), None)
+        laplacians(KNNGraph(3), "tight", lazy(X[:1], (1,)), None)

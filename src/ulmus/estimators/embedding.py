@@ -15,7 +15,7 @@ from ulmus.backends.namespace import (
 from ulmus.distributed.blocks import BlockRows
 from ulmus.distributed.mapped import by_blocks
 from ulmus.docstrings import documented
-from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for, laplacians_over_blocks
+from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for, laplacians
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import (
@@ -213,7 +213,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         source = HiddenBlocks(rows, self.features_, self.dtype)
         self._check_components(n_components, len(rows), source.width)
         compare = partial(scaled_rows, self.features_)
-        (laplacian,) = laplacians_over_blocks(self.graph, "tight", rows, compare)
+        (laplacian,) = laplacians(self.graph, "tight", rows, compare)
         M, B = source.smoothed_gram(laplacian), source.total(hidden_gram)
         self._accept(Tight(float(self.lam), n_components, fewer).of(M, B))
 

@@ -27,7 +27,6 @@ from ulmus.estimators.row_graphs import (
     comparison,
     entries_of,
     laplacians,
-    laplacians_over_blocks,
     map_of_words,
     units_from_labelled,
     units_from_rows,
@@ -203,15 +202,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
-        words = is_numpy(X) and are_words(entries_of(X), X.shape)
-        self.features_ = fitted_map(
-            self, X, None, None, 2000, map_of_words if words else RandomFeatures
-        )
-        self._rows, self._reused = X, None
         self.coupling_, self.coupling_reason_ = self._coupling(validation)
         self._check_labels(y)
-        compared = comparison(self.features_, words, self.coupling_)(X)
-        self._graphs = tuple(laplacians(self.graph, self.coupling_, compared))
+        self._settle(X, is_numpy(X) and are_words(entries_of(X), X.shape))
         with watched(self, "Graph", units) as update:
             return self._learn(y, validation, update)
 
@@ -227,13 +220,16 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         parts, targets, entries = zip(*rows.survey(_look), strict=True)
         y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
         self._check_labels(y)
-        words = are_words(sum(entries), rows.shape)
+        self._settle(rows, are_words(sum(entries), rows.shape), columns)
+        return self._learn(y, validation)
+
+    def _settle(self, rows: Rows | BlockRows, words: bool, columns: Any = None) -> None:
+        """Fit the map and find the graphs; of rows in blocks the columns' statistics are known."""
         default = map_of_words if words else RandomFeatures
         self.features_ = fitted_map(self, rows, None, None, 2000, default, columns=columns)
         self._rows, self._reused = rows, None
         compare = comparison(self.features_, words, self.coupling_, columns)
-        self._graphs = tuple(laplacians_over_blocks(self.graph, self.coupling_, rows, compare))
-        return self._learn(y, validation)
+        self._graphs = tuple(laplacians(self.graph, self.coupling_, rows, compare))
 
     def _check_labels(self, y: np.ndarray) -> None:
         """Refuse wrong labels before the graph is built."""

@@ -61,13 +61,22 @@ def coupling_for(n_rows: int, width: int) -> tuple[str, str]:
     return "free", f"{n_rows} rows are more than {width} units can follow"
 
 
-def laplacians(graph: Any, coupling: str, X: Rows) -> list[Laplacian]:
-    """The Laplacians of these rows; ``graph`` is the estimator's."""
+def laplacians(
+    graph: Any, coupling: str, rows: Rows | BlockRows, compare: Compare
+) -> list[Laplacian]:
+    """The Laplacians of rows at hand or in blocks; ``graph`` is the estimator's.
+
+    ``compare`` gives rows, or those of a block, as their distances are to be found.
+    """
     given = graphs_of(graph, coupling)
-    check_memory(given, X.shape[0])
-    if graph is None and coupling != "tight":
-        return nested_laplacians(X)
-    return [as_laplacian(each, X) for each in given]
+    check_memory(given, rows.shape[0])
+    several = graph is None and coupling != "tight"
+    if isinstance(rows, BlockRows):
+        if several:
+            return laplacians_of(_distances(KNNGraph(max(NEIGHBORS)), rows, compare))
+        return [_laplacian(each, rows, compare) for each in given]
+    X = compare(rows)
+    return nested_laplacians(X) if several else [as_laplacian(each, X) for each in given]
 
 
 def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -208,20 +217,6 @@ def comparison(
     if coupling == "tight":
         return partial(scaled_rows, features)
     return partial(comparable_rows, features, columns=columns)
-
-
-def laplacians_over_blocks(
-    graph: Any, coupling: str, rows: BlockRows, compare: Compare
-) -> list[Laplacian]:
-    """The Laplacians of rows that lie in blocks; ``graph`` is as in memory, but for transformers.
-
-    ``compare`` gives a block's rows as their distances are to be found.
-    """
-    given = graphs_of(graph, coupling)
-    check_memory(given, len(rows))
-    if graph is None and coupling != "tight":
-        return laplacians_of(_distances(KNNGraph(max(NEIGHBORS)), rows, compare))
-    return [_laplacian(each, rows, compare) for each in given]
 
 
 def _laplacian(graph: Any, rows: BlockRows, compare: Compare) -> Laplacian:

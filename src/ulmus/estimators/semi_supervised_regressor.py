@@ -54,12 +54,8 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         The mean that was taken out.
     coupling_, coupling_reason_ : str
         The coupling in use, and why.
-    candidates_ : dict of ndarrays
-        The candidates and their weights, as in `SemiSupervisedELMClassifier`.
-    left_out_ : dict of ndarrays
-        Where candidates were averaged and a label could be left out: "rows", the numbers of the
-        labelled rows that candidates were compared by, at most 500, and "outputs", the
-        values that the average gives each of them when it is left out.
+    candidates_, left_out_ : dict of ndarrays
+        As in `SemiSupervisedELMClassifier`; "outputs" are values.
     C_, lam_ : float
         The values in use.
     surface_ : dict of ndarrays

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
@@ -32,7 +33,6 @@ from ulmus.hidden import Hidden
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.propagation import (
     SpreadLabels,
-    components_of,
     label_columns,
     label_strengths,
     means,
@@ -139,7 +139,7 @@ class Prepared:
     @cached_property
     def components(self) -> list[np.ndarray]:
         """The number of every row's component, in every graph."""
-        return [components_of(each) for each in self.laplacians]
+        return [connected_components(each.matrix, False)[1] for each in self.laplacians]
 
     @cached_property
     def samples(self) -> list[SampledRows]:
@@ -188,7 +188,7 @@ class Setting:
     lams: np.ndarray
     spreading: "list[Future[SpreadLabels]]"
     before: np.ndarray | None = None
-    own: Hidden | HiddenBlocks | None = None
+    own: Any = None
 
     @property
     def layers(self) -> range:
@@ -226,8 +226,8 @@ class Setting:
 
     def some(self, layer: int = 0) -> Hidden:
         """The labelled rows in few units."""
-        known = self.rows.layers
-        return (known[layer] if layer < len(known) else self.all_of(layer)).take(self.numbers)
+        rows = self.rows.layers[layer] if layer < len(self.rows.layers) else self.own
+        return rows.take(self.numbers)
 
     def grid(self, values: np.ndarray, layer: int = 0) -> np.ndarray:
         """C of the candidates."""

@@ -30,7 +30,6 @@ from ulmus.methods.propagation import (
     contradicted,
     label_columns,
     means,
-    reached_rows,
     total_mass,
 )
 from ulmus.methods.pseudo_ridge import PseudoRidge
@@ -261,7 +260,8 @@ def _spread_part(setting: Setting, weighed: list[Weighed]) -> tuple[np.ndarray, 
         reached = np.full(len(total), True)
         if setting.before is not None:
             # What rounding leaves of other labels must not lead where no edge does.
-            reached = reached_rows(setting.rows.components[graph], setting.numbers)
+            components = setting.rows.components[graph]
+            reached = np.isin(components, components[setting.numbers])
         for candidate, weight in weighed:
             if candidate.graph != graph:
                 continue

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from ulmus.backends.namespace import (
     cast,
@@ -302,15 +301,3 @@ def contradicted(laplacian: Laplacian, targets: Any) -> float:
     W.setdiag(0.0)
     votes, every = W @ label_columns(targets), np.arange(len(targets))
     return float(np.mean(votes.max(axis=1) > votes[every, targets.codes]))
-
-
-def components_of(laplacian: Laplacian) -> np.ndarray:
-    """The number of every row's connected component."""
-    return np.asarray(connected_components(laplacian.matrix, directed=False)[1])
-
-
-def reached_rows(components: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The rows in a component that has a labelled row."""
-    reached = np.zeros(components.max() + 1, dtype=bool)
-    reached[components[rows]] = True
-    return np.asarray(reached[components])

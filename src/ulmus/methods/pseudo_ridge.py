@@ -100,7 +100,8 @@ class PseudoRidge:
         if sums is None:
             rows = doubles(H.all())
             root = factor.of(self.C, lambda: matmul(rows, rows.T))
-            coef = None if root is None else matmul(rows.T, root.solve(_all(targets, H)))
+            T = placed(coded(targets, slice(0, len(H)), np.dtype(float)), H.X)
+            coef = None if root is None else matmul(rows.T, root.solve(T))
         else:
             sums = _retargeted(sums, H, self.targets, targets)
             root = factor.of(self.C, lambda: sums.gram)
@@ -111,10 +112,6 @@ class PseudoRidge:
         level = zeros(coef.shape[1], coef)
         found = Solution(coef, level, self.C, "pool", none, coef[:0, :], moments=sums)
         return PseudoRidge(targets, self.C, sums), found
-
-
-def _all(targets: Targets, H: Hidden) -> Array:
-    return placed(coded(targets, slice(0, len(H)), np.dtype(float)), H.X)
 
 
 def _retargeted(sums: Moments, H: Hidden, old: Targets, new: Targets) -> Moments:
