@@ -1,6 +1,7 @@
 """Forms of US-ELM that are compared without a label."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +11,7 @@ from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
 from ulmus.methods.agreement import agreement, edge_information
-from ulmus.methods.partitions import _ABOUT, Forms, judged, mean_affinity
+from ulmus.methods.partitions import _ABOUT, Form, Forms, judged, mean_affinity
 from ulmus.methods.unsupervised import Tight
 
 X, TRUTH = make_blobs(90, n_features=5, centers=3, random_state=0)
@@ -23,7 +24,9 @@ BOTH = {"tight": [GRAPH], "free": [GRAPH]}
 
 def test_every_form_is_judged_once_and_the_best_is_first():
     found = judged(FORMS, H, BOTH, 3)
-    assert set(found.forms) == set(FORMS.all(1))
+    kinds = [("tight", 0, 1.0), ("tight", 0, 10.0), ("free", 0, 0.0)]
+    cuts = product(FORMS.columns, FORMS.unit_rows)
+    assert set(found.forms) == {Form(*kind, *cut) for kind, cut in product(kinds, cuts)}
     assert len(found.forms) == len(found.labels) == 3 * 6
     kinds = [form.coupling for form in found.forms]
     assert_allclose(agreement(found.labels, kinds), found.agreement)

@@ -1,6 +1,6 @@
 """Which form of US-ELM clusters these rows, chosen on a sample without a label."""
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from ulmus.methods.partitions import (
     embeddings,
     judged,
     mean_agreement,
-    means_of,
 )
 from ulmus.typing import Rows
 
@@ -71,7 +70,9 @@ class Choice:
 
     def centers(self, form: Form, E: np.ndarray) -> np.ndarray:
         """Means of the clusters that were compared, where all rows have these places."""
-        return means_of(E[self.rows], self.judged.labels[self.judged.forms.index(form)])
+        labels = self.judged.labels[self.judged.forms.index(form)]
+        clusters = np.unique(labels[labels >= 0])
+        return np.array([E[self.rows[labels == each]].mean(axis=0) for each in clusters])
 
     def outliers(self, X: Rows) -> np.ndarray:
         """Which of all rows are far from the others of their cluster."""
@@ -108,7 +109,7 @@ def choice_of_form(model: Any, X: Rows, n_clusters: int, default: DefaultUnits) 
     """The forms that the parameters of a model leave open; None where that is one, or unclear."""
     forms = _open_forms(model, X.shape, n_clusters)
     graphs = _open_graphs(model.graph, default.n_columns)
-    if len(graphs) * len(forms.all(1)) < 2 or n_clusters == 1:
+    if max(map(len, (graphs, *astuple(forms)))) < 2 or n_clusters == 1:
         return None
     some = _sample(graphs, X.shape[0], SAMPLE)
     if some is None:

@@ -60,9 +60,10 @@ def graph_spectrum(laplacian: Laplacian, k: int, like: Any = None) -> GraphSpect
         columns.append(column)
     for rows in members:
         found, F = _functions(matrix[rows][:, rows], min(k + 1, len(rows)), like)
-        for value, f in zip(found, F.T, strict=True):
-            values.append(value)
-            columns.append(_spread_out(f, rows, n))
+        spread = np.zeros((len(found), n))
+        spread[:, rows] = F.T
+        values.extend(found)
+        columns.extend(spread)
     if len(values) < k:
         raise GraphError(f"n_components={k} is too many: the graph gives at most {len(values)}.")
     order = np.argsort(values, kind="stable")[:k]
@@ -128,12 +129,6 @@ def _functions(A: Any, k: int, like: Any) -> tuple[np.ndarray, np.ndarray]:
     u /= np.linalg.norm(u)
     u = np.maximum(u, np.finfo(float).eps * u.max())
     return values[1:], V[:, 1:] / (np.sqrt(len(u)) * u)[:, None]
-
-
-def _spread_out(f: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
-    column = np.zeros(n)
-    column[rows] = f
-    return column
 
 
 def _chebyshev(A: Any, cut: float, top: float, like: Any) -> LinearOperator:

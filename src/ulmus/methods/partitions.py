@@ -51,16 +51,6 @@ class Forms:
     columns: tuple[int, ...]
     unit_rows: tuple[bool, ...]
 
-    def all(self, n_graphs: int) -> list[Form]:
-        """Every form, with so many graphs."""
-        return [
-            Form(coupling, graph, lam, columns, unit)
-            for coupling in self.couplings
-            for graph in range(n_graphs)
-            for lam in (self.lams if coupling == "tight" else (0.0,))
-            for columns, unit in product(self.columns, self.unit_rows)
-        ]
-
 
 # An embedding with as many columns as any form has, and the form with all of them.
 Whole = tuple[Form, np.ndarray]
@@ -136,11 +126,6 @@ def partitions(
     return found, labels
 
 
-def means_of(E: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The mean of the rows of each cluster but −1."""
-    return np.array([E[labels == each].mean(axis=0) for each in np.unique(labels[labels >= 0])])
-
-
 def clusters(E: np.ndarray, n_clusters: int) -> np.ndarray:
     """k-means on these rows, always with the same starts; a row of NaN has no cluster, −1."""
     placed = np.isfinite(E[:, 0])
@@ -165,7 +150,9 @@ def embeddings(
             for lam in lams:
                 try:
                     if gram is None:
-                        E = _on_graph(laplacian, most)
+                        found = graph_spectrum(laplacian, most)
+                        # No edge leads to the others.
+                        E = np.where(found.reached[:, None], found.coordinates, np.nan)
                     else:
                         columns = min(most, H.shape[1] - 1)
                         coef = Tight(lam, columns, fewer=True).of(smooth, gram).coef
@@ -173,10 +160,3 @@ def embeddings(
                 except (GraphError, InvalidInputError):
                     continue
                 yield Form(coupling, graph, lam, E.shape[1], row_normalize=False), E
-
-
-def _on_graph(laplacian: Laplacian, columns: int) -> np.ndarray:
-    """Places of the rows by the graph alone; NaN where no edge leads."""
-    found = graph_spectrum(laplacian, columns)
-    found.coordinates[~found.reached] = np.nan
-    return found.coordinates
