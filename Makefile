@@ -101,4 +101,4 @@ links: docs  ## Follow every link of the site (make links ALL=1 for other sites 
 	@if [ -n "$(ALL)" ]; then $(BIN)/python -m sphinx -b linkcheck docs docs/_build/links; fi
 
 clean:  ## Remove .venv and everything built
-	rm -rf $(VENV) docs/_build docs/examples docs/reference/generated docs/papers/tables build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/examples docs/benchmarks/charts docs/reference/generated docs/papers/tables build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,6 +9,7 @@ from sphinx_gallery.sorting import ExplicitOrder
 
 from papers.markdown import misses, summary, table
 from papers.page import page
+from tools.charts import draw, folded
 from ulmus.version import __version__
 
 project = "Ulmus"
@@ -67,6 +68,16 @@ for number in map(int, RESULTS["papers"]):
 (PAPERS / "tables" / "report.html").write_text(page(RESULTS), encoding="utf-8")
 html_extra_path = ["papers/tables/report.html"]
 
+# A chart for each benchmark; its page folds the tables below them.
+BENCHMARKS = Path(__file__).parent / "benchmarks"
+shutil.rmtree(BENCHMARKS / "charts", ignore_errors=True)
+(BENCHMARKS / "charts").mkdir()
+DRAWN = {
+    name
+    for name in (Path(table).stem for table in TABLES)
+    if draw(name, (BENCHMARKS / f"{name}.md").read_text(encoding="utf-8"), BENCHMARKS / "charts")
+}
+
 templates_path = ["_templates"]
 autosummary_generate = True
 numpydoc_show_class_members = False
@@ -108,9 +119,11 @@ linkcheck_timeout = 20
 
 
 def setup(app):
-    """Doctests end in an empty line before the fence; readers need not see it."""
-    app.connect("source-read", lambda app, name, text: text.append(_closed(text.pop())))
+    """Change pages as they are read."""
+    app.connect("source-read", lambda app, name, text: text.append(_read(name, text.pop())))
 
 
-def _closed(text: str) -> str:
-    return text.replace("\n\n```\n", "\n```\n")
+def _read(name: str, text: str) -> str:
+    """Doctests end in an empty line before the fence, which readers need not see."""
+    text = text.replace("\n\n```\n", "\n```\n")
+    return folded(text, DRAWN) if name == "benchmarks/index" else text
