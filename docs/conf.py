@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sphinx_gallery.sorting import ExplicitOrder
 
+from papers.counts import total
 from papers.markdown import misses, summary, table
 from papers.page import page
 from tools.charts import draw, folded
@@ -57,6 +58,16 @@ def narrow(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def counted(results: dict) -> str:
+    """How many figures are reached, of all papers together, by each reading and rule."""
+    counts = total(results["counts"])
+    lines = ["| | strict | Welch | lenient |", "| --- | --- | --- | --- |"]
+    for reading, words in (("printed", "to the letter"), ("read", "as we read it")):
+        cells = [f"{a} of {b} ({a / b:.0%})" for a, b in counts[reading].values()]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 shutil.rmtree(PAPERS / "tables", ignore_errors=True)
 (PAPERS / "tables").mkdir()
 for one in RESULTS["tables"]:
@@ -65,6 +76,7 @@ for number in map(int, RESULTS["papers"]):
     listed = PAPERS / "tables" / f"misses-{number}.md"
     listed.write_text(misses(RESULTS, number) + "\n", encoding="utf-8")
 (PAPERS / "tables" / "summary.md").write_text(summary(RESULTS) + "\n", encoding="utf-8")
+(PAPERS / "tables" / "counts.md").write_text(counted(RESULTS) + "\n", encoding="utf-8")
 (PAPERS / "tables" / "report.html").write_text(page(RESULTS), encoding="utf-8")
 html_extra_path = ["papers/tables/report.html"]
 
