@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import sklearn
 
 from oracles import finite_differences
-from ulmus import KernelFeatures, RandomFeatures, RBFFeatures
+from ulmus import KernelFeatures, RandomFeatures, RBFFeatures, slopes
 from ulmus.features.random_units import ACTIVATIONS
 from ulmus.kernels import (
     RBF,
@@ -79,6 +79,15 @@ def test_sparse_rows_have_the_same_slopes(name):
     S = sp.csr_array(NEW)
     found = sparse.layer(S).slopes(S, beta).squares(WEIGHT)
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("cached", [1, 10])
+def test_signs_of_few_rows_at_a_time_give_the_same_slopes(cached, monkeypatch):
+    coef = np.random.default_rng(0).standard_normal((len(NEW) - 1, 2))
+    found = kernel_gradients(LaplacianKernel(0.3), NEW, NEW[1:], coef, np.ones(NEW.shape[1]))
+    expected = found.squares(WEIGHT)
+    monkeypatch.setattr(slopes, "_CACHED", cached)
+    np.testing.assert_allclose(found.squares(WEIGHT), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["tanh", "gaussian nodes", "rbf kernel"])

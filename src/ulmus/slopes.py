@@ -15,6 +15,7 @@ on the others; `docs/benchmarks` says which, and what they reached.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -28,9 +29,13 @@ from ulmus.typing import Rows
 
 # Rows that everything is chosen on. An eigendecomposition of 2000 rows takes 1.2 s of one core.
 CHOICE_ROWS = 2000
+# Rows that columns are weighed by, where there are more: at least so many, and so many a column.
+_SOME_ROWS, _ROWS_PER_COLUMN = 1000, 4
 # How often columns are weighed; a third time gained nothing on the mean. Where the error still
 # falls by five per cent, as it does where nearly all columns are noise, they are weighed again.
 _ROUNDS, _MOST_ROUNDS, _FALLS = 2, 6, 0.95
+# Pairs of a row and a unit whose signs are held at a time: 1 MB.
+_CACHED = 2**17
 # No column has a smaller weight than this part of the largest.
 _LEAST_WEIGHT = 1e-3
 # Rows over which gradients are averaged, and the most values of units or kernels times columns for
@@ -74,14 +79,16 @@ class Slopes:
         return total
 
     def _by_columns(self, weight: np.ndarray) -> np.ndarray:
-        """The same, one column after the other."""
+        """The same, one column after the other, of as many rows as a cache holds."""
         total = np.zeros(self.rows.shape[1])
+        n, size = len(self.p), max(1, _CACHED // len(self.coef))
         for columns in row_blocks(len(total), max(1, most_rows(sum(self.p.shape), 8))):
             rows, points = (_dense(part, columns).T for part in (self.rows, self.points))
-            for j, s, z in zip(range(columns.start, columns.stop), rows, points, strict=True):
-                signs = np.sign(z[None, :] - s[:, None])
-                signs *= self.p
-                total[j] = weight @ np.sum(matmul(signs, self.coef) ** 2, axis=1)
+            for some, k in product(row_blocks(n, size), range(len(rows))):
+                signs = np.sign(points[k] - rows[k, some, None])
+                signs *= self.p[some]
+                change = matmul(signs, self.coef)
+                total[columns.start + k] += weight[some] @ np.sum(change**2, axis=1)
         return total
 
     def _of_rows(self, weight: np.ndarray) -> np.ndarray:
@@ -143,6 +150,11 @@ Kind = TypeVar("Kind", bound=Candidate)
 def correction(columns: int, total: float) -> float:
     """What left-out errors are multiplied by where as many columns have been weighed."""
     return 1.0 + 2.0 * columns / total
+
+
+def weighing_rows(columns: int) -> int:
+    """The rows that weights of so many columns are found on at most."""
+    return max(_SOME_ROWS, _ROWS_PER_COLUMN * columns)
 
 
 def gradient_rows(n: int, units: int, columns: int, seed: int) -> np.ndarray:

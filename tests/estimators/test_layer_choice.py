@@ -75,6 +75,13 @@ def test_rows_of_every_kind_and_source_have_the_same_layer(name):
     assert_allclose(weights_of(single), weights_of(whole), rtol=1e-3)
 
 
+def test_columns_are_weighed_by_a_thousand_rows_or_four_for_each():
+    A, b = make_friedman1(1300, n_features=300, random_state=0)
+    for columns, rows in ((6, 1000), (300, 1200)):
+        model = ELMRegressor(n_hidden=20, C=1.0, random_state=0).fit(A[:, :columns], b)
+        assert f" {rows} " in model.features_.selection_
+
+
 def test_many_rows_on_dask_have_the_layer_that_memory_gives():
     A, b = make_friedman1(2500, n_features=6, random_state=0)
     model = ELMRegressor(n_hidden=20, C=[0.1, 1.0], random_state=0)

@@ -28,11 +28,13 @@ from ulmus.kernels import (
     Polynomial,
     Precomputed,
     Sigmoid,
+    pairs,
 )
 from ulmus.kernels.kernel_matrix import GivenKernel, HiddenKernel, KernelMatrix
 from ulmus.kernels.pairs import (
     Shifted,
     city_blocks,
+    distances,
     mean_distance,
     mean_square,
     two_valued,
@@ -210,6 +212,23 @@ def test_city_blocks_of_columns_with_two_values_are_those_of_any_others(dtype):
     naive = np.abs(A[:, None].astype(float) - Z[None]).sum(axis=2)
     np.testing.assert_allclose(city_blocks(A, Z), naive, rtol=1e-6, atol=1e-6)
     assert not two_valued(A[:1], Z).any()  # of one row it would take longer to see
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("pairs_at_a_time", [1, 150, 2**19])
+def test_distances_in_parts_are_those_of_every_pair(pairs_at_a_time, dtype, monkeypatch):
+    monkeypatch.setattr(pairs, "_PAIRS", pairs_at_a_time)
+    A = np.random.default_rng(0).standard_normal((30, 4)).astype(dtype)
+    Z = np.concatenate([A[:5], A[:20] + dtype(0.5)])
+    apart = A[:, None].astype(float) - Z[None]
+    for found, naive in (
+        (city_blocks(A, Z), np.abs(apart).sum(axis=2)),
+        (distances(A, Z), np.sqrt((apart**2).sum(axis=2))),
+    ):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, naive, rtol=1e-6, atol=1e-7)
+        np.testing.assert_array_equal(np.diagonal(found[:5, :5]), 0.0)
+    assert city_blocks(A[:0], Z).shape == (0, 25)
 
 
 def parts(matrix, K, chosen):

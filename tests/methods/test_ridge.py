@@ -64,6 +64,17 @@ def test_one_C_that_was_given_warns_and_one_that_was_chosen_does_not():
         Ridge(DEFAULT_GRID, "primal").at(C=1e12).fit(AtHand(problem))
 
 
+@pytest.mark.parametrize(("n", "h"), [(60, 90), (90, 60)], ids=["dual", "primal"])
+def test_the_best_C_of_classes_may_be_that_of_the_least_squared_error(n, h):
+    problem, grid = make_problem(4, n, h, classes=2), DEFAULT_GRID[::2]
+    plain, squares = (Ridge(grid, by_squares=by).fit(AtHand(problem)) for by in (False, True))
+    path, least = plain.path, np.argmin(plain.path.squared_error)
+    assert path.best != least
+    assert (path.C[path.best], path.C[least]) == (plain.C, squares.C)
+    alone = Ridge(squares.C).fit(AtHand(problem))
+    assert_allclose(squares.coef, alone.coef, rtol=1e-6, atol=1e-8)
+
+
 def test_the_same_of_the_class_scatter():
     problem, point = hopeless(), Points(np.array([0.5]), np.array([1e12]), chosen=False)
     with pytest.warns(IllConditionedWarning, match="C=1e\\+12"):

@@ -20,16 +20,25 @@ from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
-from ulmus.methods.ridge import DEFAULT_GRID, Ridge, solve
+from ulmus.methods.ridge import DEFAULT_GRID, Ridge
 from ulmus.problem import ErrorPath, Problem
-from ulmus.slopes import CHOICE_ROWS, correction, gradient_rows, weighings, weights_of
+from ulmus.slopes import (
+    CHOICE_ROWS,
+    correction,
+    gradient_rows,
+    weighing_rows,
+    weighings,
+    weights_of,
+)
 from ulmus.sources.source import AtHand, Batch
 
 _LOG = logging.getLogger(__name__)
 # Units of the default map, and the most that leave-one-out chooses from.
 _WIDTH, _WIDEST = 1000, 2000
-# Units of the layers that are compared: 1000 units chose no better and took twice as long.
-_FEW_UNITS = 500
+# Units of the layers that are compared: twice the rows, and 1000 chose no better than 500.
+_FEWEST_UNITS, _FEW_UNITS = 100, 500
+# The C that they are compared at, a decade apart.
+_GRID = DEFAULT_GRID[::2]
 
 
 @dataclass(frozen=True)
@@ -119,25 +128,25 @@ def _chosen_layer(
 def _tried(
     known: Any, plain: RowFeatures, batch: Batch, columns: ColumnStatistics, seed: int
 ) -> list[WeighedLayer]:
-    """Narrow layers on at most 2000 of the rows, with columns weighed more and more often.
+    """Narrow layers on some of the rows, with columns weighed more and more often.
 
-    The C that is given has no part in it: all of the default ones are tried.
+    The C that is given has no part in it: every second one of the default ones is tried.
     """
-    n = batch[0].shape[0]
-    few = None if n <= CHOICE_ROWS else np.sort(sample_rows(seed, CHOICE_ROWS, n))
+    n, varying = batch[0].shape[0], int(np.count_nonzero(columns.deviation))
+    most = min(CHOICE_ROWS, weighing_rows(varying))
+    few = None if n <= most else np.sort(sample_rows(seed, most, n))
     X, y, weight = _some(batch, few)
     X = on_host(X)
     X = X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float)
     narrow = copy(plain)
-    narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS)
+    narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, 2 * X.shape[0]))
 
     def problem(weights: np.ndarray | None) -> Problem:
         layer = narrow.reweighed(weights, X, weight).layer(X, np.dtype(float))
         return known.problem(y, weight).over(Hidden(layer, X))
 
-    varying = int(np.count_nonzero(columns.deviation))
     count = np.ones(X.shape[0]) if weight is None else weight
-    return weighed_layers(problem, DEFAULT_GRID, varying, count, seed)
+    return weighed_layers(problem, _GRID, varying, count, seed)
 
 
 def weighed_layers(
@@ -160,12 +169,11 @@ def weighed_layers(
 
     def fitted(weights: np.ndarray | None, number: int, factor: float) -> WeighedLayer:
         problem = problem_of(weights)
-        path = solve(problem, C, seed).path
-        assert path is not None  # there are several C
+        kept = replace(problem, H=problem.H.kept())
         # At the least squared error, which a row of weight two moves as two rows do.
-        best = float(path.C[np.argmin(path.squared_error)])
-        coef = Ridge(best, asked=False).fit(AtHand(problem, seed)).coef
-        return WeighedLayer(weights, number, problem, path, coef, factor)
+        found = Ridge(C, by_squares=True).fit(AtHand(kept, seed, calibrating=1))
+        assert found.path is not None  # there are several C
+        return WeighedLayer(weights, number, problem, found.path, found.coef, factor)
 
     first = fitted(None, 0, 1.0)
     again = partial(fitted, factor=correction(columns, total))

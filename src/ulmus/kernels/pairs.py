@@ -1,10 +1,12 @@
 """Products and distances of all pairs of rows, from which kernels are computed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
@@ -30,6 +32,8 @@ from ulmus.typing import Array, DType, Rows
 _FEW_COLUMNS = 8
 # Rows at a time where a pair needs more memory than one number.
 FEW_ROWS = 64
+# Pairs at a time on the host, where distances take several passes: 4 MB, which a cache holds.
+_PAIRS = 2**19
 # Rounding of an expanded square, relative to the squares that it is the difference of.
 _ROUNDING = 16.0 * float(np.finfo(float).eps)
 
@@ -125,20 +129,33 @@ def affine(
 
     ``product`` and ``square`` are numbers, or have one for each z.
     """
-    x, z = squares(X), squares(Z)
     if isinstance(X, Shifted) or is_sparse(X) or is_sparse(Z):
         P = products(X, Z, out)
         P *= product
-        P += square * x[:, None]
-        P += (square * z + level)[None, :]
+        P += square * squares(X)[:, None]
+        P += (square * squares(Z) + level)[None, :]
         return P
-    # [x, ‖x‖², 1] [product · z, square, square · ‖z‖² + level]ᵀ: one product, no further pass.
+    left, right = _expanded(X, Z, product, square, level)
+    return tall_product(left, right.T, out)
+
+
+def _expanded(
+    X: Array, Z: Array, product: Any, square: Any, level: float = 0.0
+) -> tuple[Array, Array]:
+    """Dense rows whose products are `affine`: it takes no further pass.
+
+    They are [x, ‖x‖², 1] and [product · z, square, square · ‖z‖² + level].
+    """
     xp, (n, d), m = namespace(X), X.shape, Z.shape[0]
     left = xp.ones((n, d + 2), dtype=X.dtype, device=X.device)
-    left[:, :d], left[:, d] = X, x
+    left[:, :d], left[:, d] = X, squares(X)
     right = xp.empty((m, d + 2), dtype=X.dtype, device=X.device)
-    right[:, :d], right[:, d], right[:, d + 1] = (product * Z.T).T, square, square * z + level
-    return tall_product(left, right.T, out)
+    right[:, :d], right[:, d], right[:, d + 1] = (
+        (product * Z.T).T,
+        square,
+        square * squares(Z) + level,
+    )
+    return left, right
 
 
 def squared_distances(X: Rows, Z: Rows, factor: Any = 1.0, out: Array | None = None) -> Array:
@@ -163,28 +180,40 @@ def distances(X: Rows, Z: Rows) -> Array:
     host = isinstance(X, Shifted) or is_numpy(X)
     double = np.float64 if host else namespace(X).float64
     left, right = _about_mean(*(cast(_unshifted(rows), double) for rows in (X, Z)))
-    D = affine(left, right, -2.0, 1.0)
-    xp = namespace(D)
-    lost = _ROUNDING * (squares(left)[:, None] + squares(right)[None, :])
-    D = elementwise("sqrt", xp.where(lost < D, D, xp.zeros_like(D)))
-    return cast(D, X.dtype)
+    xp, x, z = namespace(right), squares(left), squares(right)
+
+    def root(D: Array, x: Array) -> Array:
+        lost = _ROUNDING * (x[:, None] + z[None, :])
+        return elementwise("sqrt", xp.where(lost < D, D, xp.zeros_like(D)))
+
+    if not host or is_sparse(left) or is_sparse(right):
+        return cast(root(affine(left, right, -2.0, 1.0), x), X.dtype)
+    one, other = _expanded(left, right, -2.0, 1.0)
+    return _in_parts(lambda rows: root(matmul(one[rows], other.T), x[rows]), X, Z)
 
 
 def city_blocks(X: Rows, Z: Rows) -> Array:
     """‖x − z‖₁ for every pair."""
     X, Z = _unshifted(X), _unshifted(Z)
-    if is_numpy(X):
-        two = two_valued(X, Z)
-        if np.count_nonzero(two) >= _FEW_COLUMNS:
-            return _two_valued_blocks(X, Z, two).astype(X.dtype, copy=False)
+    if is_sparse(X) or is_sparse(Z):
         X, Z = _short_indices(X), _short_indices(Z)
         return manhattan_distances(X, Z).astype(X.dtype, copy=False)
+    if is_numpy(X):
+        return _dense_blocks(X, Z)
     xp = namespace(X)
     parts = [
         xp.sum(xp.abs(X[rows, None, :] - Z[None, :, :]), axis=2)
         for rows in row_blocks(X.shape[0], FEW_ROWS)
     ]
     return xp.concat(parts)
+
+
+def _in_parts(block: Callable[[slice], np.ndarray], X: Rows, Z: Rows) -> np.ndarray:
+    """What ``block`` gives for some rows of X and all of Z, for all rows, in their precision."""
+    D = np.empty((X.shape[0], Z.shape[0]), X.dtype)
+    for rows in row_blocks(D.shape[0], max(1, _PAIRS // max(1, D.shape[1]))):
+        D[rows] = block(rows)
+    return D
 
 
 def two_valued(X: Rows, Z: Rows) -> np.ndarray:
@@ -208,18 +237,27 @@ def zeros_and_ones(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return (low < X).astype(float), (low < Z).astype(float), high.astype(float) - low
 
 
-def _two_valued_blocks(X: np.ndarray, Z: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """‖x − z‖₁ where many columns have two values: for those products are enough.
+def _dense_blocks(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """‖x − z‖₁ of dense rows; where many columns have two values, products do for those.
 
     With a column's values written as 0 and 1, |x − z| is their distance times x + z − 2xz.
     """
+    two = two_valued(X, Z)
+    if np.count_nonzero(two) < _FEW_COLUMNS:
+        two[:] = False
+    x, z = (np.ascontiguousarray(rows[:, ~two], dtype=float) for rows in (X, Z))
+    if not two.any():
+        return _in_parts(lambda rows: cdist(x[rows], z, "cityblock"), X, Z)
     ones, others, gap = zeros_and_ones(X[:, two], Z[:, two])
-    D = (ones @ gap)[:, None] + (others @ gap) - 2.0 * matmul(ones * gap, others.T)
-    # Equal rows are at no distance but for rounding.
-    np.maximum(D, 0.0, out=D)
-    if not two.all():
-        D += manhattan_distances(X[:, ~two], Z[:, ~two])
-    return D
+    left = np.column_stack([-2.0 * gap * ones, ones @ gap, np.ones(len(X))])
+    right = np.vstack([others.T, np.ones(len(Z)), others @ gap])
+
+    def block(rows: slice) -> np.ndarray:
+        # Equal rows are at no distance but for rounding.
+        D = np.maximum(matmul(left[rows], right), 0.0)
+        return D if two.all() else D + cdist(x[rows], z, "cityblock")
+
+    return _in_parts(block, X, Z)
 
 
 def _ends(X: np.ndarray, Z: np.ndarray) -> list[np.ndarray]:

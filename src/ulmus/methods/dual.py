@@ -224,12 +224,16 @@ def at_one(
     return _solution(rows, rows.coef(alpha), C, "dual", residual)
 
 
-def dual_path(problem: Problem, grid: np.ndarray) -> Solution:
-    """The best C of the grid by leaving out every row once, from one eigendecomposition."""
+def dual_path(problem: Problem, grid: np.ndarray, by_squares: bool = False) -> Solution:
+    """The best C of the grid by leaving out every row once, from one eigendecomposition.
+
+    With ``by_squares`` it is the one of least squared error, for classes too.
+    """
     rows = row_space(problem)
     spectrum = RowSpectrum.of(problem, rows, *rows.kernel())
     path = spectrum.path(grid)
-    return spectrum.solution(float(grid[path.best]), path)
+    best = int(np.argmin(path.squared_error)) if by_squares else path.best
+    return spectrum.solution(float(grid[best]), path)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ and α = Wβ on the landmarks that span F.
 
 Which kernel, of what width and on what column weights, is chosen by exact leave-one-out along with
 C. Every kernel is tried at a few widths on few rows, and those far behind are left out. The others
-are fitted to more rows, and their columns weighed (see `slopes`). The least error over left-out
-rows decides, and what is best is fitted to all rows that are given. All rules were fixed on half of
+are fitted to more rows, and their columns weighed (see `slopes`). Those whose errors over left-out
+rows are nearly the least are compared on all rows of the choice, with the same weights. What is
+best is fitted to all rows that are given. All rules were fixed on half of
 the visible tables and confirmed on the others; `docs/benchmarks` says which, and what they reached.
 """
 
@@ -29,7 +30,15 @@ from ulmus.methods.kernel_iterative import iterated, iterates
 from ulmus.methods.near_path import near_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution
-from ulmus.slopes import Slopes, correction, gradient_rows, kernel_gradients, weighings, weights_of
+from ulmus.slopes import (
+    Slopes,
+    correction,
+    gradient_rows,
+    kernel_gradients,
+    weighing_rows,
+    weighings,
+    weights_of,
+)
 from ulmus.typing import Rows
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
@@ -37,10 +46,8 @@ EXACT = 2000
 # Up to this many rows all are left out where C is known, half a second of one core; past it so
 # many, or those that conjugate gradients leave out.
 ALL_LEFT_OUT, _SOME_LEFT_OUT = 3000, 2000
-# Rows that widths are tried on, and rows that kernels and weights are compared on: an
-# eigendecomposition takes 0.03 and 0.18 s of one core. One of 2000 rows takes 1.3 s, and there is
-# one alone. Weights of many columns need more rows: so many for each.
-_FEW_ROWS, _SOME_ROWS, _ROWS_PER_COLUMN = 500, 1000, 4
+# Rows that widths are tried on: an eigendecomposition takes 0.03 s of one core.
+_FEW_ROWS = 500
 # γ is tried at these multiples of the typical one; on weighed columns, at the last one alone.
 _FACTORS = {"rbf": ((1.0, 4.0, 16.0), 4.0)}
 _OTHER_FACTORS = (0.5, 2.0), 1.0
@@ -188,7 +195,9 @@ class Candidate:
 class Trial:
     """Scaled rows on the host, their problem without H, how often each counts, and the C to try.
 
-    ``whole`` is how many rows there are where these are a sample; one that counts twice is two.
+    ``whole`` is how many rows there are where these are a sample; one that counts twice is two. The
+    errors of weighed columns are corrected as if by all: with the correction of few rows covtype's
+    columns are not weighed, and .03 of its rows are lost.
     """
 
     rows: Any
@@ -222,17 +231,17 @@ class Trial:
         """
         kernel, weights, rows, problem = self._over(name, factor, weights)
         lift = correction(self.columns, self.total) if number else 1.0
-        if near is None or rows.shape[0] <= _FEW_ROWS or np.any(np.diff(self.C) <= 0):
+        if near is None or np.any(np.diff(self.C) <= 0):
             solution = dual_path(problem, self.C)
         else:
             solution = near_path(problem, self.C, near)
         return Candidate(name, factor, kernel, weights, number, rows, solution, lift)
 
-    def again(self, one: Candidate, weights: np.ndarray | None) -> Candidate:
-        """What was fitted to other rows, fitted to these with other weights, at its C alone."""
-        kernel, weights, rows, problem = self._over(one.name, one.factor, weights)
-        solution = dual(problem, one.solution.C, asked=False, last=1)
-        return Candidate(one.name, one.factor, kernel, weights, one.round, rows, solution)
+    def again(self, one: Candidate, alone: bool = False) -> Candidate:
+        """What was fitted to other rows, fitted to these; with ``alone`` at its C alone."""
+        C, weights = one.solution.C, one.weights if one.round else None
+        trial = replace(self, C=np.array([C])) if alone else self
+        return trial.candidate(one.name, one.factor, weights, one.round, C)
 
     def _over(
         self, name: str, factor: float, weights: np.ndarray | None
@@ -250,7 +259,7 @@ class Trial:
 
     @property
     def total(self) -> float:
-        """How many rows weights will be found on in the end, if they are used."""
+        """How many rows the choice is made on in the end."""
         if self.whole is not None:
             return self.whole
         return float(self.rows.shape[0] if self.count is None else self.count.sum())
@@ -272,7 +281,7 @@ class KernelChoice:
 
     def fit(self, trial: Trial) -> list[Candidate]:
         """All that was tried, but for widths that lost; `best_of` them is to be used."""
-        enough = max(_SOME_ROWS, _ROWS_PER_COLUMN * trial.columns * self.weighs)
+        enough = weighing_rows(trial.columns * self.weighs)
         few, some = (trial.sample(most, self.seed) for most in (_FEW_ROWS, enough))
         tried = list[Candidate]()
         for start in _near(self._best_width(few, name) for name in self.names):
@@ -284,12 +293,21 @@ class KernelChoice:
             weighs = self.weighs and some.columns < some.total
             if weighs and whole.squared <= _CLOSE * _least(tried, 0):
                 self._weigh(some, tried)
-        return tried if some is trial else tried + self._on_all(trial, tried)
+        if some is trial:
+            return tried
+        # The errors of few rows are uncertain.
+        ahead = _finalists(tried)
+        if len(ahead) > 1:
+            ahead.sort(key=lambda each: trial.again(each, alone=True).score)
+        return [*tried, trial.again(ahead[0])]
 
     def _best_width(self, trial: Trial, name: str) -> Candidate:
         """The best of a few widths."""
-        factors = _FACTORS.get(name, _OTHER_FACTORS)[0]
-        return min((trial.candidate(name, factor) for factor in factors), key=_squared)
+        tried = list[Candidate]()
+        for factor in _FACTORS.get(name, _OTHER_FACTORS)[0]:
+            near = tried[-1].solution.C if tried else None
+            tried.append(trial.candidate(name, factor, near=near))
+        return min(tried, key=_squared)
 
     def _weigh(self, trial: Trial, tried: list[Candidate]) -> None:
         """Weigh the columns for the last one that was tried, while its error falls."""
@@ -303,22 +321,6 @@ class KernelChoice:
             tried.append(found)
             if found.squared > _CLOSEST * _least(tried, found.round):
                 return
-
-    def _on_all(self, trial: Trial, tried: list[Candidate]) -> list[Candidate]:
-        """On all rows, the best by its score, and each kernel that is as good by squared error.
-
-        The errors of few rows are uncertain. Columns are weighed as often as before, by gradients
-        of what is fitted to all rows.
-        """
-        found = []
-        for one in _finalists(tried):
-            weights = None
-            for each in tried:
-                if each.name == one.name and each.round < one.round:
-                    weights = trial.again(each, weights).next_weights(trial.count, self.seed)
-            near = one.solution.C
-            found.append(trial.candidate(one.name, one.factor, weights, one.round, near))
-        return found
 
 
 def _finalists(tried: list[Candidate]) -> list[Candidate]:

@@ -51,12 +51,14 @@ class Ridge:
     """One C, or an array to choose from.
 
     ``solver`` is "primal", "dual", or "auto" for the one with the smaller matrix. ``asked`` says
-    whether the user gave C, and is warned where 1/C is below the features' rounding.
+    whether the user gave C, and is warned where 1/C is below the features' rounding. Among several
+    C the best one is `ErrorPath.best`, or the one of least squared error with ``by_squares``.
     """
 
     C: float | np.ndarray
     solver: str = "auto"
     asked: bool = True
+    by_squares: bool = False
     parameters: ClassVar[tuple[str, ...]] = ("C",)
 
     @property
@@ -76,9 +78,11 @@ class Ridge:
     def fit(self, source: Source) -> Solution:
         if self._in_row_space(source):
             rows = source.rows()
-            return dual_path(rows, self.C) if isinstance(self.C, np.ndarray) else dual(rows, self.C)
+            if isinstance(self.C, np.ndarray):
+                return dual_path(rows, self.C, self.by_squares)
+            return dual(rows, self.C)
         penalty = QuadraticPenalty(np.atleast_1d(self.C))
-        return solved(penalty, source, self.chooses, self.asked)
+        return solved(penalty, source, self.chooses, self.asked, self.by_squares)
 
     def _in_row_space(self, source: Source) -> bool:
         if self.solver != "auto":
@@ -109,7 +113,9 @@ def solve(problem: Problem, C: float | np.ndarray, seed: int = 0, solver: str = 
     return Ridge(C, solver).fit(AtHand(problem, seed))
 
 
-def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool) -> Solution:
+def solved(
+    penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool, by_squares: bool = False
+) -> Solution:
     """β from sums, at the best point of a penalty by leave-one-out, or at the only one.
 
     One point takes a Cholesky factor. One eigenbasis serves every C: in it, p = Vᵀh, a row has the
@@ -124,7 +130,7 @@ def solved(penalty: QuadraticPenalty, source: Source, chooses: bool, asked: bool
         if chooses:
             sample = sample.with_class_sums()
             path = loo_path(penalty, basis, sums, problem, sample.left, sample.classes)
-            best = path.best
+            best = int(np.argmin(path.squared_error)) if by_squares else path.best
         elif asked:
             warn_of_rounding(penalty.point(0)[0])
         root = basis.root(penalty.strength(best))
