@@ -19,6 +19,7 @@ from copy import copy
 from enum import Enum, auto
 from functools import cache, wraps
 from inspect import get_annotations
+from threading import Lock
 from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -52,6 +53,8 @@ Model = TypeVar("Model")
 # Fitted parts that are objects of their own, and hold numbers.
 _PARTS = ("features_", "scaling_")
 _SCALE = ("center", "factor")
+# Attributes are replaced by one thread at a time.
+_SWAP = Lock()
 # Subtasks of a pass over the rows that callbacks are called for.
 _SUBTASKS = 100
 
@@ -143,7 +146,8 @@ def atomic(method: Method) -> Method:
         with held_threads():
             result = method(model, *args, **kwargs)
         check_finite(model)
-        self.__dict__ = vars(model)
+        with _SWAP:
+            self.__dict__ = vars(model)
         return self if result is model else result
 
     return whole  # type: ignore[return-value]
@@ -154,17 +158,26 @@ def snapshot(estimator: Model, outputs: bool = False) -> Model:
 
     ``outputs`` says that it is for outputs alone, which few rows that wait need not be summed for.
     """
-    if outputs and hasattr(type(estimator), "_answering"):
-        estimator._answering()  # type: ignore[attr-defined]
-        return _twin(estimator, vars(estimator))
-    return _twin(estimator, vars(settled(estimator)))
+    now: Any = _twin(estimator, vars(estimator))
+    if "_waiting" not in vars(now):
+        return now
+    state = now._answering() if outputs else now._settle()
+    swap(estimator, vars(now), state)
+    return _twin(estimator, state)
 
 
 def settled(estimator: Model) -> Model:
     """The estimator, after rows that wait to be fitted are (`ulmus.sources.waiting`)."""
     if "_waiting" in vars(estimator):
-        estimator._settle()  # type: ignore[attr-defined]
+        snapshot(estimator)
     return estimator
+
+
+def swap(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Replace the attributes, unless another thread has done so since."""
+    with _SWAP:
+        if vars(estimator) is before:
+            estimator.__dict__ = after
 
 
 def _twin(estimator: Model, state: dict[str, Any]) -> Model:

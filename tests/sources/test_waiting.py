@@ -24,6 +24,7 @@ from ulmus import (
     reservoir,
 )
 from ulmus.exceptions import InvalidInputError
+from ulmus.methods.growing import Growing
 from ulmus.sources import waiting
 from ulmus.sources.waiting import Waiting
 
@@ -260,6 +261,27 @@ def test_several_threads_that_ask_at_once_have_the_rows_fitted_once(monkeypatch)
     assert len(solved) == 1
     for answer in answers[1:]:
         assert_array_equal(answer, answers[0])
+
+
+@pytest.mark.parametrize("stage", ["first", "sampled"])
+def test_rows_that_come_while_an_answer_is_worked_out_are_not_lost(monkeypatch, stage):
+    begin(monkeypatch, stage)
+    X, y = world(0, 70, None, drifts=False)
+    model = ELMClassifier(RandomFeatures(12), C=1.0, random_state=0).partial_fit(X[:60], y[:60])
+    model.partial_fit(X[60:61], y[60:61])
+    come = iter([slice(61, 62)])
+    learn, grow = Waiting.fit, Growing.solution
+
+    def more(work, *args):
+        for rows in come:
+            model.partial_fit(X[rows], y[rows])
+        return work(*args)
+
+    monkeypatch.setattr(Waiting, "fit", lambda self, of: more(learn, self, of))
+    monkeypatch.setattr(Growing, "solution", lambda self: more(grow, self))
+    model.predict(X[:1])
+    assert waits(model)
+    assert model._kept.seen == 62
 
 
 def test_a_model_that_waits_has_no_attribute_that_it_never_had():

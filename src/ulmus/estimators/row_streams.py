@@ -8,7 +8,7 @@ import numpy as np
 from ulmus.arguments import is_number
 from ulmus.backends.linalg import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.fitted import MadeAgain, check_finite, declared, fitted_names, settled
+from ulmus.fitted import MadeAgain, check_finite, declared, fitted_names, settled, snapshot
 from ulmus.methods.growing import Growing
 from ulmus.methods.ridge import Ridge
 from ulmus.problem import Solution
@@ -79,43 +79,43 @@ class RowStream:
         names = [name for name in fitted_names(self) if name not in _OF_INPUTS]
         return {name: vars(self)[name] for name in names}
 
-    def _apart(self: Any) -> tuple[dict[str, Any], Waiting | None]:
-        """All attributes that are not fitted ones, and the rows that wait, if any do."""
-        state, fitted = vars(self).copy(), self._fitted()
-        return {name: state[name] for name in state.keys() - fitted}, fitted.get("_waiting")
+    def _apart(self: Any) -> tuple[dict[str, Any], Waiting]:
+        """All attributes that are not fitted ones, and the rows that wait."""
+        fitted = self._fitted()
+        state = {name: part for name, part in vars(self).items() if name not in fitted}
+        return state, fitted["_waiting"]
 
-    def _settle(self: Any) -> None:
-        """Fit the rows that wait."""
+    def _settle(self: Any) -> dict[str, Any]:
+        """The attributes after the rows that wait are fitted."""
         state, waiting = self._apart()
-        if waiting is not None:  # no other thread was faster
-            self.__dict__ = state | waiting.solved(lambda: _solution(self, state, waiting))
+        return state | waiting.solved(lambda: _solution(self, state, waiting))
 
-    def _answering(self: Any) -> None:
-        """Make what outputs need, without a pass over the sums where few rows wait."""
+    def _answering(self: Any) -> dict[str, Any]:
+        """What outputs need, without a pass over the sums where few rows wait."""
+        if "beta_" in vars(self):
+            return vars(self)
         state, waiting = self._apart()
-        if waiting is None or "beta_" in vars(self):
-            return
         model = _before(self, state, waiting)
         growing = _grown(model, waiting)
         if growing is None:
-            self._settle()
-            return
+            settled_state: dict[str, Any] = self._settle()
+            return settled_state
         coef, intercept = growing.solution()
-        _, problem = waiting.unsummed(0)
+        found = waiting.unsummed(0)
+        assert found is not None
         method, none = model._method().at(C=model.C_), np.empty(0, np.intp)
-        found = Solution(coef, intercept, model.C_, "primal", none, coef[:0])
-        model._accept(method, problem, found, np.inf, settled=True)
+        solution = Solution(coef, intercept, model.C_, "primal", none, coef[:0])
+        model._accept(method, found[1], solution, np.inf, settled=True)
         check_finite(model)
         ready = {name: part for name, part in model._fitted().items() if name not in _BEHIND}
-        self.__dict__ = state | ready | {"_waiting": replace(waiting, growing=growing)}
+        return state | ready | {"_waiting": replace(waiting, growing=growing)}
 
     def __getattr__(self, name: str) -> Any:
         fitted = name in declared(type(self)) or (name[-1] == "_" and name[0] != "_")
         ready = "beta_" in vars(self) and name not in _BEHIND
         if "_waiting" not in vars(self) or ready or not fitted or name in _OF_INPUTS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._settle()
-        return getattr(self, name)
+        return getattr(snapshot(self), name)
 
 
 def _solution(estimator: Any, state: dict[str, Any], waiting: Waiting) -> dict[str, Any]:
