@@ -28,9 +28,9 @@ LARGE = {
 }
 
 
-def _made(number):
-    """A block of rows, the same for the same number."""
-    rng = np.random.default_rng(number)
+def _made(block_id):
+    """A block of rows, the same for the same place."""
+    rng = np.random.default_rng(block_id[0])
     return rng.standard_normal((BLOCK, COLUMNS), dtype=np.float32)
 
 
@@ -40,14 +40,14 @@ def _values(X):
 
 def child(n):
     """One size, in a process of its own."""
-    import dask
     import dask.array as da
 
     from distributed import Client, LocalCluster
     from ulmus import ELMRegressor, RandomFeatures
 
-    parts = [dask.delayed(_made)(number) for number in range(n // BLOCK)]
-    X = da.concatenate([da.from_delayed(p, (BLOCK, COLUMNS), dtype=np.float32) for p in parts])
+    # As one array: of tasks that have nothing in common workers make as many as they can at once.
+    chunks = ((BLOCK,) * (n // BLOCK), (COLUMNS,))
+    X = da.map_blocks(_made, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), np.float32))
     y = X.map_blocks(_values, drop_axis=1, dtype=np.float32)
     kind = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True}
     with (
