@@ -7,6 +7,7 @@ row, are put together in this process.
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -196,15 +197,10 @@ def units_from_labelled(model: Any, source: OnGraph) -> RowFeatures:
     there.
     """
     targets, weight = source.targets, source.weight
-
-    class Known:
-        """The targets of labelled rows by their numbers."""
-
-        def problem(self, rows: np.ndarray, count: None) -> Problem:
-            return Problem(None, targets.take(rows), weight[rows])
-
     rows = source.some.X, np.arange(len(weight)), None
-    units: RowFeatures = fitted_layer(model, Known(), rows, None, 0)
+    # Targets are asked for by the numbers of labelled rows.
+    known = SimpleNamespace(problem=lambda some, _: Problem(None, targets.take(some), weight[some]))
+    units: RowFeatures = fitted_layer(model, known, rows, None, 0)
     return units if units.n_hidden <= _ROW_UNITS else units.truncate(_ROW_UNITS)
 
 
