@@ -45,7 +45,6 @@ def child(n):
     from distributed import Client, LocalCluster
     from ulmus import ELMRegressor, RandomFeatures
 
-    # As one array: of tasks that have nothing in common workers make as many as they can at once.
     chunks = ((BLOCK,) * (n // BLOCK), (COLUMNS,))
     X = da.map_blocks(_made, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), np.float32))
     y = X.map_blocks(_values, drop_axis=1, dtype=np.float32)
