@@ -48,6 +48,7 @@ from benchmarks import (
     scale,
     serving,
     sizes,
+    small,
     streams,
     tables,
     tabular,
@@ -159,6 +160,12 @@ def run_sizes(folder, rounds):
     sizes.prepare(folder)
     found = race("benchmarks.sizes", sizes.CONTENDERS + sizes.RANKS, folder, 1)
     return found, {}, sizes.page(found, table)
+
+
+def run_small(folder, rounds):
+    """What the defaults cost on small data."""
+    found = small.measure(rounds)
+    return found, {}, small.page(found, table)
 
 
 def run_manifold(folder, rounds):
@@ -893,6 +900,7 @@ RUNS = {
     "layers": run_layers,
     "widths": run_widths,
     "sizes": run_sizes,
+    "small": run_small,
     "kernel": run_kernel,
     "manifold": run_manifold,
     "hinge": run_hinge,
