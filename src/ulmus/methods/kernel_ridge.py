@@ -197,7 +197,7 @@ class Trial:
 
     ``whole`` is how many rows there are where these are a sample; one that counts twice is two. The
     errors of weighed columns are corrected as if by all: with the correction of few rows covtype's
-    columns are not weighed, and .03 of its rows are lost.
+    columns are not weighed, which costs one to three points.
     """
 
     rows: Any
