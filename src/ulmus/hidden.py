@@ -7,7 +7,7 @@ little beside making it; never more than scikit-learn's ``working_memory``.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn import get_config
@@ -116,11 +116,6 @@ class UnderLayer:
     def itemsize(self) -> int:
         """Bytes of one entry of H."""
         return itemsize(self.layer.dtype)
-
-    @property
-    def shares_work(self) -> bool:
-        """Whether threads of ours make H; a transformer of others has threads of its own."""
-        return getattr(self.layer, "shares_work", False)
 
 
 @dataclass(frozen=True)
@@ -252,7 +247,6 @@ class GivenRows:
     offset: float = 0.0
     columns: slice | None = None
     factors: Array | None = None
-    shares_work: ClassVar[bool] = True
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """A copy of the rows, because their readers scale them in place."""

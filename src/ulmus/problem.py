@@ -24,7 +24,7 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
-from ulmus.backends.threads import PANEL, over_strips, own_threads
+from ulmus.backends.strips import PANEL, over_strips
 from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong
@@ -164,21 +164,20 @@ class Problem:
         products, center = Gram(h, X, short=True), None
         # A column of ones beside Y gives the sums of h and y.
         cross, energy, sums = zeros((h, b + 1), X), zeros(b + 1, X), zeros(b + 1, X)
-        with own_threads(getattr(self.H, "shares_work", False)):
-            for rows, B in self.H.blocks():
-                if has_matrix_units(B):
-                    # About their means the products are small, and so is their rounding.
-                    center = namespace(B).mean(B, axis=0) if center is None else center
-                    B -= center
-                root = self._root(rows, B)
-                if self.weight is not None:
-                    B *= root
-                products.add(B)
-                for part, Y in self._beside(rows, root):
-                    cross += doubles(matmul(B[part, :].T, Y))
-                    Y = doubles(Y)
-                    energy += namespace(Y).sum(Y**2, axis=0)
-                    sums += Y.T @ Y[:, b]
+        for rows, B in self.H.blocks():
+            if has_matrix_units(B):
+                # About their means the products are small, and so is their rounding.
+                center = namespace(B).mean(B, axis=0) if center is None else center
+                B -= center
+            root = self._root(rows, B)
+            if self.weight is not None:
+                B *= root
+            products.add(B)
+            for part, Y in self._beside(rows, root):
+                cross += doubles(matmul(B[part, :].T, Y))
+                Y = doubles(Y)
+                energy += namespace(Y).sum(Y**2, axis=0)
+                sums += Y.T @ Y[:, b]
         gram = products.total()
         rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
         _give_back(self.H.offset, center, gram, cross, sums, energy[b])

@@ -8,7 +8,7 @@ from scipy.linalg import get_blas_funcs
 
 from ulmus.backends.linalg import blas_view, matmul
 from ulmus.backends.namespace import eps, is_numpy, is_torch, namespace, zeros
-from ulmus.backends.threads import PANEL, crew, over_strips, shared
+from ulmus.backends.strips import PANEL, over_strips
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, Rows
 
@@ -19,8 +19,6 @@ _DEVICE_PANELS = 8
 _DEVICE_ROWS = 4096
 # Rows whose products are summed in float32 before the sum is added in float64.
 _FLOAT32_ROWS = 16384
-# Rows and columns of the parts of BᵀB that threads of ours share: of 2000 units 136 parts.
-_TILE = 128
 
 
 class Gram:
@@ -46,12 +44,14 @@ class Gram:
         if not self._numpy:
             self._add_panels(B)
             return
+        (syrk,) = get_blas_funcs(("syrk",), (B,))
+        a, trans = blas_view(B.T)
         if B.dtype == np.float64:
-            _add_square(B, self._sum, 1.0)
+            syrk(1.0, a, beta=1.0, c=self._sum, trans=trans, overwrite_c=1)
             return
         if self._part is None:
             self._part = np.zeros(self._sum.shape, B.dtype, order="F")
-        _add_square(B, self._part, float(self._rows > 0))
+        syrk(1.0, a, beta=float(self._rows > 0), c=self._part, trans=trans, overwrite_c=1)
         self._rows += len(B)
         if self._rows >= _FLOAT32_ROWS:
             self._flush()
@@ -95,27 +95,6 @@ class Gram:
 
         over_strips(add, len(part), PANEL, part.size)
         self._rows = 0
-
-
-def _add_square(B: np.ndarray, G: np.ndarray, beta: float) -> None:
-    """The upper triangle of G = beta G + BᵀB, in place."""
-    threads = crew()
-    if threads is None:
-        (syrk,) = get_blas_funcs(("syrk",), (B,))
-        a, trans = blas_view(B.T)
-        syrk(1.0, a, beta=beta, c=G, trans=trans, overwrite_c=1)
-        return
-
-    def add(tile: tuple[slice, slice]) -> None:
-        rows, columns = tile
-        product = np.matmul(B[:, rows].T, B[:, columns])
-        if beta:
-            product += G[tile]
-        G[tile] = product
-
-    h = len(G)
-    ends = [slice(j, min(j + _TILE, h)) for j in range(0, h, _TILE)]
-    shared(add, [(a, b) for k, b in enumerate(ends) for a in ends[: k + 1]], threads)
 
 
 def self_product(A: Array) -> Array:

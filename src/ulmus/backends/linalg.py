@@ -1,4 +1,4 @@
-"""The operations the array standard lacks, one function each.
+"""The operations the array standard lacks, one function each, and the threads they run on.
 
 NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads.
 Calling them in turn makes two thread pools spin against each other: measured
@@ -6,12 +6,25 @@ at 50 000 × 100, 2000 units, the same GEMM + SYRK loop took 3.7 CPU seconds
 mixed and 2.3 with one alone. So every product of a hot loop goes
 through this module or ``gram``, and here through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
+
+BLAS starts a thread for every CPU of the machine. Where a container's quota or the process's
+affinity allows fewer, its threads wait for each other: a table of 1316 rows took 356 s in place of
+13 s. So for the length of a fit or a prediction no library has more threads than there are such
+CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib, stays.
 """
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+
+import joblib
 import numpy as np
 import scipy.linalg
 import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
+from threadpoolctl import ThreadpoolController
 
 from ulmus.backends.namespace import (
     from_numpy,
@@ -21,13 +34,10 @@ from ulmus.backends.namespace import (
     is_torch,
     namespace,
 )
-from ulmus.backends.threads import crew, over_strips
 from ulmus.typing import Array, Rows
 
 # Rows of the largest matrix for LAPACK's own Cholesky, and of blocks of larger ones.
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
-# Rows of a product that a thread of ours makes at once.
-_STRIP = 128
 # Up to so many columns a symmetric matrix is read once for each: 10 000 rows, 12 ms against 80.
 _FEW_COLUMNS = 6
 # Steps of inverse iteration; four find the least eigenvalue to a factor of two.
@@ -50,11 +60,7 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     if 0 in (*C.shape, A.shape[1]):
         C[...] = 0
         return C
-    if crew() is None:
-        return _gemm(1.0, A, B, 0.0, C)
-    # Threads of ours share NumPy's products, for SciPy's hold Python's lock.
-    over_strips(lambda rows: np.matmul(A[rows], B, out=C[rows]), len(C), _STRIP, A.size)
-    return C
+    return _gemm(1.0, A, B, 0.0, C)
 
 
 def _gemm(alpha: float, A: np.ndarray, B: np.ndarray, beta: float, C: np.ndarray) -> np.ndarray:
@@ -304,3 +310,60 @@ def signs(A: Array) -> Array:
         return np.sign(A[peak, np.arange(k)])
     own = xp.arange(n, dtype=peak.dtype, device=A.device)[:, None] == peak
     return xp.sign(xp.sum(xp.where(own, A, 0.0 * A), axis=0))
+
+
+def cpus() -> int:
+    """How many CPUs this process may use, by its affinity and its container's quota."""
+    affinity = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    return _cpus(affinity, os.environ.get("LOKY_MAX_CPU_COUNT"))
+
+
+@cache
+def _cpus(affinity: frozenset[int] | None, most: str | None) -> int:
+    """The count of joblib, cached because it takes 0.1 ms."""
+    return int(joblib.cpu_count())
+
+
+def blas_threads() -> int:
+    """The threads that BLAS has now, and no more than there are CPUs."""
+    libraries = _controller(len(sys.modules)).lib_controllers
+    found = [x.num_threads or 1 for x in libraries if x.user_api == "blas"]
+    return min(max(found, default=cpus()), cpus())
+
+
+@contextmanager
+def held_threads() -> Iterator[None]:
+    """Limit BLAS and OpenMP to ``cpus()`` threads in a block or a decorated function."""
+    most, controller = cpus(), _controller(len(sys.modules))
+    above = [x.filepath for x in controller.lib_controllers if (x.num_threads or 1) > most]
+    if above:
+        with controller.select(filepath=above).limit(limits=most):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS to one thread, for many small products: on busy cores threads wait."""
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
+def held_numba() -> Iterator[None]:
+    """Limit Numba's own threads to ``cpus()``."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(before, cpus()))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+@lru_cache(maxsize=1)
+def _controller(modules: int) -> ThreadpoolController:
+    """The loaded libraries; the search takes 5 ms and is repeated after imports."""
+    return ThreadpoolController()

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 
+from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_collection, on_host
-from ulmus.backends.threads import held_threads
 from ulmus.distributed.blocks import Blocks, computed, named
 from ulmus.fitted import snapshot, without_rows
 from ulmus.validation import check_place, complete

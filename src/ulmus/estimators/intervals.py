@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import (
     cast,
     floating,
@@ -21,7 +22,6 @@ from ulmus.backends.namespace import (
     placed,
     to_numpy,
 )
-from ulmus.backends.threads import held_threads
 from ulmus.calibration import probabilities
 from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
 from ulmus.distributed.mapped import by_blocks

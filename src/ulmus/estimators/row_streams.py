@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.arguments import is_number
-from ulmus.backends.threads import held_threads
+from ulmus.backends.linalg import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import MadeAgain, check_finite, declared, fitted_names, settled, snapshot
 from ulmus.methods.growing import Growing

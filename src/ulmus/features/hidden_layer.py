@@ -28,7 +28,6 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
-from ulmus.backends.threads import own_threads
 from ulmus.distributed.blocks import BlockRows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -308,9 +307,8 @@ class HiddenModel(BaseEstimator):
             )
         coef = xp.astype(beta, H.dtype, copy=False)
         F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))
-        with own_threads(H.shares_work):
-            for rows, h in H.blocks():
-                matmul(h, coef, F[rows, :])
+        for rows, h in H.blocks():
+            matmul(h, coef, F[rows, :])
         F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
         return F
 

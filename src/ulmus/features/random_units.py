@@ -7,7 +7,7 @@ units of a narrow one.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -28,7 +28,7 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
-from ulmus.backends.threads import over_strips
+from ulmus.backends.strips import over_strips
 from ulmus.docstrings import documented
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.base import FeatureMap
@@ -230,7 +230,6 @@ class RandomLayer:
     W: Array
     center: Array
     activation: Activation
-    shares_work: ClassVar[bool] = True
 
     @property
     def width(self) -> int:

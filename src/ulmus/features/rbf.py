@@ -84,7 +84,6 @@ class RBFLayer:
     rates: Array
     activation: Activation
     offset: ClassVar[float] = 0.0
-    shares_work: ClassVar[bool] = True
 
     @property
     def width(self) -> int:

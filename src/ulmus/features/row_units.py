@@ -86,7 +86,6 @@ class RowLayer:
     around: RBFLayer
     start: int = 0
     offset: ClassVar[float] = 0.0
-    shares_work: ClassVar[bool] = True
 
     @property
     def width(self) -> int:

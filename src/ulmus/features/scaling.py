@@ -30,7 +30,7 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
-from ulmus.backends.threads import over_strips
+from ulmus.backends.strips import over_strips
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.pairs import Shifted

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
+from ulmus.backends.linalg import held_numba
 from ulmus.backends.namespace import extra
-from ulmus.backends.threads import held_numba
 
 # Neighbours among which the nearest by local distance are chosen, for each one that is.
 _CANDIDATES = 3
