@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from attack.outcomes import Outcome
 from attack.rows import EQUAL, REFUSED
 from ulmus.exceptions import UlmusError
+from ulmus.fitted import Mark, marked
 
 __all__ = ["Demand", "error_outcome", "judged"]
 
@@ -108,7 +109,8 @@ def _apart(answer: Any, oracle: Any) -> float:
 
 def _lost(before: Any, after: Any) -> str:
     """What a failed call has changed of a model."""
-    for name in {*vars(before), *vars(after)}:
+    # A copy, as the model before is one, goes without what is made again when it is needed.
+    for name in {*vars(before), *vars(after)}.difference(marked(type(after), Mark.AGAIN)):
         if name not in vars(after) or name not in vars(before):
             return f"{name} has come or gone"
         if not _same(vars(before)[name], vars(after)[name]):

@@ -163,11 +163,13 @@ def test_a_server_that_is_stopped_within_a_request_leaves_nothing(small):
         port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as client:
             body = b"x,n\n1,2\n"
-            head = b"POST /predict HTTP/1.1\r\nhost: a\r\ncontent-type: text/csv\r\n"
-            client.sendall(head + b"content-length: %d\r\n\r\n" % len(body) + body)
-            assert client.recv(65536).startswith(b"HTTP/1.1 200")
-            client.sendall(head + b"content-length: 1000\r\n\r\n" + body)  # and never the rest
+            head = b"POST /predict HTTP/1.1\r\nhost: 127.0.0.1:%d\r\n" % port
+            head += b"content-type: text/csv\r\ncontent-length: "
+            client.sendall(head + b"%d\r\n\r\n" % len(body) + body)
+            answer = client.recv(65536)
+            client.sendall(head + b"1000\r\n\r\n" + body)  # and never the rest
             server.send_signal(signal.SIGINT)
         _, said = server.communicate()
+    assert answer.startswith(b"HTTP/1.1 200")
     assert (server.returncode, said) == (0, "")
     assert list((small / "temporary").iterdir()) == []

@@ -114,7 +114,8 @@ class RowStream:
         fitted = name in declared(type(self)) or (name[-1] == "_" and name[0] != "_")
         ready = "beta_" in vars(self) and name not in _BEHIND
         if "_waiting" not in vars(self) or ready or not fitted or name in _OF_INPUTS:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            # Again, for the error: that of a property says more than that it is not there.
+            return object.__getattribute__(self, name)
         return getattr(snapshot(self), name)
 
 
