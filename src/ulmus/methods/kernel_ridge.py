@@ -196,8 +196,8 @@ class Trial:
     """Scaled rows on the host, their problem without H, how often each counts, and the C to try.
 
     ``whole`` is how many rows there are where these are a sample; one that counts twice is two. The
-    errors of weighed columns are corrected as if by all: with the correction of few rows covtype's
-    columns are not weighed, which costs one to three points.
+    errors of weighed columns are corrected as if by all: with the correction of few rows, those of
+    covtype are not weighed.
     """
 
     rows: Any
