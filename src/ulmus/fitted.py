@@ -142,7 +142,7 @@ def atomic(method: Method) -> Method:
     @wraps(method)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_arguments(self)
-        model = _twin(self, vars(self).copy())
+        model = twin(self, vars(self).copy())
         with held_threads():
             result = method(model, *args, **kwargs)
         check_finite(model)
@@ -153,21 +153,22 @@ def atomic(method: Method) -> Method:
     return whole  # type: ignore[return-value]
 
 
-def snapshot(estimator: Model, outputs: bool = False) -> Model:
+def snapshot(estimator: Model) -> Model:
     """The estimator as it is now: a fit in another thread replaces the dictionary of attributes.
 
-    ``outputs`` says that it is for outputs alone, which few rows that wait need not be summed for.
+    Rows that wait to be fitted are (`ulmus.sources.waiting`).
     """
-    now: Any = _twin(estimator, vars(estimator))
-    if "_waiting" not in vars(now):
-        return now
-    state = now._answering() if outputs else now._settle()
-    swap(estimator, vars(now), state)
-    return _twin(estimator, state)
+    now = vars(estimator)
+    if "_waiting" not in now:
+        return twin(estimator, now)
+    state = {name: part for name, part in now.items() if name != "_waiting"}
+    state |= now["_waiting"].after()
+    swap(estimator, now, state)
+    return twin(estimator, state)
 
 
 def settled(estimator: Model) -> Model:
-    """The estimator, after rows that wait to be fitted are (`ulmus.sources.waiting`)."""
+    """The estimator, after rows that wait are fitted."""
     if "_waiting" in vars(estimator):
         snapshot(estimator)
     return estimator
@@ -180,7 +181,7 @@ def swap(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
             estimator.__dict__ = after
 
 
-def _twin(estimator: Model, state: dict[str, Any]) -> Model:
+def twin(estimator: Model, state: dict[str, Any]) -> Model:
     """Another estimator of the same class with this state."""
     twin = object.__new__(type(estimator))
     twin.__dict__ = state

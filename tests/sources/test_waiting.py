@@ -24,7 +24,6 @@ from ulmus import (
     reservoir,
 )
 from ulmus.exceptions import InvalidInputError
-from ulmus.methods.growing import Growing
 from ulmus.sources import waiting
 from ulmus.sources.waiting import Waiting
 
@@ -131,27 +130,29 @@ def test_rows_in_float32_wait_as_others_do():
 
 @pytest.mark.parametrize("name", ["one C", "regressor, one C"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_outputs_after_every_row_take_no_pass_over_the_sums(monkeypatch, name, weighted):
+def test_outputs_after_every_row_take_no_factorisation(monkeypatch, name, weighted):
     begin(monkeypatch, "sampled")
     monkeypatch.setattr(waiting, "_TOGETHER", 30)
     X, y = world(0, 920, MODELS[name])
     weight = np.random.default_rng(0).uniform(0.5, 2.0, 920) if weighted else np.ones(920)
     model = clone(MODELS[name]).partial_fit(X[:900], y[:900], sample_weight=weight[:900])
+    factor = None
     for i in range(900, 920):
         part = slice(i, i + 1)
         model.partial_fit(X[part], y[part], sample_weight=weight[part])
+        assert waits(model)
         found = outputs(model, X)
         if hasattr(model, "predict_proba"):
             model.predict_proba(X)  # reads what a model of two classes has not
-        assert waits(model)
-        assert len(model.__dict__["_waiting"].later) == i - 899
+        assert factor is None or model._growing.factor is factor
+        factor = model._growing.factor
         whole = clone(MODELS[name]).set_params(features=FrozenEstimator(model.features_))
         whole.fit(X[: i + 1], y[: i + 1], sample_weight=weight[: i + 1])
         assert_allclose(found, outputs(whole, X), rtol=1e-9, atol=1e-9)
         assert_allclose(model.beta_, whole.beta_, rtol=1e-7, atol=1e-9)
     assert model._moments.rows == 920
-    assert not waits(model)
-    assert_allclose(outputs(model, X), found, rtol=1e-9, atol=1e-9)
+    model.set_params(C=0.5).partial_fit(X[:1], y[:1])
+    assert_allclose(model._growing.C, 0.5)  # and not the factor from before
 
 
 READERS = {
@@ -270,7 +271,7 @@ def test_rows_that_come_while_an_answer_is_worked_out_are_not_lost(monkeypatch, 
     model = ELMClassifier(RandomFeatures(12), C=1.0, random_state=0).partial_fit(X[:60], y[:60])
     model.partial_fit(X[60:61], y[60:61])
     come = iter([slice(61, 62)])
-    learn, grow = Waiting.fit, Growing.solution
+    learn = Waiting.fit
 
     def more(work, *args):
         for rows in come:
@@ -278,7 +279,6 @@ def test_rows_that_come_while_an_answer_is_worked_out_are_not_lost(monkeypatch, 
         return work(*args)
 
     monkeypatch.setattr(Waiting, "fit", lambda self, of: more(learn, self, of))
-    monkeypatch.setattr(Growing, "solution", lambda self: more(grow, self))
     model.predict(X[:1])
     assert waits(model)
     assert model._kept.seen == 62

@@ -30,7 +30,7 @@ def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def results(self: Any, X: Any) -> Any:
         if is_collection(X):
             return _mapped(self, method.__name__, X)
-        model = snapshot(self, outputs=True)
+        model = snapshot(self)
         check_place(model, method.__name__, X)
         small = hasattr(X, "shape") and prod(X.shape) < _FEW
         with nullcontext() if small else held_threads():

@@ -11,6 +11,7 @@ from ulmus.estimators.ridge_elm import RidgeELM
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.fitted import atomic
 from ulmus.kernels.kernel_matrix import Randomized
+from ulmus.sources.waiting import streamed
 from ulmus.typing import Rows, Seed
 
 
@@ -117,7 +118,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         """
         if classes is not None:
             self._declare(np.asarray(classes))
-        return self._partial_fit(X, y, sample_weight, forget, decay)
+        return streamed(self, X, y, sample_weight, forget, decay)
 
 
 @documented
@@ -200,4 +201,4 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         decay : float, default=1.0
             What the earlier rows' weights are multiplied by first.
         """
-        return self._partial_fit(X, y, sample_weight, forget, decay)
+        return streamed(self, X, y, sample_weight, forget, decay)

@@ -13,7 +13,6 @@ from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
 from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
-from ulmus.estimators.row_streams import RowStream
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import HiddenModel
@@ -25,12 +24,15 @@ from ulmus.fitted import (
     OnDevice,
     as_task,
     atomic,
+    declared,
     forget_fit,
     log_facts,
+    snapshot,
     watched,
     with_callbacks,
 )
 from ulmus.kernels.kernel_matrix import Randomized, approximation_of
+from ulmus.methods.growing import Growing, grown
 from ulmus.methods.method import Method, effects, left_out_of
 from ulmus.methods.randomized import RandomizedRidge
 from ulmus.methods.ridge import Ridge, ridge_grid
@@ -39,7 +41,8 @@ from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches
 from ulmus.sources.checkpoint import Checkpoint
 from ulmus.sources.hidden_rows import gathered_blocks
-from ulmus.sources.source import Gathered, RowsSoFar
+from ulmus.sources.source import Batch, Gathered, RowsSoFar
+from ulmus.sources.waiting import OF_INPUTS, Waiting
 from ulmus.targets import coded, is_balanced, weighted_rows
 from ulmus.typing import Rows, Seed
 
@@ -48,7 +51,7 @@ _NARROWEST = 16
 _SOLVERS = ("auto", "primal", "dual")
 
 
-class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
+class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     """Fit, stream and predict; ``ClassLabels`` or ``ValueLabels`` says what the targets are.
 
     Parameters
@@ -96,6 +99,8 @@ class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     _moments: ForUpdate[OnDevice[Moments]]
     _kept: ForUpdate[Reservoir]
     _jackknife: MadeAgain[Jackknife]
+    _growing: MadeAgain[Growing | None]
+    _waiting: MadeAgain[Waiting]
     feature_importances_ = property(feature_importances)
 
     # ------------------------------------------------------------------ for subclasses
@@ -122,6 +127,14 @@ class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     def _fitted_map(self, known: Any, rows: Any, columns: Any, seed: int) -> Any:
         """The map, fitted to rows whose targets have ``known`` in common."""
         return fitted_layer(self, known, rows, columns, seed)
+
+    def __getattr__(self, name: str) -> Any:
+        """A fitted attribute that is not there while rows wait to be fitted; they are first."""
+        fitted = name in declared(type(self)) or (name[-1] == "_" and name[0] != "_")
+        if "_waiting" in vars(self) and fitted and name not in OF_INPUTS:
+            return getattr(snapshot(self), name)
+        # Again, for the error: that of a property says more than that it is not there.
+        return object.__getattribute__(self, name)
 
     # ------------------------------------------------------------------ fitting
     @with_callbacks
@@ -211,16 +224,30 @@ class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
             self._moments = solution.moments or source.moments()
         self._kept = rows.remembered()
 
-    def _update(self, rows: RowsSoFar) -> None:
-        """Solve from sums; C is chosen again where many rows have come or gone."""
+    def _update(self, rows: RowsSoFar, batch: Batch | None = None) -> None:
+        """Solve from sums, and from a batch that is not in them yet.
+
+        C is chosen again where many rows have come or gone.
+        """
+        last, new = rows.sums, None
+        if batch is not None:
+            rows = rows.met(batch[1])
+            new = rows.problem(rows.features, *batch)
+            rows = rows.with_sums(new)
         self._hold(rows.known)
         method, choose = self._method(), rows.kept.stale and len(rows.kept) > 0
         settled = method.chooses and not choose
         if settled:
             method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
         source = rows.summed(self.features_, choose)
-        self._accept(method, source.sample().problem, method.fit(source), np.inf, settled)
-        self._moments, self._kept = source.sums, rows.kept.judged() if choose else rows.kept
+        problem, growing = source.sample().problem, None
+        if type(method) is Ridge and not choose:
+            growing, C = vars(self).get("_growing"), float(method.C)
+            growing = grown(growing, source.sums, problem, C, last, new)
+        solution = method.fit(source) if growing is None else growing.solution(problem)
+        self._accept(method, problem, solution, np.inf, settled)
+        self._growing, self._moments = growing, source.sums
+        self._kept = rows.kept.judged() if choose else rows.kept
 
     def _checked_rows(
         self: Any, X: Rows, y: Any, sample_weight: Any, reset: bool
@@ -266,7 +293,8 @@ class RidgeELM(RowStream, CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         for name in method.parameters:
             setattr(self, f"{name}_", getattr(solution, name))
         self.beta_, self.intercept_ = solution.coef, solution.intercept
-        self.__dict__.pop("_jackknife", None)
+        for name in ("_jackknife", "_growing"):
+            self.__dict__.pop(name, None)
         self.n_hidden_ = solution.coef.shape[0]
         record(self, problem, solution, n_rows, settled)
 

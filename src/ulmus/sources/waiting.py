@@ -3,67 +3,113 @@
 A row that is added costs a copy of it. What it leads to, a fit on all rows, another C, or sums, is
 done when a fitted attribute is read. What comes out is the same whenever that is: the points at
 which all rows are fitted again, or C is chosen, depend on the batches alone.
+
+While rows wait, the model has no fitted attributes but `Waiting` and those of its inputs.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from ulmus.arguments import is_number
+from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_sparse, on_host
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import scale_moves
-from ulmus.problem import Problem
+from ulmus.fitted import check_finite, fitted_names, settled, twin
 from ulmus.reservoir import Reservoir, most_refitted
-from ulmus.sources.source import RowsSoFar
+from ulmus.sources.source import Batch, RowsSoFar
 from ulmus.typing import Rows
 
 # Rows that are added to sums together: the h × h matrix is gone over once for all of them.
 _TOGETHER = 256
 # Largest values that wait: sums of their squares are finite, so that no error is put off.
 _ORDINARY = 1e50
+# Fitted attributes that checks of further rows read.
+OF_INPUTS = ("n_features_in_", "feature_names_in_")
+
+
+def streamed(model: Any, X: Rows, y: Any, sample_weight: Any, forget: bool, decay: float) -> Any:
+    """``partial_fit`` of a model that has ``_learn`` and ``_update``, within `atomic`."""
+    if not is_number(decay, most=1.0):
+        raise InvalidParameterError(f"decay={decay!r} must be above 0 and at most 1.")
+    waiting = vars(model).get("_waiting")
+    if waiting is not None and (forget or decay < 1 or not waiting.suits(model)):
+        settled(model)
+        waiting = None
+    first = waiting is None and "_kept" not in vars(model)
+    if waiting is None:
+        model._refuse_sketch("partial_fit")
+    if forget and first:
+        raise InvalidInputError("There is nothing to forget: no row has been fitted yet.")
+    batch = model._checked_rows(X, y, sample_weight, reset=first)
+    if decay < 1 and not first:
+        rows = model._so_far().faded(decay)
+        model._kept = rows.kept
+        if rows.sums is not None:
+            model._moments = rows.sums
+    if first:
+        # They may be many, and are fitted without a copy.
+        model._learn(model._so_far().met(batch[1]).at_hand(batch, stream=True))
+    elif forget:
+        rows = model._so_far().without(*batch)
+        model._learn(rows.at_hand(stream=True)) if rows.sums is None else model._update(rows)
+    else:
+        _add(model, waiting or Waiting.of(model), batch)
+    return model
+
+
+def _add(model: Any, waiting: "Waiting", batch: Batch) -> None:
+    """Let rows wait, or fit them with those that do where an error may come of them."""
+    waits, more = waiting.may_wait(*batch), waiting.added(*batch)
+    if not waits:
+        settled(model)
+        more.fit(model)
+        return
+    for name in fitted_names(model):
+        if name not in OF_INPUTS:
+            del vars(model)[name]
+    model._waiting = more
 
 
 @dataclass(frozen=True)
 class Waiting:
     """Rows after the last solve.
 
-    ``rows`` has all rows, or the sample, and the sums of rows that are not in ``later``. While all
-    rows are kept, ``again`` is the summary of the targets where all are to be fitted together, and
-    ``cuts`` are the numbers of rows then and after each further batch. After that ``choice`` is
-    where C is to be chosen. ``known`` is the summary of all targets, ``summed`` whether there are
-    sums once ``again`` is done; ``before`` and ``parameters`` are the model's fitted attributes
-    before these rows, and its parameters. ``growing`` is a solution that few rows are added to
-    (`ulmus.methods.growing`), where the model has been asked for its outputs.
+    ``rows`` has the model as it was before them, all rows or the sample, and the sums of rows that
+    are not in ``later``. While all rows are kept, ``again`` says whether all are to be fitted
+    together, and ``cuts`` are the numbers of rows then and after each further batch. After that
+    ``choice`` is where C is to be chosen. ``known`` is the summary of all targets, ``summed``
+    whether there are sums once all are fitted again, and ``found`` the fitted attributes, once they
+    are worked out.
     """
 
     rows: RowsSoFar
     known: Any
-    before: dict[str, Any]
-    parameters: dict[str, Any]
     summed: bool
     cuts: tuple[int, ...]
     later: Reservoir
-    again: Any = None
+    again: bool = False
     choice: RowsSoFar | None = None
-    growing: Any = None
-    lock: Any = field(default_factory=Lock)
-    found: dict[str, Any] = field(default_factory=dict)
+    lock: Any = field(default_factory=Lock, init=False)
+    found: dict[str, Any] = field(default_factory=dict, init=False)
 
     @classmethod
-    def of(cls, rows: RowsSoFar, before: dict[str, Any]) -> "Waiting":
-        """None yet, for a model that is fitted to ``rows``."""
-        model = before, rows.model.get_params(deep=False)
+    def of(cls, model: Any) -> "Waiting":
+        """None yet, for a fitted model."""
+        rows = replace(model._so_far(), model=twin(model, dict(vars(model))))
         none, summed = Reservoir(rows.kept.seed), rows.sums is not None
-        return cls(rows, rows.known, *model, summed, (len(rows.kept),), none)
+        return cls(rows, rows.known, summed, (len(rows.kept),), none)
 
     def suits(self, model: Any) -> bool:
         """Whether the model still has the parameters that rows wait with."""
-        now = model.get_params(deep=False)
-        return all(now[name] is value for name, value in self.parameters.items())
+        before = vars(self.rows.model)
+        return all(before[name] is now for name, now in model.get_params(deep=False).items())
 
     # ------------------------------------------------------------------ rows added
     def added(self, X: Rows, y: Any, weight: np.ndarray | None) -> "Waiting":
@@ -71,40 +117,35 @@ class Waiting:
         known, kept = self.known.met(y), self.rows.kept
         if not kept.complete:
             more = replace(self.rows, kept=kept.add(X, y, weight))
-            return self._fresh(rows=more, known=known)._sampled(X, y, weight)
+            return replace(self, rows=more, known=known)._sampled(X, y, weight)
         kept = replace(kept, capacity=None).add(X, y, weight)
         if self.summed and not (kept.grown or kept.stale):
             cuts = (*self.cuts, len(kept))
-            return self._fresh(rows=replace(self.rows, kept=kept), known=known, cuts=cuts)
-        rows = replace(self.rows, kept=kept.refitted())
+            return replace(self, rows=replace(self.rows, kept=kept), known=known, cuts=cuts)
+        rows = replace(self.rows, kept=kept.refitted(), known=known, sums=None)
         summed = len(kept) > rows.capacity(kept.X)
-        return self._fresh(rows=rows, known=known, again=known, summed=summed, cuts=(len(kept),))
+        return replace(self, rows=rows, known=known, again=True, summed=summed, cuts=(len(kept),))
 
     def _sampled(self, X: Rows, y: Any, weight: np.ndarray | None) -> "Waiting":
         """With a batch that is in the sample and not in the sums yet."""
         if X.shape[0] < _TOGETHER:
-            found = self._fresh(later=self.later.add(X, y, weight))
+            found = replace(self, later=self.later.add(X, y, weight))
             found = found._folded() if len(found.later) >= _TOGETHER else found
         else:
             found = self._folded()
-            found = found._fresh(rows=_summed(found.rows, (X, y, weight)), growing=None)
+            found = replace(found, rows=_summed(found.rows, (X, y, weight)))
         kept = found.rows.kept
         if not (kept.stale and len(kept)):
             return found
         found = found._folded()
-        judged = replace(found.rows, kept=kept.judged())
-        return found._fresh(rows=judged, choice=found.rows)
+        return replace(found, rows=replace(found.rows, kept=kept.judged()), choice=found.rows)
 
     def _folded(self) -> "Waiting":
         """With all rows in the sums."""
         if not len(self.later):
             return self
         rows = _summed(self.rows, self.later.rows())
-        return self._fresh(rows=rows, later=Reservoir(self.later.seed), growing=None)
-
-    def _fresh(self, **changes: Any) -> "Waiting":
-        """Another, that nothing was asked of yet."""
-        return replace(self, **changes, lock=Lock(), found={})
+        return replace(self, rows=rows, later=Reservoir(self.later.seed))
 
     def may_wait(self, X: Rows, y: Any, weight: np.ndarray | None) -> bool:
         """Whether no error can be put off with these rows, and there is room for them."""
@@ -121,7 +162,7 @@ class Waiting:
         return all(_is_ordinary(part) for part in (X, y, weight))
 
     # ------------------------------------------------------------------ when asked
-    def solved(self, solve: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def after(self) -> dict[str, Any]:
         """The fitted attributes, worked out once whoever asks.
 
         Where that fails, the rows that wait are let go with the error, and the next to ask has the
@@ -129,48 +170,39 @@ class Waiting:
         """
         with self.lock:
             if not self.found:
+                before = self.rows.model
+                model = twin(before, dict(vars(before)))
                 try:
-                    self.found.update(solve())
+                    with held_threads():
+                        self.fit(model)
+                    check_finite(model)
                 except Exception as error:
-                    self.found.update(self.before)
+                    model = before
                     error.add_note("The rows that were added since the last answer are left out.")
                     raise
+                finally:
+                    self.found.update({name: vars(model)[name] for name in fitted_names(model)})
             return self.found
-
-    def unsummed(self, first: int) -> tuple[RowsSoFar, Problem] | None:
-        """Sums, and the rows after them from the first-th on; None where more is to be done.
-
-        That is to choose C, to fit all rows again, or to make room for another class.
-        """
-        if self.rows.kept.complete or self.choice is not None or not len(self.later):
-            return None
-        X, y, weight = self.later.between(first, len(self.later))
-        same = np.array_equal(
-            getattr(self.known, "classes", 0), getattr(self.rows.known, "classes", 0)
-        )
-        return (self.rows, self.rows.problem(self.rows.features, X, y, weight)) if same else None
 
     def fit(self, model: Any) -> None:
         """Fit a model to what waits; ``model`` is as it was before."""
-        rows = replace(self._folded().rows, model=model)
-        if not rows.kept.complete:
-            if self.choice is not None:
-                model._update(replace(self.choice, model=model))
-            if self.choice is None or rows.sums is not self.choice.sums:
-                model._update(rows)
+        rows = replace(self.rows, model=model)
+        if rows.kept.complete:
+            self._refit(model, rows)
             return
-        self._refit(model, rows.kept)
-        if model._kept.complete:
-            model._kept = rows.kept
+        if self.choice is not None:
+            model._update(replace(self.choice, model=model))
+        if len(self.later):
+            model._update(rows, self.later.rows())
+        elif self.choice is None or rows.sums is not self.choice.sums:
+            model._update(rows)
 
-    def _refit(self, model: Any, kept: Reservoir) -> None:
+    def _refit(self, model: Any, rows: RowsSoFar) -> None:
         """Go through the batches since the rows were last fitted together."""
-        start, *ends = self.cuts
-        if self.again is not None:
-            so_far = replace(self.rows, model=model, known=self.again, kept=kept.first(start))
-            model._learn(replace(so_far, sums=None).at_hand(stream=True))
-        summed = start
-        for first, last in zip((start, *ends), ends, strict=False):
+        kept, summed = rows.kept, self.cuts[0]
+        if self.again:
+            model._learn(replace(rows, kept=kept.first(summed)).at_hand(stream=True))
+        for first, last in pairwise(self.cuts):
             so_far, (X, _, weight) = model._so_far(), kept.between(first, last)
             if scale_moves(so_far.features, X, weight):
                 known = so_far.known.met(kept.between(summed, last)[1])
@@ -179,10 +211,12 @@ class Waiting:
                 summed = last
         if summed < len(kept):
             so_far = replace(model._so_far(), kept=kept)
-            model._update(_summed(so_far, kept.between(summed, len(kept))))
+            model._update(so_far, kept.between(summed, len(kept)))
+        if model._kept.complete:
+            model._kept = kept
 
 
-def _summed(rows: RowsSoFar, batch: Any) -> RowsSoFar:
+def _summed(rows: RowsSoFar, batch: Batch) -> RowsSoFar:
     """With the sums of a batch."""
     rows = rows.met(batch[1])
     return rows.with_sums(rows.problem(rows.features, *batch))
