@@ -93,8 +93,12 @@ TESTS = {
         "estimators/test_graph_embedding.py",
         "laws/test_manifold.py",
     ],
-    "sources/class_sums.py": ["sources/test_class_sums.py", "laws/test_balanced.py"],
-    "sources/forgetting.py": ["laws/test_streams.py", "estimators/test_streams.py"],
+    "sources/sums.py": [
+        "sources/test_sums.py",
+        "laws/test_balanced.py",
+        "laws/test_streams.py",
+        "estimators/test_streams.py",
+    ],
     "methods/laplacian_eigenmaps.py": [
         "laws/test_laplacian_eigenmaps.py",
         "estimators/test_coupling.py",

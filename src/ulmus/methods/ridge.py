@@ -35,8 +35,8 @@ from ulmus.methods.quadratic_penalty import (
     warn_of_rounding,
 )
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
-from ulmus.sources.class_sums import ClassSums
 from ulmus.sources.source import AtHand, Source
+from ulmus.sources.sums import ClassSums
 from ulmus.targets import coded
 from ulmus.typing import Array
 

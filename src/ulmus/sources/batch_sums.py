@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from ulmus.distributed.blocks import named
@@ -30,7 +29,7 @@ def fit_batches(
 ) -> Exception | None:
     """Let the model ``learn`` the batches; give the error that cut them short, if one did."""
     failure, total = None, None
-    if _rewinds(batches):
+    if callable(batches) or iter(batches) is not batches:  # they can be read a second time
         rows, columns = _surveyed(rows, batches)
         if rows.kept.complete:
             checkpoint.check_end(0)
@@ -51,7 +50,7 @@ def fit_batches(
     finally:
         checkpoint.save()
     try:
-        learn(rows.at_hand() if rows.kept.complete else _summed(rows))
+        learn(rows.at_hand() if rows.kept.complete else rows.gathered())
     except InvalidInputError as error:
         raise failure or error from error
     if failure is None:
@@ -127,13 +126,6 @@ def _with_batch(rows: RowsSoFar, part: Any) -> tuple[RowsSoFar, Problem | None]:
     return rows, rows.problem(rows.features, *part)
 
 
-def _summed(rows: RowsSoFar) -> Gathered:
-    def source(features: Any, watch: Any) -> Any:
-        return rows.summed(features)
-
-    return Gathered(rows.known.checked(), rows.features, source, rows.kept, rows=np.inf)
-
-
 class SourceError(BatchError):
     """An error of the iterator that gives the batches; the batches before it can be used."""
 
@@ -147,18 +139,21 @@ def is_batches(X: Rows) -> bool:
     )
 
 
-def _rewinds(batches: Any) -> bool:
-    """Whether the batches can be read a second time."""
-    return callable(batches) or iter(batches) is not batches
-
-
 def _numbered(batches: Any) -> Iterator[tuple[int, Rows, Any, Any]]:
     """Yield (number, X, y, sample_weight) from 1 on, and refuse what is no batch.
 
     A batch without rows adds nothing and is passed over.
     """
-    seen = False
-    for number, batch in _read(batches):
+    seen, source = False, iter(batches() if callable(batches) else batches)
+    for number in count(1):
+        try:
+            batch = next(source)
+        except StopIteration:
+            break
+        except Exception as error:
+            raise SourceError(
+                f"Batch {number} cannot be read ({type(error).__name__}: {error})."
+            ) from error
         if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
             raise BatchError(
                 f"Batch {number} is not a pair (X, y) or a triple (X, y, sample_weight)."
@@ -168,21 +163,6 @@ def _numbered(batches: Any) -> Iterator[tuple[int, Rows, Any, Any]]:
             yield number, batch[0], batch[1], batch[2] if len(batch) == 3 else None
     if not seen:
         raise InvalidInputError("There was no batch to fit; the iterator was empty.")
-
-
-def _read(batches: Any) -> Iterator[tuple[int, Any]]:
-    """The batches and their numbers; says which one its source failed at."""
-    source = iter(batches() if callable(batches) else batches)
-    for number in count(1):
-        try:
-            batch = next(source)
-        except StopIteration:
-            return
-        except Exception as error:
-            raise SourceError(
-                f"Batch {number} cannot be read ({type(error).__name__}: {error})."
-            ) from error
-        yield number, batch
 
 
 def _cut_short(error: BatchError, rows: float, path: Any) -> BatchError:

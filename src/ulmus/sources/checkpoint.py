@@ -8,18 +8,18 @@ another first batch. It is a plain .npz of arrays with checksums, without code.
 import logging
 import time
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ulmus.archives import read_npz
-from ulmus.backends.namespace import from_numpy, to_numpy
+from ulmus.backends.namespace import from_numpy, on_host, to_numpy
 from ulmus.exceptions import CheckpointError, CheckpointWarning, InvalidParameterError
 from ulmus.files import replacing
 from ulmus.problem import Moments, Problem
-from ulmus.sources.forgetting import possible
+from ulmus.sources.sums import possible
 
 _LOG = logging.getLogger(__name__)
 _VERSION = 2
@@ -27,38 +27,7 @@ _PERIOD = 60.0
 # Largest part of the time that writing may take; it is done less often where it would exceed that.
 _SHARE = 0.02
 _PROBES = 8
-
-
-@dataclass(frozen=True)
-class _Owner:
-    """The identification of sums: an estimator, and the hidden rows of its first inputs."""
-
-    model: str
-    probe: np.ndarray
-
-    def check(self, other: "_Owner", path: Any) -> None:
-        """Refuse sums that belong to something else."""
-        if self.model != other.model:
-            raise CheckpointError(
-                f"{path} holds the sums of {other.model}, and this is {self.model}. Fit that "
-                "model, or choose another path."
-            )
-        close = 1e-4 if self.probe.dtype == np.float32 else 1e-9
-        if self.probe.shape != other.probe.shape or not np.allclose(
-            self.probe, other.probe, rtol=close, atol=close
-        ):
-            raise CheckpointError(
-                f"{path} holds the sums of other hidden units, or of other data. Use the same "
-                "batches and features and a fixed random_state, or choose another path."
-            )
-
-
-def _owner(estimator: Any, problem: Problem) -> _Owner:
-    """The identification of sums that begin with the rows of ``problem``."""
-    rows = np.arange(min(_PROBES, len(problem.H)))
-    weight = getattr(estimator, "class_weight", None)
-    model = f"{type(estimator).__name__}(class_weight={weight!r})"
-    return _Owner(model, to_numpy(problem.H.take(rows).all()))
+_SUMS = tuple(field.name for field in fields(Moments))
 
 
 class Checkpoint:
@@ -70,8 +39,8 @@ class Checkpoint:
     def __init__(self, path: str | Path | None) -> None:
         self.path = None if path is None else Path(path)
         self.rows = 0
-        self._owner: _Owner | None = None
-        self._found: _Owner | None = None
+        self._found: dict[str, np.ndarray] = {}
+        self._owner: dict[str, Any] = {}
         self._unsaved: Moments | None = None
         self._due = time.monotonic() + _PERIOD
         if self.path is None:
@@ -82,30 +51,47 @@ class Checkpoint:
                 "exists."
             )
         if self.path.exists():
-            self._found, self._arrays = _read(self.path)
-            self.rows = int(self._arrays["rows"])
+            self._found = _read(self.path)
+            self.rows = int(self._found["rows"])
             _LOG.info("%s holds the sums of %d rows; the fit goes on after them.", path, self.rows)
 
     def claim(self, estimator: Any, problem: Problem) -> None:
         """Identify the sums by the first rows; sums that were found must match."""
-        if self.path is not None and self._owner is None:
-            self._owner = _owner(estimator, problem)
-            if self._found is not None:
-                self._owner.check(self._found, self.path)
+        if self.path is None or self._owner:
+            return
+        weight = getattr(estimator, "class_weight", None)
+        model = f"{type(estimator).__name__}(class_weight={weight!r})"
+        rows = np.arange(min(_PROBES, len(problem.H)))
+        probe = to_numpy(problem.H.take(rows).all())
+        if self._found:
+            self._check_owner(model, probe)
+        self._owner = {"version": _VERSION, "model": model, "probe": probe}
+
+    def _check_owner(self, model: str, probe: np.ndarray) -> None:
+        """Refuse sums that belong to something else."""
+        if model != str(self._found["model"]):
+            raise CheckpointError(
+                f"{self.path} holds the sums of {self._found['model']}, and this is {model}. Fit "
+                "that model, or choose another path."
+            )
+        close, found = 1e-4 if probe.dtype == np.float32 else 1e-9, self._found["probe"]
+        if probe.shape != found.shape or not np.allclose(probe, found, rtol=close, atol=close):
+            raise CheckpointError(
+                f"{self.path} holds the sums of other hidden units, or of other data. Use the same "
+                "batches and features and a fixed random_state, or choose another path."
+            )
 
     def restored(self, problem: Problem | None, rows: float) -> Moments:
         """The sums that were found, for batches of so many rows that end with ``problem``.
 
         ``problem`` is None where rows are not summed yet.
         """
-        if problem is None:
+        shape = None if problem is None else (problem.H.width, problem.targets.width)
+        if problem is None or rows != self.rows or self._found["cross"].shape != shape:
             raise self._other_batches()
-        arrays = {name: from_numpy(self._arrays[name], problem.H.X) for name in _ARRAYS}
-        numbers = {name: float(self._arrays[name]) for name in _NUMBERS}
-        outputs = problem.targets.width
-        if rows != self.rows or arrays["cross"].shape != (problem.H.width, outputs):
-            raise self._other_batches()
-        return Moments(**arrays, **numbers)
+        found = (self._found[name] for name in _SUMS)
+        sums = [from_numpy(part, problem.H.X) if part.ndim else float(part) for part in found]
+        return Moments(*sums)
 
     def check_end(self, rows: float) -> None:
         """Refuse batches that end before those that were found."""
@@ -120,18 +106,19 @@ class Checkpoint:
 
     def offer(self, moments: Moments | None) -> None:
         """Take the latest sums, if there are any; they are written at intervals."""
-        if self.path is not None and moments is not None:
-            self._unsaved = moments
-            if time.monotonic() >= self._due:
-                self.save()
+        self._unsaved = moments
+        if time.monotonic() >= self._due:
+            self.save()
 
     def save(self) -> None:
         """Write the latest sums, all of them or nothing."""
-        if self.path is None or self._owner is None or self._unsaved is None:
+        if self.path is None or self._unsaved is None:
             return
         start = time.monotonic()
+        sums = {name: on_host(getattr(self._unsaved, name)) for name in _SUMS}
         try:
-            _write(self.path, self._owner, self._unsaved)
+            with replacing(self.path) as file:
+                np.savez(file, allow_pickle=False, **self._owner, **sums)
         except OSError as error:
             warnings.warn(
                 f"The sums so far cannot be written to {self.path} ({error.strerror}); the fit "
@@ -150,30 +137,19 @@ class Checkpoint:
             self.path.resolve().unlink(missing_ok=True)
 
 
-_NUMBERS = ("weight", "rows", "rounding")
-_ARRAYS = tuple(field.name for field in fields(Moments) if field.name not in _NUMBERS)
-_MEMBERS = {"version", "model", "probe", *_ARRAYS, *_NUMBERS}
-
-
-def _write(path: Path, owner: _Owner, moments: Moments) -> None:
-    arrays = {name: to_numpy(getattr(moments, name)) for name in _ARRAYS}
-    numbers = {name: getattr(moments, name) for name in _NUMBERS}
-    named: dict[str, Any] = {"version": _VERSION, "model": owner.model, "probe": owner.probe}
-    with replacing(path) as file:
-        np.savez(file, allow_pickle=False, **named, **arrays, **numbers)
-
-
-def _read(path: Path) -> tuple[_Owner, dict[str, Any]]:
-    """The identification of the sums in a file, and the sums."""
+def _read(path: Path) -> dict[str, np.ndarray]:
+    """The sums in a file, and their identification."""
     try:
         with path.open("rb") as opened:
-            file = read_npz(opened, _MEMBERS, others=True, packed=False)
-        if int(file["version"]) != _VERSION:
+            members = {"version", "model", "probe", *_SUMS}
+            found = read_npz(opened, members, others=True, packed=False)
+        if int(found["version"]) != _VERSION:
             raise CheckpointError(
                 f"{path} was written by another version of Ulmus. Delete it, and the fit starts "
                 "anew."
             )
-        return _Owner(str(file["model"]), file["probe"]), _sums(file)
+        _check_sums(found)
+        return found
     except CheckpointError:
         raise
     except (OSError, KeyError, ValueError, TypeError, OverflowError) as error:
@@ -183,19 +159,19 @@ def _read(path: Path) -> tuple[_Owner, dict[str, Any]]:
         ) from error
 
 
-def _sums(file: Any) -> dict[str, Any]:
-    """The sums in a file; refuses those that do not fit each other."""
-    h, b = file["cross"].shape
+def _check_sums(found: dict[str, np.ndarray]) -> None:
+    """Refuse sums that do not fit each other, or that no rows have."""
+    h, b = found["cross"].shape
     shapes = {"gram": (h, h), "cross": (h, b), "energy": (b,), "hidden": (h,), "target": (b,)}
-    for name in (*_ARRAYS, *_NUMBERS):
-        found = file[name]
-        fits = found.shape == shapes.get(name, ()) and found.dtype.kind in "if"
-        if not fits or not np.isfinite(found).all():
+    for name in _SUMS:
+        part = found[name]
+        fits = part.shape == shapes.get(name, ()) and part.dtype.kind in "if"
+        if not fits or not np.isfinite(part).all():
             raise ValueError(f"{name} does not fit the other sums")
-    if not (file["weight"] > 0 and file["rows"] >= 1) or file["probe"].dtype.kind != "f":
+    kinds = found["model"].dtype.kind + found["probe"].dtype.kind
+    if not (found["weight"] > 0 and found["rows"] >= 1) or kinds != "Uf":
         raise ValueError("there are no rows")
-    found = {name: file[name] for name in (*_ARRAYS, *_NUMBERS)}
-    sums = Moments(**found | {name: float(file[name]) for name in _NUMBERS})
+    parts = (found[name] for name in _SUMS)
+    sums = Moments(*(part if part.ndim else float(part) for part in parts))
     if not possible(sums, sums):
         raise ValueError("no rows have these sums")
-    return found

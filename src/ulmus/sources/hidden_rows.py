@@ -28,7 +28,6 @@ from ulmus.features.scaling import ColumnStatistics
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, UnderLayer, block_rows, row_blocks, sample_rows
 from ulmus.problem import Moments, Problem
-from ulmus.sources.class_sums import ClassMoments, ClassSums
 from ulmus.sources.source import (
     Batch,
     Gathered,
@@ -39,6 +38,7 @@ from ulmus.sources.source import (
     left_out_rows,
     refuse_sums,
 )
+from ulmus.sources.sums import ClassMoments, ClassSums
 from ulmus.targets import Targets
 from ulmus.typing import DType, Layer, Rows
 
@@ -87,19 +87,18 @@ def summed_blocks(
     rows: RowsSoFar, blocks: BlockRows, chooses: bool, seed: int
 ) -> tuple[Callable[[Any, Any], Summed], Batch]:
     """A function from a map, or its first units, to a source; and the rows that were fetched."""
-    wanted = Wanted.of(len(blocks), chooses, seed)
+    wanted, *some = _wanted(len(blocks), chooses, seed)
     width = layer_of(rows.features, blocks.example, rows.model.dtype).width
     classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
     total = blocks.total(_sums_of_block, replace(rows, model=None), classes)
-    sums, parts = blocks.compute(total, blocks.chosen(wanted.rows))
+    sums, parts = blocks.compute(total, blocks.chosen(wanted))
     home = blocks.gathered(parts)
 
     def source(features: Any, watch: Any) -> Summed:
         problem = rows.problem(features, *home, whole=classes)
         first = sums.first(problem.H.width)
         by_class = ClassSums(problem, first) if classes else None
-        sample = Sample(problem, wanted.left, wanted.calibration, by_class)
-        return Summed(first.total() if classes else first, sample)
+        return Summed(first.total() if classes else first, Sample(problem, *some, by_class))
 
     return source, home
 
@@ -111,23 +110,17 @@ def _sums_of_block(
     return ClassMoments.of(problem) if classes else problem.moments()
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The rows to fetch, and which of these are left out (None: all) and calibrate."""
+def _wanted(n: int, chooses: bool, seed: int) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+    """The rows to fetch, and which of these are left out (None: all) and calibrate.
 
-    rows: np.ndarray
-    left: np.ndarray | None
-    calibration: np.ndarray
-
-    @classmethod
-    def of(cls, n: int, chooses: bool, seed: int) -> "Wanted":
-        """As a fit in memory would take them; none to leave out where there is no choice."""
-        calibration = calibration_rows(n, seed)
-        left = left_out_rows(n, seed) if chooses else calibration[:0]
-        if left is None:
-            return cls(np.arange(n), None, calibration)
-        rows = np.union1d(left, calibration)
-        return cls(rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration))
+    They are those that a fit in memory would take; none are left out where there is no choice.
+    """
+    calibration = calibration_rows(n, seed)
+    left = left_out_rows(n, seed) if chooses else calibration[:0]
+    if left is None:
+        return np.arange(n), None, calibration
+    rows = np.union1d(left, calibration)
+    return rows, np.searchsorted(rows, left), np.searchsorted(rows, calibration)
 
 
 # ---------------------------------------------------------------- hidden rows
@@ -193,9 +186,9 @@ class HiddenBlocks(UnderLayer):
 
         ``chooses`` says whether rows are left out at all.
         """
-        wanted = Wanted.of(len(self), chooses, 0)
-        problem = Problem(self.take(wanted.rows), targets.take(wanted.rows))
-        return Summed(self.moments(targets), Sample(problem, wanted.left, wanted.calibration))
+        wanted, *some = _wanted(len(self), chooses, 0)
+        problem = Problem(self.take(wanted), targets.take(wanted))
+        return Summed(self.moments(targets), Sample(problem, *some))
 
     def moments(self, targets: Targets) -> Moments:
         """The sums over all rows, with these targets."""
@@ -224,8 +217,10 @@ class HiddenBlocks(UnderLayer):
             # A block without edges needs no other rows.
             neighbors = self.rows.task(joined, fetched) if fetched else here
             sums.append(self.rows.task(_edge_sums, here, neighbors, edges, self._shared_recipe))
-        found: EdgeSums = self.rows.compute(self.rows.added(sums))[0]
-        return found.gram(self.offset)
+        (S,) = self.rows.compute(self.rows.added(sums))
+        slope = S[:-1, -1:]
+        M = S[:-1, :-1] + self.offset * (slope + slope.T) + self.offset**2 * S[-1, -1]
+        return np.asfortranarray((M + M.T) / 2)
 
     def _task(self, function: Any, X: Any, *more: Any) -> Any:
         """A function of a block's hidden rows."""
@@ -234,26 +229,6 @@ class HiddenBlocks(UnderLayer):
     @cached_property
     def _shared_recipe(self) -> Any:
         return self.rows.shared(self._recipe)
-
-
-@dataclass(frozen=True)
-class EdgeSums:
-    """BᵀΛB, BᵀΛ1 and 1ᵀΛ1 of hidden rows B = H − offset."""
-
-    product: np.ndarray
-    slope: np.ndarray
-    total: float
-
-    def __add__(self, other: "EdgeSums") -> "EdgeSums":
-        return EdgeSums(
-            self.product + other.product, self.slope + other.slope, self.total + other.total
-        )
-
-    def gram(self, offset: float) -> np.ndarray:
-        """HᵀΛH."""
-        s = self.slope[:, None]
-        M = self.product + offset * (s + s.T) + offset**2 * self.total
-        return np.asfortranarray((M + M.T) / 2)
 
 
 def _layer(features: Any, dtype: DType, columns: slice | None, X: Rows) -> Layer:
@@ -273,22 +248,20 @@ def _moments(H: Hidden, targets: Targets) -> Moments:
     return Problem(H, targets).moments()
 
 
-def _edge_sums(X: Rows, neighbors: Rows, edges: Any, recipe: Recipe) -> EdgeSums:
-    """A block's part, some rows at a time."""
+def _edge_sums(X: Rows, neighbors: Rows, edges: Any, recipe: Recipe) -> np.ndarray:
+    """A block's part of [B 1]ᵀΛ[B 1] but for its last row, some rows at a time; B is H − offset."""
     layer = recipe(X)
-    h, total = layer.width, 0.0
-    product, slope = np.zeros((h, h)), np.zeros(h)
+    h = layer.width
+    sums = np.zeros((h + 1, h + 1))
     size = max(1, block_rows(h, 8) // _NEIGHBORS)
     for part in row_blocks(X.shape[0], size):
         some, ends = _among_themselves(edges[part])
-        if not len(ends):
-            continue
-        B = layer(take(X, part))
-        level = np.asarray(some.sum(axis=1)).ravel()
-        product += matmul(B.T, some.astype(B.dtype) @ layer(take(neighbors, ends)))
-        slope += B.T.astype(float) @ level
-        total += float(level.sum())
-    return EdgeSums(product, slope, total)
+        if len(ends):
+            B, level = layer(take(X, part)), np.asarray(some.sum(axis=1)).ravel()
+            sums[:h, :h] += matmul(B.T, some.astype(B.dtype) @ layer(take(neighbors, ends)))
+            sums[:h, h] += B.T.astype(float) @ level
+            sums[h, h] += level.sum()
+    return sums
 
 
 def _among_themselves(edges: Any) -> tuple[Any, np.ndarray]:

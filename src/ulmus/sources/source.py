@@ -17,6 +17,7 @@ at first, and rows that come in batches go through three stages:
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,8 +31,7 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept, most_refitted
-from ulmus.sources.class_sums import ClassSums
-from ulmus.sources.forgetting import check_found, remaining
+from ulmus.sources.sums import ClassSums, remaining
 from ulmus.targets import Targets
 from ulmus.typing import Rows
 
@@ -275,13 +275,17 @@ class RowsSoFar:
             # Inverse sampling probabilities: the rows of the sample then represent all rows.
             problem = replace(problem, weight=problem.weight * placed(odds, problem.weight))
         calibration = calibration_rows(len(kept) if choose else 0, kept.later_seed)
-
-        def whole() -> Problem:
-            return self.problem(features, *self.kept.rows())
-
+        whole = partial(self.problem, features, *self.kept.rows()) if self.kept.complete else None
         sums = self.sums.first(problem.H.width)
-        rows = whole if self.kept.complete else None
-        return Summed(sums, Sample(problem, None, calibration), rows)
+        return Summed(sums, Sample(problem, None, calibration), whole)
+
+    def gathered(self) -> Gathered:
+        """The sums, ready to be fitted."""
+
+        def source(features: Any, watch: Any) -> Summed:
+            return self.summed(features)
+
+        return Gathered(self.known.checked(), self.features, source, self.kept, rows=np.inf)
 
     def left_out(self, most: int) -> tuple[Source, np.ndarray]:
         """The kept rows as a source with at most ``most`` calibration rows, and the rows' weights.
@@ -296,10 +300,8 @@ class RowsSoFar:
         if self.sums is None:
             problem = rows.problem(self.features, *kept.rows(), whole=True)
             return AtHand(problem, kept.later_seed, most), count
-        source, chosen = (
-            rows.summed(self.features),
-            calibration_rows(len(kept), kept.later_seed, most),
-        )
+        source = rows.summed(self.features)
+        chosen = calibration_rows(len(kept), kept.later_seed, most)
         return replace(source, some=replace(source.some, calibration=chosen)), count
 
     # ------------------------------------------------------------------ rows added and removed
@@ -329,7 +331,7 @@ class RowsSoFar:
         X = gathered(X)
         kept, missing = self.kept.without(X, y, weight)
         if kept.complete:
-            check_found(self.kept, kept, missing, X.shape[0])
+            _check_found(self.kept, kept, missing, X.shape[0])
             known = self.known.without(y, kept.y)
             if known is not self.known or kept.stale or self.sums is None:
                 return replace(self, known=known, kept=kept, sums=None)
@@ -346,3 +348,18 @@ class RowsSoFar:
 def _stays(features: Any) -> bool:
     """Whether a map is of the rows that were first fitted, as that of a kernel matrix is."""
     return hasattr(features, "__sklearn_tags__") and get_tags(features).input_tags.pairwise
+
+
+def _check_found(before: Reservoir, after: Reservoir, missing: int, count: int) -> None:
+    """Refuse to forget all rows, or rows that are not among the kept ones."""
+    if not len(after) or count > len(before):
+        raise InvalidInputError(
+            f"Forgetting {count} of {len(before)} rows leaves none to fit. Forget fewer rows, or "
+            "fit a new model."
+        )
+    if missing:
+        raise InvalidInputError(
+            f"{missing} of the {count} rows to forget were not fitted, or with another target or "
+            "less weight. Forget rows as they were fitted, with the weight that decay= has left "
+            "them."
+        )

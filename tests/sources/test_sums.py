@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from laws.problems import make_problem
-from ulmus.sources.class_sums import ClassMoments, ClassSums
+from ulmus.sources.sums import ClassMoments, ClassSums
 
 SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
