@@ -21,7 +21,7 @@ from ulmus import (
     SemiSupervisedELMClassifier,
     SemiSupervisedELMRegressor,
 )
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.estimators import row_graphs
 from ulmus.estimators.row_graphs import laplacians
 from ulmus.exceptions import BatchError, InvalidInputError, InvalidParameterError

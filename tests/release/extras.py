@@ -18,7 +18,7 @@ X, y = load_iris(return_X_y=True)
 
 
 def dask():
-    from ulmus.distributed.blocks import _dask
+    from ulmus.distributed import _dask
 
     da = _dask().array
     rows, labels = da.from_array(X, chunks=(50, 4)), da.from_array(y, chunks=50)

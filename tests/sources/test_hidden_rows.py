@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph, RandomFeatures
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.estimators.row_graphs import laplacians, nested_laplacians
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics

@@ -22,7 +22,7 @@ from ulmus.calibration import (
     probabilities,
     temperature,
 )
-from ulmus.distributed.mapped import by_blocks, scored
+from ulmus.distributed import by_blocks, scored
 from ulmus.estimators.intervals import predict_set
 from ulmus.estimators.value_labels import KnownLabels, encode
 from ulmus.exceptions import InvalidInputError, InvalidParameterError

@@ -12,8 +12,7 @@ from ulmus.backends.namespace import (
     is_sparse,
     namespace,
 )
-from ulmus.distributed.blocks import BlockRows
-from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
 from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for, laplacians
 from ulmus.exceptions import GraphError, InvalidInputError, InvalidParameterError

@@ -19,7 +19,7 @@ from ulmus.backends.namespace import (
     same_place,
     to_numpy,
 )
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (
     COUPLINGS,

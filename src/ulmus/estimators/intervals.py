@@ -24,7 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.calibration import probabilities
 from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
-from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.hidden import blocks_of, rows_at_once

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import floating
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.kernels.lowrank import Factor
 from ulmus.methods.kernel_ridge import KernelRidge, spanned

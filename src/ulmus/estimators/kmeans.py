@@ -16,8 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import is_collection
-from ulmus.distributed.blocks import BlockRows
-from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
 from ulmus.estimators.cluster_layers import choice_of_layer, sigmoid_units, stability_by_number
 from ulmus.estimators.cluster_numbers import (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import is_sparse, on_host, take
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.features.hidden_layer import fitted_map
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics

@@ -18,7 +18,7 @@ from sklearn.preprocessing import normalize
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.edges import affinity_of, nearest_edges
 from ulmus.estimators.layer_choice import fitted_layer
 from ulmus.exceptions import InvalidInputError, InvalidParameterError

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_flag, check_known, check_number, check_whole
 from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, take, to_numpy
-from ulmus.distributed.blocks import BlockRows, computed
-from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed import BlockRows, by_blocks, computed
 from ulmus.docstrings import documented
 from ulmus.estimators.cluster_columns import DefaultUnits
 from ulmus.estimators.cluster_forms import Choice, agreement_by_number, choice_of_form

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import r2_score
 
 from ulmus.backends.namespace import on_host, to_numpy
-from ulmus.distributed.mapped import by_blocks, scored
+from ulmus.distributed import by_blocks, scored
 from ulmus.estimators.intervals import predict_interval
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_arguments, check_whole
 from ulmus.backends.namespace import floating, is_collection, placed, take
-from ulmus.distributed.blocks import BlockRows
-from ulmus.distributed.mapped import by_blocks
+from ulmus.distributed import BlockRows, by_blocks
 from ulmus.features.scaling import ColumnStatistics, Scaling, check_scaling, given_weights
 from ulmus.fitted import atomic, finite_outputs
 from ulmus.summary import html_of, mimebundle_of

@@ -28,7 +28,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.features.random_units import RandomFeatures

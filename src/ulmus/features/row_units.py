@@ -22,7 +22,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap

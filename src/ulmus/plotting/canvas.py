@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.backends.namespace import extra, is_array_api_obj, to_numpy
-from ulmus.distributed.blocks import computed
+from ulmus.distributed import computed
 from ulmus.validation import plain as plain_targets
 
 COLOURS = (

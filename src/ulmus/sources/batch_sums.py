@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import _num_samples
 
-from ulmus.distributed.blocks import named
+from ulmus.distributed import named
 from ulmus.exceptions import BatchError, InvalidInputError
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import watched

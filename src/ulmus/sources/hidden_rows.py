@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import take
-from ulmus.distributed.blocks import BlockRows, joined
+from ulmus.distributed import BlockRows, joined
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import merged
 from ulmus.features.hidden_layer import layer_of
@@ -171,15 +171,10 @@ class HiddenBlocks(UnderLayer):
 
     def total(self, function: Callable[[Hidden], Any]) -> Any:
         """The sum over blocks of a function of their rows."""
-        call = self.rows.shared(function)
-        parts = [self._task(call, X) for _, _, X in self.rows.parts()]
-        return self.rows.compute(self.rows.added(parts))[0]
+        return self.rows.compute(self.rows.added(self._each(function)))[0]
 
     def mapped(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
-        call = self.rows.shared(partial(_mapped, function, arguments))
-        return np.concatenate(
-            self.rows.compute(*(self._task(call, X) for _, _, X in self.rows.parts()))
-        )
+        return np.concatenate(self.rows.compute(*self._each(partial(_mapped, function, arguments))))
 
     def with_targets(self, targets: Targets, chooses: bool = True) -> Summed:
         """All rows with these targets, for a ridge; the same rows are left out as in memory.
@@ -196,8 +191,7 @@ class HiddenBlocks(UnderLayer):
             self._task(_moments, X, targets.take(np.arange(start, start + length)))
             for start, length, X in self.rows.parts()
         ]
-        found: Moments = self.rows.compute(self.rows.added(parts))[0]
-        return found
+        return self.rows.compute(self.rows.added(parts))[0]
 
     def smoothed_gram(self, laplacian: Laplacian) -> np.ndarray:
         """M = HᵀΛH (h × h, float64).
@@ -221,6 +215,10 @@ class HiddenBlocks(UnderLayer):
         slope = S[:-1, -1:]
         M = S[:-1, :-1] + self.offset * (slope + slope.T) + self.offset**2 * S[-1, -1]
         return np.asfortranarray((M + M.T) / 2)
+
+    def _each(self, function: Callable[[Hidden], Any]) -> list[Any]:
+        call = self.rows.shared(function)
+        return [self._task(call, X) for _, _, X in self.rows.parts()]
 
     def _task(self, function: Any, X: Any, *more: Any) -> Any:
         """A function of a block's hidden rows."""

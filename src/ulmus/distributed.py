@@ -1,28 +1,35 @@
-"""Dask collections as blocks of rows, checked on the workers and numbered throughout.
+"""Dask collections in place of X and y: blocks of rows, sums over them, and lazy results.
 
 All calls of Dask are in this file.
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
-from functools import reduce
+from functools import reduce, wraps
+from math import prod
 from operator import add
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples
 
-from ulmus.backends.namespace import extra, is_collection, is_sparse, take
+from ulmus.backends.linalg import held_threads
+from ulmus.backends.namespace import extra, is_collection, is_sparse, on_host, take
 from ulmus.exceptions import BatchError, InvalidInputError, RowsGoneError
-from ulmus.fitted import without_rows
+from ulmus.fitted import snapshot, without_rows
 from ulmus.typing import Array, DType, Rows
-from ulmus.validation import valid_rows
+from ulmus.validation import check_place, complete, valid_rows
 
 # How many sums a step of the tree adds up.
 _BRANCHES = 4
 _INPUTS = ("n_features_in_", "feature_names_in_")
+# Most numbers in rows for which threads are not limited: BLAS uses one thread for them anyway, and
+# limiting would take 5 % of such a prediction.
+_FEW = 256
 # X, y and weight.
 Block = tuple[Any, Any, Any]
 
@@ -76,7 +83,7 @@ class Blocks:
             return parts
         # Frames converted to arrays may be split differently: see `_delayed`.
         other = other.copy() if _is_array(other) else other.to_dask_array()
-        lengths = self.compute(*(self.task(_length, block) for block in rows))
+        lengths = self.compute(*(self.task(_num_samples, block) for block in rows))
         return _delayed(_cut(other.compute_chunk_sizes(), lengths))
 
     def each(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
@@ -268,10 +275,6 @@ def _cut(other: Any, lengths: Iterable[int]) -> Any:
     return other.rechunk({0: lengths})
 
 
-def _length(block: Any) -> int:
-    return int(block.shape[0])
-
-
 def _lengths_known(X: Any) -> bool:
     return _is_array(X) and not np.isnan(X.chunks[0]).any()
 
@@ -327,3 +330,58 @@ def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict
             f"Block {number} (counted from 0) cannot be used. Its columns are called "
             f"{names[0]}, and those of block {first} {names[1]}."
         )
+
+
+# ---------------------------------------------------------------- methods that take collections
+def by_blocks(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """For a Dask collection, the results block by block; otherwise the result of ``method``.
+
+    It uses the model as it is at the call, even if another thread fits it meanwhile.
+    """
+
+    @wraps(method)
+    def results(self: Any, X: Any) -> Any:
+        if is_collection(X):
+            return _mapped(self, method.__name__, X)
+        model = snapshot(self)
+        check_place(model, method.__name__, X)
+        small = hasattr(X, "shape") and prod(X.shape) < _FEW
+        with nullcontext() if small else held_threads():
+            return method(model, X)
+
+    results.takes_blocks = True  # type: ignore[attr-defined]
+    return results
+
+
+def _mapped(estimator: Any, method: str, X: Any) -> Any:
+    blocks = Blocks(X)
+    # The result of one row has the shape and type of the others, and shows whether columns fit.
+    example = getattr(estimator, method)(_example(X))
+    empty = example[:0]
+    tasks = blocks.each(_result, without_rows(estimator), method, empty)
+    return blocks.array(tasks, example.shape[1:], example.dtype)
+
+
+def _result(number: int, block: tuple[Any], estimator: Any, method: str, empty: np.ndarray) -> Any:
+    (X,) = block
+    if X.shape[0] == 0:
+        return empty
+    with named(f"Block {number} (counted from 0)"):
+        return getattr(estimator, method)(X)
+
+
+def _example(X: Any) -> Any:
+    """One row like those of X."""
+    if hasattr(X, "_meta_nonempty"):
+        return X._meta_nonempty.iloc[:1]
+    return np.zeros((1, X.shape[1]), X.dtype)
+
+
+def scored(metric: Callable[..., float], y: Any, predicted: Any, weight: Any) -> float:
+    """A metric of scikit-learn, computed on the host, also for Dask collections.
+
+    On a device its means may be in float32 though the values are in float64.
+    """
+    y, predicted, weight = map(on_host, computed(y, predicted, weight))
+    with config_context(array_api_dispatch=False):
+        return metric(complete(y, "score the others alone"), predicted, sample_weight=weight)
