@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.neighbors import VALID_METRICS
 
 from ulmus.arguments import check_arguments, check_known, check_whole
+from ulmus.backends.gram import sparse_operator
 from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_away, is_numpy, is_sparse, on_host
 from ulmus.backends.neighbors import (
@@ -24,7 +25,6 @@ from ulmus.backends.neighbors import (
     leading_components,
     searched_neighbors,
 )
-from ulmus.backends.sparse_operator import sparse_operator
 from ulmus.edges import affinity_of, check_edges, nearest_edges
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed

@@ -8,16 +8,16 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
-from ulmus.backends import strips
-from ulmus.backends.strips import over_strips
+from ulmus.backends import linalg
+from ulmus.backends.linalg import over_strips
 
-MANY = strips._MANY
+MANY = linalg._MANY
 
 
 @pytest.fixture
 def threads(monkeypatch):
     """Sets how many threads there are."""
-    return lambda count: monkeypatch.setattr(strips, "blas_threads", lambda: count)
+    return lambda count: monkeypatch.setattr(linalg, "blas_threads", lambda: count)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 40])

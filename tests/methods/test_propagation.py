@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_moons
 
 from ulmus import KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor, to_host
-from ulmus.backends.sparse_operator import _by_rows
+from ulmus.backends.gram import _by_rows
 from ulmus.methods import candidates
 from ulmus.methods.propagation import spread
 

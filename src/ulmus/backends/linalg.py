@@ -1,10 +1,9 @@
 """The operations the array standard lacks, one function each, and the threads they run on.
 
-NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads.
-Calling them in turn makes two thread pools spin against each other: measured
-at 50 000 × 100, 2000 units, the same GEMM + SYRK loop took 3.7 CPU seconds
-mixed and 2.3 with one alone. So every product of a hot loop goes
-through this module or ``gram``, and here through SciPy's BLAS, which alone has SYRK with
+NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads, and calling them in
+turn makes two thread pools spin against each other: a loop of GEMM + SYRK (50 000 × 100, 2000
+units) took 3.7 CPU seconds mixed and 2.3 with one alone. So every product of a hot loop goes
+through this module or ``gram``, and there through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
 
 BLAS starts a thread for every CPU of the machine. Where a container's quota or the process's
@@ -15,14 +14,15 @@ CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache, lru_cache
 
 import joblib
 import numpy as np
 import scipy.linalg
-import scipy.special
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from threadpoolctl import ThreadpoolController
 
@@ -40,6 +40,9 @@ from ulmus.typing import Array, Rows
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
 # Up to so many columns a symmetric matrix is read once for each: 10 000 rows, 12 ms against 80.
 _FEW_COLUMNS = 6
+# Columns of an h × h matrix that a thread works on, and the fewest numbers that several share:
+# one pass over so many takes 0.1 ms or more, and waking a thread 0.03.
+PANEL, _MANY = 256, 2**18
 # Steps of inverse iteration; four find the least eigenvalue to a factor of two.
 _INVERSE_STEPS = 4
 
@@ -134,13 +137,12 @@ def column_products(A: Array, B: Array) -> Array:
 class Cholesky:
     """A = LLᵀ of a symmetric positive definite A, kept to solve with.
 
-    ``overwrite`` lets the factor take A's memory.
+    ``overwrite`` lets the factor take A's memory, where that is column-major.
     """
 
     def __init__(self, A: Array, overwrite: bool = False) -> None:
         self._numpy = is_numpy(A)
         if self._numpy:
-            # The upper factor of a column-major A is found in place.
             self.factor = _upper_factor(A if overwrite else np.array(A, order="F"))
         else:
             self.factor = _device_cholesky(A)
@@ -260,8 +262,7 @@ def _solve_lower(L: Array, B: Array, transposed: bool) -> Array:
 def low_rank_factor(A: np.ndarray, tol: float) -> np.ndarray:
     """F (n × r) with A ≈ FFᵀ, by Cholesky with pivots until the next is at most ``tol``.
 
-    A symmetric NumPy array. Where A is positive semi-definite, no entry of A − FFᵀ exceeds
-    ``tol``; where it is not, some may.
+    Where A is positive semi-definite, no entry of A − FFᵀ exceeds ``tol``.
     """
     (pstrf,) = get_lapack_funcs(("pstrf",), (A,))
     factor, pivots, rank, _ = pstrf(A, tol=tol, lower=1)
@@ -277,8 +278,7 @@ def eigh(A: Array, overwrite: bool = False) -> tuple[Array, Array]:
         return scipy.linalg.eigh(
             A, lower=False, driver="evd", overwrite_a=overwrite, check_finite=False
         )
-    result: tuple[Array, Array] = namespace(A).linalg.eigh(A)
-    return result
+    return tuple(namespace(A).linalg.eigh(A))
 
 
 def largest_eigenpairs(A: Array, k: int) -> tuple[Array, Array]:
@@ -304,11 +304,9 @@ def column_major(A: Array) -> Array:
 
 def signs(A: Array) -> Array:
     """1 or −1 for every column: the sign of its entry of largest size."""
-    xp, (n, k) = namespace(A), A.shape
+    xp = namespace(A)
     peak = xp.argmax(xp.abs(A), axis=0)
-    if is_numpy(A):
-        return np.sign(A[peak, np.arange(k)])
-    own = xp.arange(n, dtype=peak.dtype, device=A.device)[:, None] == peak
+    own = xp.arange(A.shape[0], dtype=peak.dtype, device=A.device)[:, None] == peak
     return xp.sign(xp.sum(xp.where(own, A, 0.0 * A), axis=0))
 
 
@@ -367,3 +365,36 @@ def held_numba() -> Iterator[None]:
 def _controller(modules: int) -> ThreadpoolController:
     """The loaded libraries; the search takes 5 ms and is repeated after imports."""
     return ThreadpoolController()
+
+
+def over_strips(work: Callable[[slice], object], rows: int, size: int, numbers: int) -> None:
+    """``work`` of every slice of ``size`` rows; of many ``numbers`` by as many threads as BLAS has.
+
+    For NumPy's elementwise functions, which release Python's lock, and not for products, which
+    BLAS spreads itself. The slices, and so the results, are the same for any number of threads.
+    """
+    strips = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
+    most = max(1, min(len(strips), blas_threads())) if numbers >= _MANY else 1
+
+    def some(first: int) -> None:
+        for strip in strips[first::most]:
+            work(strip)
+
+    if most == 1:
+        some(0)
+        return
+    pool = _pool(os.getpid(), most - 1)
+    # In copies of this context, for NumPy's ``errstate`` is part of it.
+    others = [pool.submit(copy_context().run, some, k) for k in range(1, most)]
+    try:
+        some(0)
+    finally:
+        wait(others)
+    for other in others:
+        other.result()
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    """Threads of this process; a fork of it has none of them, and makes its own."""
+    return ThreadPoolExecutor(workers, "ulmus")

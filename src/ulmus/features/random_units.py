@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.backends.gram import tall_product
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import matmul, over_strips
 from ulmus.backends.namespace import (
     cast,
     clipped,
@@ -28,7 +28,6 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
-from ulmus.backends.strips import over_strips
 from ulmus.docstrings import documented
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.base import FeatureMap

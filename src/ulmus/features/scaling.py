@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import matmul, over_strips
 from ulmus.backends.namespace import (
     cast,
     doubles,
@@ -30,7 +30,6 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
-from ulmus.backends.strips import over_strips
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.pairs import Shifted

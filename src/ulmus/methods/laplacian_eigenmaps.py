@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from ulmus.backends.gram import sparse_operator
 from ulmus.backends.linalg import eigh, signs
 from ulmus.backends.namespace import from_numpy, namespace, to_numpy
-from ulmus.backends.sparse_operator import sparse_operator
 from ulmus.exceptions import GraphError
 from ulmus.graphs import Laplacian
 

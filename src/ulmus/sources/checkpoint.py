@@ -171,7 +171,7 @@ def _check_sums(found: dict[str, np.ndarray]) -> None:
     kinds = found["model"].dtype.kind + found["probe"].dtype.kind
     if not (found["weight"] > 0 and found["rows"] >= 1) or kinds != "Uf":
         raise ValueError("there are no rows")
-    parts = (found[name] for name in _SUMS)
+    parts: Any = (found[name] for name in _SUMS)
     sums = Moments(*(part if part.ndim else float(part) for part in parts))
     if not possible(sums, sums):
         raise ValueError("no rows have these sums")

@@ -87,7 +87,7 @@ def summed_blocks(
     rows: RowsSoFar, blocks: BlockRows, chooses: bool, seed: int
 ) -> tuple[Callable[[Any, Any], Summed], Batch]:
     """A function from a map, or its first units, to a source; and the rows that were fetched."""
-    wanted, *some = _wanted(len(blocks), chooses, seed)
+    wanted, left, calibration = _wanted(len(blocks), chooses, seed)
     width = layer_of(rows.features, blocks.example, rows.model.dtype).width
     classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
     total = blocks.total(_sums_of_block, replace(rows, model=None), classes)
@@ -98,7 +98,8 @@ def summed_blocks(
         problem = rows.problem(features, *home, whole=classes)
         first = sums.first(problem.H.width)
         by_class = ClassSums(problem, first) if classes else None
-        return Summed(first.total() if classes else first, Sample(problem, *some, by_class))
+        sample = Sample(problem, left, calibration, by_class)
+        return Summed(first.total() if classes else first, sample)
 
     return source, home
 
@@ -181,9 +182,9 @@ class HiddenBlocks(UnderLayer):
 
         ``chooses`` says whether rows are left out at all.
         """
-        wanted, *some = _wanted(len(self), chooses, 0)
+        wanted, left, calibration = _wanted(len(self), chooses, 0)
         problem = Problem(self.take(wanted), targets.take(wanted))
-        return Summed(self.moments(targets), Sample(problem, *some))
+        return Summed(self.moments(targets), Sample(problem, left, calibration))
 
     def moments(self, targets: Targets) -> Moments:
         """The sums over all rows, with these targets."""
