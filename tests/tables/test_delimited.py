@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ulmus.exceptions import InvalidParameterError, MissingExtraError, TableError
-from ulmus.tables import read_table, text_file
+from ulmus.tables import delimited, read_table
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=8)
 # Cells that stay as they are: no space around, no number, no blank.
@@ -295,8 +295,8 @@ def test_ids_that_no_float_holds_stay_as_they_are(tmp_path):
 
 
 def test_a_header_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_file, "_CHUNK", 1000)
-    monkeypatch.setattr(text_file, "HEAD", 100)
+    monkeypatch.setattr(delimited, "_CHUNK", 1000)
+    monkeypatch.setattr(delimited, "_HEAD", 100)
     names = [f"a_column_with_a_long_name_{j}" for j in range(200)]
     path = write(tmp_path / "t.csv", ",".join(names) + "\n" + ",".join(["1"] * 200) + "\n")
     assert read_table(path).names == tuple(names)
@@ -345,9 +345,9 @@ def test_an_open_quote_is_told(tmp_path):
 
 
 def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_file, "LONGEST_LINE", 10_000)
-    monkeypatch.setattr(text_file, "_CHUNK", 1000)
-    with pytest.raises(TableError, match="a line of more than 10,000 characters"):
+    monkeypatch.setattr(delimited, "_LONGEST_LINE", 10_000)
+    monkeypatch.setattr(delimited, "_CHUNK", 1000)
+    with pytest.raises(TableError, match="a line of more than 10,000 bytes"):
         read_table(write(tmp_path / "t.csv", "a,b\n1," + "2" * 20_000))
     # A compressed one is unpacked no further than that.
     path = write(tmp_path / "t.csv.gz", gzip.compress(b"1" * 50_000_000))
@@ -356,7 +356,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_read(tmp_path, monkeypatc
 
 
 def test_a_row_longer_than_the_longest_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_file, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(delimited, "_LONGEST_LINE", 1000)
     path = write(tmp_path / "t.csv", 'a,b\n1,"' + "line\n" * 2000 + '"\n2,3\n')
     with pytest.raises(TableError, match="cannot be taken apart into rows"):
         read_table(path)

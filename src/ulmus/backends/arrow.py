@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,6 +11,8 @@ import numpy as np
 from ulmus.backends.namespace import extra
 from ulmus.exceptions import TableError
 
+# What Arrow calls text; Polars has views.
+_TEXT = ("string", "large_string", "string_view")
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
 # Whole numbers that float64 may not hold: those that it does not are ids, and stay text.
@@ -20,50 +22,26 @@ _COMMA = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]*)?([eE][+-]?[0-9]+)?$"
 
 
 # ---------------------------------------------------------------------- delimited text
-@dataclass
-class OddRows:
-    """Rows of a text file with more or fewer fields than there are columns, but for comments.
-
-    ``numbers`` are their places among all rows, from 1, ``comments`` those of comment lines,
-    ``fields`` and ``text`` are of the first.
-    """
-
-    numbers: list[int] = field(default_factory=list)
-    comments: list[int] = field(default_factory=list)
-    fields: int = 0
-    text: str = ""
-
-    def add(self, number: int, row: Any) -> None:
-        """Keep the place of one more."""
-        if row.text.startswith("#"):
-            self.comments.append(number)
-            return
-        if not self.numbers:
-            self.fields, self.text = row.actual_columns, row.text
-        self.numbers.append(number - len(self.comments))
-
-
 def delimited_cells(
-    source: Path | bytes, *, delimiter: str, encoding: str, width: int, above: int, block: int
-) -> tuple[list[Any], OddRows]:
-    """The columns of a file, or of its content, as Arrow's text, and the rows that were skipped.
+    data: bytes, delimiter: str, width: int, above: int, block: int
+) -> tuple[list[Any], list[tuple[int, int, str]]]:
+    """The columns of a text in UTF-8 as Arrow's, and the rows that were skipped.
 
     A row has ``width`` fields, and ``above`` lines come before the first. ``block`` bytes, read at
-    a time, hold the longest row. In a single column an empty line is a blank cell.
+    a time, hold the longest row. In a single column an empty line is a blank cell. Of a row that
+    has more or fewer fields it gives the place among all, from 1, the fields and the text.
     """
-    pyarrow = _arrow("cli", "csv")
+    pyarrow = _arrow("csv")
     csv = pyarrow.csv
-    odd = OddRows()
+    odd: list[tuple[int, int, str]] = []
 
     def note(row: Any) -> str:
-        odd.add(row.number - above, row)
+        odd.append((row.number - above, row.actual_columns, row.text))
         return "skip"
 
     names = [f"f{j}" for j in range(width)]
     # With threads Arrow does not report the number of an odd row.
-    read = csv.ReadOptions(
-        column_names=names, skip_rows=above, use_threads=False, encoding=encoding, block_size=block
-    )
+    read = csv.ReadOptions(column_names=names, skip_rows=above, use_threads=False, block_size=block)
     parse = csv.ParseOptions(
         delimiter=delimiter,
         newlines_in_values=True,
@@ -72,16 +50,12 @@ def delimited_cells(
     )
     text = dict.fromkeys(names, pyarrow.large_string())
     convert = csv.ConvertOptions(column_types=text, strings_can_be_null=False)
-    packing = {".gz": "gzip", ".bz2": "bz2"}.get(getattr(source, "suffix", "").lower())
     try:
-        given = str(source) if isinstance(source, Path) else pyarrow.py_buffer(source)
-        with pyarrow.input_stream(given, compression=packing) as stream:
-            table = csv.read_csv(stream, read, parse, convert)
-    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
-        name = source if isinstance(source, Path) else "The file"
+        table = csv.read_csv(pyarrow.BufferReader(data), read, parse, convert)
+    except pyarrow.ArrowException as error:
         raise TableError(
-            f'{name} cannot be taken apart into rows ({_brief(error)}); often a quote " is opened '
-            "and never closed."
+            f'The file cannot be taken apart into rows ({_brief(error)}); often a quote " is '
+            "opened and never closed."
         ) from error
     return list(table.columns), odd
 
@@ -112,7 +86,7 @@ def _distinct(column: Any) -> tuple[Any, np.ndarray]:
 
 def _plain_text(column: Any, missing: list[str]) -> Any:
     """Cells of text without space around them, null where they are one of ``missing``."""
-    pyarrow = _arrow("cli", "compute")
+    pyarrow = _arrow()
     compute = pyarrow.compute
     text = compute.utf8_trim_whitespace(column)
     blank = compute.is_in(compute.utf8_lower(text), value_set=pyarrow.array(missing, text.type))
@@ -121,26 +95,21 @@ def _plain_text(column: Any, missing: list[str]) -> Any:
 
 def _numbers(text: Any) -> Any:
     """The numbers that all the cells are, or None if they are not."""
-    pyarrow = _arrow("cli", "compute")
+    pyarrow = _arrow()
+    compute = pyarrow.compute
     try:
-        numbers = pyarrow.compute.cast(text, pyarrow.float64())
+        numbers = compute.cast(text, pyarrow.float64())
     except pyarrow.ArrowInvalid:
         return None
-    codes = pyarrow.compute.any(pyarrow.compute.match_substring_regex(text, _CODE)).as_py()
-    return None if codes or _is_rounded(text) else numbers
-
-
-def _is_rounded(text: Any) -> bool:
-    """Whether one of the cells is a whole number of more digits than float64 holds."""
-    pyarrow = _arrow("cli", "compute")
-    compute = pyarrow.compute
-    long = text.filter(compute.match_substring_regex(text, _LONG))
-    return any(int(float(cell)) != int(cell) for cell in long.to_pylist())
+    codes = compute.any(compute.match_substring_regex(text, _CODE)).as_py()
+    long = text.filter(compute.match_substring_regex(text, _LONG)).to_pylist()
+    rounded = any(int(float(cell)) != int(cell) for cell in long)
+    return None if codes or rounded else numbers
 
 
 def _ungrouped(text: Any, decimal_comma: bool) -> Any:
     """Numbers such as 1,234.5, or where there is a decimal comma 1.234,5, in the plain form."""
-    compute = _arrow("cli", "compute").compute
+    compute = _arrow().compute
     pattern, grouping = (_COMMA, ".") if decimal_comma else (_GROUPED, ",")
     if compute.all(compute.match_substring_regex(text, pattern)).as_py() is False:
         return text
@@ -150,7 +119,7 @@ def _ungrouped(text: Any, decimal_comma: bool) -> Any:
 # ---------------------------------------------------------------------- Parquet
 def arrow_dataset(source: Any) -> Any:
     """An Arrow data set: itself, or that of a file, a list of files or a folder."""
-    dataset = _arrow("parquet", "dataset").dataset
+    dataset = _arrow("dataset", "parquet").dataset
     if isinstance(source, dataset.Dataset):
         return source
     return dataset.dataset(source, format="parquet")
@@ -158,7 +127,7 @@ def arrow_dataset(source: Any) -> Any:
 
 def arrow_batches(dataset: Any, names: list[str], rows: int) -> Iterator[dict[str, np.ndarray]]:
     """These columns, ``rows`` rows at a time or a little more."""
-    pyarrow = _arrow("parquet", "dataset")
+    pyarrow = _arrow("dataset", "parquet")
     gathered, count = [], 0
     # Little is read ahead: Arrow's default of 16 batches takes more memory than the batch in use.
     options = {"batch_size": rows, "batch_readahead": 2, "fragment_readahead": 1}
@@ -189,7 +158,7 @@ def parquet_columns(path: Path, missing: list[str], notes: list[str]) -> dict[st
     Text that is one of ``missing`` in small letters is blank, as it is in CSV. Columns of lists and
     the like are left out, and told in ``notes``.
     """
-    pyarrow = _arrow("cli", "parquet")
+    pyarrow = _arrow("parquet")
     try:
         # Not by a path: a folder's name such as year=2020 would become a column.
         with path.open("rb") as stream:
@@ -206,7 +175,7 @@ def parquet_columns(path: Path, missing: list[str], notes: list[str]) -> dict[st
 
 def frame_columns(frame: Any, missing: list[str], notes: list[str]) -> dict[str, np.ndarray]:
     """The columns of a frame that Arrow can take over, as those of a Parquet file."""
-    pyarrow = _arrow("cli", "compute")
+    pyarrow = _arrow()
     try:
         table = pyarrow.table(frame)
         # pandas adds an index that has no name.
@@ -221,13 +190,13 @@ def frame_columns(frame: Any, missing: list[str], notes: list[str]) -> dict[str,
 
 def write_parquet(stream: IO[bytes], columns: dict[str, np.ndarray]) -> None:
     """Columns as a Parquet file; None and NaN are missing values, whole numbers integers."""
-    pyarrow = _arrow("cli", "parquet")
+    pyarrow = _arrow("parquet")
     table = pyarrow.table({name: _array(values) for name, values in columns.items()})
     pyarrow.parquet.write_table(table, stream)
 
 
 def _array(values: np.ndarray) -> Any:
-    pyarrow = _arrow("cli", "compute")
+    pyarrow = _arrow()
     array = pyarrow.array(values, from_pandas=True)
     if values.dtype.kind != "f":
         return array
@@ -240,74 +209,48 @@ def _array(values: np.ndarray) -> Any:
 def _usable_columns(
     table: Any, names: list[str], missing: list[str], notes: list[str]
 ) -> dict[str, np.ndarray]:
-    found = {name: _values(table[name], missing) for name in names}
-    for name, values in found.items():
-        if values is None:
-            kind = str(table[name].type)
-            notes.append(
-                f"Left out, as {kind} is neither number, text, date nor boolean: {name!r}."
-            )
-    return {name: values for name, values in found.items() if values is not None}
+    found = {}
+    for name in names:
+        values, kind = _values(table[name], missing), table[name].type
+        if values is not None:
+            found[name] = values
+        else:
+            words = f"Left out, as {kind} is neither number, text, date nor boolean"
+            notes.append(f"{words}: {name!r}.")
+    return found
 
 
 def _values(column: Any, missing: list[str]) -> np.ndarray | None:
     """A column's numbers or text, None where it has neither; times are seconds."""
-    pyarrow = _arrow("cli", "compute")
-    kinds = pyarrow.types
-    if kinds.is_dictionary(column.type):
-        column = _decoded(column)
-    elif _is_text(column.type):
-        column = column.cast(pyarrow.large_string())
-    kind = column.type
-    numeric = (kinds.is_null, kinds.is_integer, kinds.is_floating, kinds.is_decimal)
-    if kinds.is_integer(kind) and not _holds(column):
-        column = column.cast(pyarrow.string())
-        kind = column.type
-    if kinds.is_boolean(kind):
-        column = pyarrow.compute.if_else(column, "True", "False")
-    elif kinds.is_date(kind) or kinds.is_timestamp(kind):
+    pyarrow = _arrow()
+    kinds, kind = pyarrow.types, column.type
+    if kinds.is_dictionary(kind):
+        # Arrow has no cast of dictionaries with views.
+        kind = pyarrow.large_string() if str(kind.value_type) in _TEXT else kind.value_type
+        parts = [part.dictionary.cast(kind).take(part.indices) for part in column.chunks]
+        column = pyarrow.chunked_array(parts, kind)
+    if kinds.is_date(kind) or kinds.is_timestamp(kind):
         moments = column.cast(pyarrow.timestamp("us"), safe=False).to_numpy()
         words: np.ndarray = np.datetime_as_string(moments).astype(object)
         words[np.isnat(moments)] = None
         return words
-    elif kinds.is_duration(kind) or kinds.is_time(kind):
+    if kinds.is_duration(kind) or kinds.is_time(kind):
         per_second = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         whole = column.cast(pyarrow.int32() if kind.bit_width == 32 else pyarrow.int64())
         return np.asarray(whole.cast(pyarrow.float64(), safe=False).to_numpy()) / per_second
-    elif any(holds(kind) for holds in numeric):
+    if any(holds(kind) for holds in (kinds.is_null, kinds.is_floating, kinds.is_decimal)):
         return np.array(column.cast(pyarrow.float64(), safe=False).to_numpy(), dtype=float)
-    elif not _is_text(kind):
+    if kinds.is_integer(kind):
+        # Those that float64 does not hold are ids, and text.
+        with suppress(pyarrow.ArrowInvalid):
+            return np.array(column.cast(pyarrow.float64()).to_numpy(), dtype=float)
+    elif kinds.is_boolean(kind):
+        column = pyarrow.compute.if_else(column, "True", "False")
+    elif str(kind) not in _TEXT:
         return None
     distinct, codes = _distinct(column.cast(pyarrow.large_string()))
     text = _plain_text(distinct, missing).to_pylist()
     return np.array([*text, None], dtype=object).take(codes)
-
-
-def _is_text(kind: Any) -> bool:
-    """Whether a type is one of Arrow's for text; Polars has views."""
-    kinds = _arrow("cli", "compute").types
-    return any(
-        is_one(kind) for is_one in (kinds.is_string, kinds.is_large_string, kinds.is_string_view)
-    )
-
-
-def _decoded(column: Any) -> Any:
-    """The values of a dictionary's codes; Arrow has no cast of those with views."""
-    pyarrow = _arrow("cli", "compute")
-    kind = column.type.value_type
-    kind = pyarrow.large_string() if _is_text(kind) else kind
-    parts = [part.dictionary.cast(kind).take(part.indices) for part in column.chunks]
-    return pyarrow.chunked_array(parts, kind)
-
-
-def _holds(column: Any) -> bool:
-    """Whether float64 holds a column's whole numbers."""
-    pyarrow = _arrow("cli", "compute")
-    try:
-        column.cast(pyarrow.float64())
-    except pyarrow.ArrowInvalid:
-        return False
-    return True
 
 
 def _brief(error: Exception) -> str:
@@ -316,7 +259,7 @@ def _brief(error: Exception) -> str:
     return lines[0][:200].rstrip(".")
 
 
-def _arrow(name: str, part: str) -> Any:
+def _arrow(part: str = "compute", name: str = "cli") -> Any:
     """Arrow, with this part of it loaded, by the extra ``name``."""
     extra(f"pyarrow.{part}", name, "Reading tables")
     return extra("pyarrow", name, "Reading tables")

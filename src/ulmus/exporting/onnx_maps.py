@@ -32,9 +32,9 @@ from ulmus.exporting.onnx_graph import OUTPUT_NAMES, Graph, Value
 from ulmus.features.base import FeatureMap
 from ulmus.kernels import KERNELS
 from ulmus.kernels.definition import parameters_of
+from ulmus.tables.cells import TURNS
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number
-from ulmus.tables.dates import turn_of
 from ulmus.tables.encoder import TableEncoder
 from ulmus.tables.text_columns import Text
 from ulmus.typing import DType
@@ -255,11 +255,11 @@ def _number(column: Number, graph: Graph, name: str) -> Value:
 
 
 def _calendar(x: Value, part: str) -> Value:
-    """`ulmus.tables.dates.part_columns`."""
+    """`ulmus.tables.cells.part_columns`."""
     if part == "week":
         day = x.op("Floor") + 3.0
         return (day - (day / 7.0).op("Floor") * 7.0).op("Equal", np.arange(7.0)).cast(np.float64)
-    turns = x / turn_of(part)
+    turns = x / TURNS[part]
     angle = (turns - turns.op("Floor")) * (2 * np.pi)
     # The cosine as a sine: ONNX Runtime has a cosine of single precision only.
     return x.graph.op("Concat", angle.op("Sin"), (angle + np.pi / 2).op("Sin"), axis=1)

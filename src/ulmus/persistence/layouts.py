@@ -19,8 +19,7 @@ from ulmus.fitted import declared
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
 from ulmus.persistence.rules import Layout, Sizes, Spec, fits
-from ulmus.tables.dates import PARTS as CALENDAR
-from ulmus.tables.dates import is_layout
+from ulmus.tables.cells import TURNS, is_layout
 
 # Largest power of a Laplacian: each power is a product.
 _MOST_PRODUCTS = 1000
@@ -215,7 +214,7 @@ _COLUMN: dict[str, Spec] = {
     "other": "flag",
     "layout": lambda value, sizes: type(value) is str and (not value or is_layout(value)),
     "parts": lambda value, sizes: (
-        type(value) is tuple and all(type(part) is str and part in CALENDAR for part in value)
+        type(value) is tuple and all(type(part) is str and part in TURNS for part in value)
     ),
     "comma": "flag",
     "weights": "floats 8192",

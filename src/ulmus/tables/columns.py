@@ -16,8 +16,18 @@ import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed, quoted
 from ulmus.exceptions import TableError
-from ulmus.tables.cells import PLAIN, has_comma, read_cells, reader, words_of
-from ulmus.tables.dates import layout_of, layout_words, part_columns, part_names, useful_parts
+from ulmus.tables.cells import (
+    PLAIN,
+    has_comma,
+    layout_of,
+    layout_words,
+    part_columns,
+    part_names,
+    read_cells,
+    reader,
+    useful_parts,
+    words_of,
+)
 from ulmus.tables.text_columns import Text, text_of
 from ulmus.typing import Rows
 

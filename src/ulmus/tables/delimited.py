@@ -1,33 +1,38 @@
-"""CSV, TSV and their like: the delimiter and the header of a text file, and its columns.
+"""CSV, TSV and their like: the encoding, the delimiter and the header of a text file, its columns.
 
 The first row is data where it looks like the rows below it, names where it does not, and where
 neither is certain the question goes back to whoever gave the file: a row is never lost in silence.
 """
 
+import bz2
+import codecs
 import csv
+import gzip
 import io
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ulmus.arguments import counted, listed, quoted
-from ulmus.backends.arrow import OddRows, column_values, delimited_cells
+from ulmus.backends.arrow import column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables import text_file
-from ulmus.tables.cells import reader
-from ulmus.tables.dates import layout_of
-from ulmus.tables.text_file import TextFile, chunks, look_at
+from ulmus.tables.cells import layout_of, reader
 
 # Cells that count as missing, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
 NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 PLACE = re.compile(r"column_\d+")
 _LONGEST_NAME = 1000
+# Bytes of a line, at most: a longer one is no row of a table.
+_LONGEST_LINE = 2**24
+# Bytes that are read at a time, and letters that the header and the delimiter are found by.
+_CHUNK, _HEAD = 2**20, 2**16
 # Rows that the delimiter is found by, and those that the first row is compared with.
 _ROWS, _COMPARED = 20, 200
 # What columns of text are called; a name such as first_name ends in one.
@@ -45,126 +50,182 @@ _SPACES = " "
 _GAP = re.compile(r'("[^"]*")|[ \t]+')
 _COMMENT = "#"
 _OPEN_QUOTE = 'a quote " is opened and never closed'
+# Byte order marks; those of UTF-32 begin as those of UTF-16 do, and so come first.
+_MARKS = {
+    "utf-8": (codecs.BOM_UTF8,),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
+_IMAGE = "an image; name a folder of images to read them"
+# What files of other kinds begin with.
+_MAGIC = (
+    (b"PAR1", "a Parquet file; let its name end in .parquet"),
+    (b"PK\x03\x04", "a zip archive, as .npz and Excel's are; save a workbook as CSV first"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook; save it as CSV first"),
+    (b"\x1f\x8b", "compressed by gzip; let its name end in .gz"),
+    (b"BZh", "compressed by bzip2; let its name end in .bz2"),
+    (b"\x89PNG", _IMAGE),
+    (b"\xff\xd8\xff", _IMAGE),
+    (b"%PDF", "a PDF document"),
+)
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
-Row = Sequence[str]
-
-
-class Reading(NamedTuple):
-    """What a user says of a text file; what is None is found out.
-
-    ``known`` are names that the header is expected to have, ``skip_bad_lines`` leaves out rows with
-    more or fewer fields than there are columns.
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-    known: Collection[str] = ()
-    skip_bad_lines: bool = False
-
-
-class _Shape(NamedTuple):
-    """The columns' names, how many lines there are above the data, and the delimiter."""
-
-    names: tuple[str, ...]
-    above: int
-    delimiter: str
-
-
-def read_delimited(path: Path, how: Reading) -> dict[str, Any]:
+def read_delimited(
+    path: Path,
+    encoding: str | None,
+    delimiter: str | None,
+    header: bool | None,
+    known: Collection[str],
+    skip_bad_lines: bool,
+) -> dict[str, Any]:
     """The fields of a `Table` of a text file whose rows are lines."""
-    file = look_at(path, how.encoding)
-    notes = list(file.notes)
-    shape = _shape(path, file, how, notes)
-    spaced = shape.delimiter == _SPACES
-    cells, odd = delimited_cells(
-        _spaced_source(path, file.encoding) if spaced else _source(path, file),
-        delimiter="\t" if spaced else shape.delimiter,
-        encoding="utf-8" if spaced or file.whole else file.encoding,
-        width=len(shape.names),
-        above=shape.above,
-        block=2 * text_file.LONGEST_LINE,
-    )
-    if odd.numbers and not how.skip_bad_lines:
-        raise TableError(_odd_row(path, odd, shape))
-    if not len(cells[0]):
+    notes: list[str] = []
+    text = file_text(path, encoding, notes)
+    names, above, delimiter = _shape(path, text, delimiter, header, known, notes)
+    spaced = delimiter == _SPACES
+    text = _with_tabs(_plain_ends(text)) if spaced else text
+    # Arrow wants an end of line after a row that is the only one.
+    data = (text if text.endswith(("\n", "\r")) else f"{text}\n").encode()
+    del text  # as large as the file
+    between = "\t" if spaced else delimiter
+    cells, odd = delimited_cells(data, between, len(names), above, block=2 * _LONGEST_LINE)
+    comments, bad = 0, []
+    for number, fields, line in odd:
+        if line.startswith(_COMMENT):
+            comments += 1
+        else:
+            bad.append((number - comments, fields, line))
+    if bad and not skip_bad_lines:
+        raise TableError(f"{path}: {_odd_rows(bad, len(names), delimiter)}")
+    rows = len(cells[0])
+    if not rows:
         raise TableError(f"{path} has a row of names and no rows below it.")
-    if "\n" in str(cells[-1][-1]) and file.last != '"':
-        raise TableError(f"{path}: {_OPEN_QUOTE}, in row {len(cells[0])} of the file or before.")
-    if odd.numbers:
-        notes.append(f"{counted(len(odd.numbers), 'bad line')} skipped, as --skip-bad-lines says.")
-    if odd.comments:
-        notes.append(f"{counted(len(odd.comments), 'comment line')} skipped.")
-    comma = shape.delimiter == ";"
+    if "\n" in str(cells[-1][-1]) and not data.rstrip(b"\r\n").endswith(b'"'):
+        raise TableError(f"{path}: {_OPEN_QUOTE}, in row {rows} of the file or before.")
+    numbers = None
+    if bad:
+        notes.append(f"{counted(len(bad), 'bad line')} skipped, as --skip-bad-lines says.")
+        skipped = np.array([number for number, _, _ in bad])
+        numbers = np.delete(np.arange(1, rows + len(bad) + 1), skipped - 1)
+    if comments:
+        notes.append(f"{counted(comments, 'comment line')} skipped.")
+    comma = delimiter == ";"
     columns = {
         name: column_values(column, MISSING, comma)
-        for name, column in zip(shape.names, cells, strict=True)
+        for name, column in zip(names, cells, strict=True)
     }
-    fields = {"names": shape.names, "columns": columns, "decimal_comma": comma}
-    return {**fields, "notes": tuple(notes), "numbers": _numbers(len(cells[0]), odd)}
+    found = {"names": names, "columns": columns, "decimal_comma": comma}
+    return {**found, "notes": tuple(notes), "numbers": numbers}
 
 
-def _source(path: Path, file: TextFile) -> Path | bytes:
-    # Arrow wants an end of line after a row that is the only one.
-    if not file.whole:
-        return path
-    return (file.head if file.head.endswith(("\n", "\r")) else f"{file.head}\n").encode()
+def _odd_rows(bad: list[tuple[int, int, str]], width: int, delimiter: str) -> str:
+    number, fields, line = bad[0]
+    more = f" ({counted(len(bad) - 1, 'more row')} like it)" if bad[1:] else ""
+    quote = f" Perhaps {_OPEN_QUOTE}." if "\n" in line else ""
+    return (
+        f"row {number} below the header has {counted(fields, 'field')}, and there are "
+        f"{counted(width, 'column')}: {quoted(line)}{more}.{quote} "
+        f"Fields are separated by {delimiter!r}; give another --delimiter, put quotes around "
+        "fields that contain it, or leave such rows out with --skip-bad-lines."
+    )
 
 
-def _spaced_source(path: Path, encoding: str) -> bytes:
-    text = b"".join(chunks(path)).decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    return f"{_with_tabs(_plain_ends(text))}\n".encode()
+# ---------------------------------------------------------------------- text
+def file_text(path: Path, encoding: str | None, notes: list[str]) -> str:
+    """The text of a file; a file that is none is refused.
+
+    An encoding of None is that of a byte order mark, else UTF-8, else Windows-1252, with a note.
+    """
+    data = _unpacked(path)
+    if not data[:_CHUNK].strip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"):
+        raise TableError(f"{path} is empty; a table needs a row of names and rows below it.")
+    for magic, what in _MAGIC:
+        if data.startswith(magic):
+            raise TableError(f"{path} is no text but {what}.")
+    marked = next((name for name, marks in _MARKS.items() if data.startswith(marks)), None)
+    found = encoding or marked
+    tried = [found] if found else ["utf-8", "cp1252"]
+    for name in tried:
+        try:
+            text = data.decode(name).removeprefix("\ufeff")
+            break
+        except UnicodeError:
+            continue
+        except (LookupError, ValueError) as error:
+            raise TableError(
+                f"encoding={encoding!r} is unknown; use a name such as utf-8, cp1252 or utf-16."
+            ) from error
+    else:
+        raise TableError(
+            f"{path} is not text in {' or '.join(tried)}; give its --encoding, such as utf-8, "
+            "cp1252, utf-16 or shift_jis."
+        )
+    if name == "cp1252" and not found:
+        notes.append(
+            f"{path.name} is not in UTF-8 and was read as Windows-1252; if letters look wrong, "
+            "give --encoding."
+        )
+    if "\0" in text:
+        raise TableError(
+            f"{path} has NUL characters: if it is text in utf-16-le or the like, give that "
+            "as --encoding; else save it again as CSV in UTF-8."
+        )
+    return text
+
+
+def _unpacked(path: Path) -> bytearray:
+    """The file's bytes; those of a line without an end are not read to theirs."""
+    data, line = bytearray(), 0
+    with _OPENERS.get(path.suffix.lower(), open)(path, "rb") as stream:
+        try:
+            while part := stream.read(_CHUNK):
+                end = max(part.rfind(b"\n"), part.rfind(b"\r"))
+                line = len(part) - end - 1 + (line if end < 0 else 0)
+                if line > _LONGEST_LINE:
+                    raise TableError(
+                        f"{path} has a line of more than {_LONGEST_LINE:,} bytes; a table has an "
+                        "end of line after each row."
+                    )
+                data += part
+        except (EOFError, zlib.error, OSError) as error:
+            raise TableError(f"{path} cannot be read to its end: {error}.") from error
+    return data
 
 
 def _plain_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _odd_row(path: Path, odd: OddRows, shape: _Shape) -> str:
-    more = f" ({counted(len(odd.numbers) - 1, 'more row')} like it)" if odd.numbers[1:] else ""
-    quote = f" Perhaps {_OPEN_QUOTE}." if "\n" in odd.text else ""
-    fields = counted(odd.fields, "field")
-    return (
-        f"{path}: row {odd.numbers[0]} below the header has {fields}, and there are "
-        f"{counted(len(shape.names), 'column')}: {quoted(odd.text)}{more}.{quote} "
-        f"Fields are separated by {shape.delimiter!r}; give another --delimiter, put quotes around "
-        "fields that contain it, or leave such rows out with --skip-bad-lines."
-    )
-
-
-def _numbers(rows: int, odd: OddRows) -> np.ndarray | None:
-    """The rows' places in the file where some were skipped, else None."""
-    if not odd.numbers:
-        return None
-    return np.delete(np.arange(1, rows + len(odd.numbers) + 1), np.array(odd.numbers) - 1)
-
-
 # ---------------------------------------------------------------------- delimiter and columns
-def _shape(path: Path, file: TextFile, how: Reading, notes: list[str]) -> _Shape:
-    """How the file is laid out, by its first lines."""
-    skipped, head = _without_comments(_plain_ends(file.head), notes)
-    delimiter = _sniffed(head) if how.delimiter is None else _character(how.delimiter)
-    rows, lines = _first_rows(head, delimiter, file.whole)
+def _shape(
+    path: Path,
+    text: str,
+    delimiter: str | None,
+    header: bool | None,
+    known: Collection[str],
+    notes: list[str],
+) -> tuple[tuple[str, ...], int, str]:
+    """The columns' names, how many lines there are above the data, and the delimiter."""
+    # A little more than the sample, or all where the first line alone is longer.
+    some = text[: 16 * _HEAD]
+    whole = len(some) == len(text) or not ("\n" in some or "\r" in some)
+    skipped, head = _without_comments(_plain_ends(text if whole else some), notes)
+    delimiter = _sniffed(head) if delimiter is None else _character(delimiter)
+    found = _first_rows(head, delimiter, _COMPARED, whole)
+    if not found:
+        raise TableError(f"{path} begins with too many empty lines; take them out.")
+    rows = [[field.strip() for field in row] for _, row in found]
     first = rows[0]
     if any("\n" in field and len(field) > _LONGEST_NAME for field in first):
         raise TableError(f"{path}: {_OPEN_QUOTE}, in the first row.")
-    named = has_names(path, rows, how.known, notes) if how.header is None else how.header
-    if not named:
-        return _Shape(tuple(f"column_{j + 1}" for j in range(len(first))), skipped, delimiter)
-    first = _completed(first, rows[1:])
-    return _Shape(called(first, len(first), notes), skipped + lines, delimiter)
-
-
-def _completed(first: list[str], below: Sequence[list[str]]) -> list[str]:
-    """The header with a blank name where all rows have one field more.
-
-    It is the first where rows have names, as R writes them, or the last where rows end in a
-    delimiter.
-    """
-    if not below or {len(row) for row in below} != {len(first) + 1}:
-        return first
-    return [*first, ""] if not any(row[-1] for row in below) else ["", *first]
+    if not (_has_names(path, rows, known, notes) if header is None else header):
+        return tuple(f"column_{j + 1}" for j in range(len(first))), skipped, delimiter
+    below = rows[1:]
+    if below and {len(row) for row in below} == {len(first) + 1}:
+        # Rows have names, as R writes them, or end in a delimiter.
+        first = ["", *first] if any(row[-1] for row in below) else [*first, ""]
+    return _called(first, notes), skipped + found[0][0], delimiter
 
 
 def _without_comments(head: str, notes: list[str]) -> tuple[int, str]:
@@ -215,54 +276,39 @@ def _sniffed(head: str) -> str:
 def _is_spaced(rows: list[list[str]]) -> bool:
     if len({len(row) for row in rows}) != 1 or len(rows[0]) < 2 or len(rows) < 2:
         return False
-    columns = zip(*rows[1:], strict=True)
-    return any(all(map(NUMBER.fullmatch, column)) for column in columns)
+    return any(all(map(NUMBER.fullmatch, column)) for column in zip(*rows[1:], strict=True))
 
 
 def _sample(head: str, delimiter: str) -> list[list[str]]:
-    """The first rows that are not empty."""
-    rows = [row for _, row in islice(_rows(head[: text_file.HEAD], delimiter), _ROWS)]
-    # The last one may have been cut off.
-    return [row for row in (rows[:-1] if 1 < len(rows) < _ROWS else rows) if row]
+    return [row for _, row in _first_rows(head[:_HEAD], delimiter, _ROWS, whole=False)]
 
 
-def _first_rows(head: str, delimiter: str, whole: bool) -> tuple[list[list[str]], int]:
-    """The first rows that are not empty, and how many lines end with the first of them."""
-    found = list(islice(((line, row) for line, row in _rows(head, delimiter) if row), _COMPARED))
-    if not found:
-        raise TableError("The file begins with too many empty lines; take them out.")
-    # The last one may have been cut off.
-    found = found if whole or len(found) in (1, _COMPARED) else found[:-1]
-    return [[field.strip() for field in row] for _, row in found], found[0][0]
-
-
-def _rows(head: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows, and the number of the line on which each ends."""
+def _first_rows(head: str, delimiter: str, most: int, whole: bool) -> list[tuple[int, list[str]]]:
+    """The first rows that are not empty, each with the number of the line on which it ends."""
     if delimiter == _SPACES:
         head, delimiter = _with_tabs(head), "\t"
-    reader = csv.reader(io.StringIO(head), delimiter=delimiter)
+    rows = csv.reader(io.StringIO(head), delimiter=delimiter)
     try:
-        for row in reader:
-            yield reader.line_num, row
+        found = list(islice(((rows.line_num, row) for row in rows if row), most))
     except csv.Error as error:
         raise TableError(f"The first rows cannot be taken apart: {error}.") from error
+    # The last one may have been cut off.
+    return found if whole or len(found) in (1, most) else found[:-1]
 
 
 def _with_tabs(text: str) -> str:
-    """The text with a tab in place of the spaces between two fields."""
     lines = (_GAP.sub(lambda gap: gap[1] or "\t", line.strip()) for line in text.split("\n"))
     return "\n".join(lines)
 
 
 # ---------------------------------------------------------------------- the header
-def has_names(path: Path, rows: Sequence[Row], known: Collection[str], notes: list[str]) -> bool:
-    """Whether the first of the rows has names; ``known`` are those that a model expects."""
+def _has_names(path: Path, rows: list[list[str]], known: Collection[str], notes: list[str]) -> bool:
     first = rows[0]
     if set(first) & set(known):
         return True
     if known and all(map(PLACE.fullmatch, known)):
         return False
-    named = _looks_like_names(first, [row for row in rows[1:] if list(row) != list(first)])
+    named = _looks_like_names(first, [row for row in rows[1:] if row != first])
     if named is None:
         raise TableError(
             f"{path}: does the first row ({listed(first)}) have the columns' names? --header if "
@@ -277,10 +323,10 @@ def has_names(path: Path, rows: Sequence[Row], known: Collection[str], notes: li
     return named
 
 
-def _looks_like_names(first: Row, below: Sequence[Row]) -> bool | None:
+def _looks_like_names(first: list[str], below: list[list[str]]) -> bool | None:
     """Whether a first row is names, judged by the rows below it; None where that is not certain."""
     # Programs that have no names write 0, 1, 2, …
-    if len(first) > 1 and list(first) in [[str(j + k) for j in range(len(first))] for k in (0, 1)]:
+    if len(first) > 1 and first in [[str(j + k) for j in range(len(first))] for k in (0, 1)]:
         return True
     numbers = [bool(NUMBER.fullmatch(field)) for field in first]
     if all(numbers):
@@ -299,7 +345,7 @@ def _looks_like_names(first: Row, below: Sequence[Row]) -> bool | None:
     return True if names else None
 
 
-def _is_new(field: str, column: Sequence[str]) -> bool:
+def _is_new(field: str, column: list[str]) -> bool:
     """Whether a cell of data would hardly differ so from the others of its column.
 
     It differs in itself or in its shape (capitals, small letters, digits and other characters). As
@@ -317,7 +363,7 @@ def _outline(cell: str) -> str:
     return re.sub(r"[A-Z]+", "A", re.sub(r"[a-z]+", "a", cell))
 
 
-def _is_typed(column: Sequence[str]) -> bool:
+def _is_typed(column: list[str]) -> bool:
     """Whether the filled cells below a word are all numbers, amounts or dates."""
     filled = [cell for cell in column if cell.lower() not in MISSING]
     readers: list[Callable[[str], object]] = [NUMBER.fullmatch, reader(False), reader(True)]
@@ -326,33 +372,28 @@ def _is_typed(column: Sequence[str]) -> bool:
     return bool(layout_of(filled))
 
 
-def called(first: Row, width: int, notes: list[str]) -> tuple[str, ...]:
-    """The columns' names by the first row, each once and none of them blank."""
-    places = [f"column_{j + 1}" for j in range(width)]
-    names = [field or place for field, place in zip(first, places, strict=True)]
+def _called(first: list[str], notes: list[str]) -> tuple[str, ...]:
+    names = [field or f"column_{j + 1}" for j, field in enumerate(first)]
     blank = [name for name, field in zip(names, first, strict=True) if not field]
     if blank:
         notes.append(f"Columns without a name are called by their place: {listed(blank)}.")
+    found = each_once(names)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        names = each_once(names)
+        later = next(name for name in found if name.startswith(f"{twice[0]}_"))
         notes.append(
             f"More than one column is called {listed(twice)}; the later ones are called "
-            f"{quoted(_later(twice[0], names))} and so on."
+            f"{quoted(later)} and so on."
         )
-    return tuple(names)
-
-
-def _later(name: str, names: list[str]) -> str:
-    return next(found for found in names if found.startswith(f"{name}_"))
+    return tuple(found)
 
 
 def each_once(names: list[str]) -> list[str]:
     """The same with _2, _3, … after a name that was there before."""
-    taken, found = set(names), list[str]()
+    taken, found = set(names), dict[str, None]()
     for name in names:
         new, k = name, 2
         while new in found or (new != name and new in taken):
             new, k = f"{name}_{k}", k + 1
-        found.append(new)
-    return found
+        found[new] = None
+    return list(found)

@@ -15,8 +15,7 @@ from ulmus.arguments import check_known, counted, hint
 from ulmus.backends.arrow import frame_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.delimited import MISSING, Reading, read_delimited
-from ulmus.tables.text_file import look_at
+from ulmus.tables.delimited import MISSING, file_text, read_delimited
 from ulmus.typing import Rows
 
 _ENDINGS = {
@@ -190,8 +189,8 @@ def read_table(
         if kind in _READERS:
             return _READERS[kind](path)
         delimiter = "\t" if delimiter is None and kind == "tsv" else delimiter
-        how = Reading(encoding, delimiter, header, known, skip_bad_lines)
-        return Table(**read_delimited(path, how))
+        how = encoding, delimiter, header, known, skip_bad_lines
+        return Table(**read_delimited(path, *how))
     except PermissionError as error:
         raise TableError(f"{path} may not be read: {error.strerror}.") from error
 
@@ -314,7 +313,7 @@ def _read_svmlight(path: Path) -> Table:
     first column has.
     """
     # Before scikit-learn reads whole lines: that there are lines, and none too long.
-    look_at(path, "latin-1")
+    file_text(path, "latin-1", [])
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
         _checked(X)
