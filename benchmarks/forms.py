@@ -9,7 +9,6 @@ of FIXED alone; those of OTHERS had no part in that. The graphs were picked with
 """
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -18,11 +17,15 @@ from benchmarks.unlabelled import SETS, rows_of
 from papers.clustering import _noisy
 from papers.datasets import benchmark_rows
 from ulmus import ELMSpectralClustering
-from ulmus.backends.namespace import on_host, take
 from ulmus.estimators import cluster_forms
-from ulmus.estimators.cluster_columns import SAMPLE, DefaultUnits, some_rows
-from ulmus.methods.agreement import agreement, edge_information
-from ulmus.methods.partitions import embeddings, mean_affinity, partitions
+from ulmus.estimators.cluster_defaults import SAMPLE, DefaultUnits, some_rows
+from ulmus.methods.partitions import (
+    agreement,
+    clustered,
+    edge_information,
+    embeddings,
+    mean_affinity,
+)
 from ulmus.metrics import clustering_accuracy
 
 FIXED = ("uspst_mr", "uspst_mr@0.2", "uspst_mr@0.4", "synthetic_control", "iris", "wine", "digits")
@@ -52,21 +55,22 @@ def rows(case):
 
 
 def pool(X, k):
-    """All forms, their clusters of some rows, and the numbers of these rows; the mean graph."""
-    model, default = ELMSpectralClustering(k), DefaultUnits.of(X)
-    some = some_rows(len(X), SAMPLE)
-    few = on_host(take(X, some))
-    graphs = cluster_forms._open_graphs(None, default.n_columns)
-    forms = replace(cluster_forms._open_forms(model, X.shape, k), lams=LAMS)
-    features = cluster_forms._fitted(model, few, default)
-    H, laplacians = cluster_forms._seen(features, forms, graphs, few)
-    found = zip(*partitions(forms, embeddings(forms, H, laplacians), k), strict=True)
-    return list(found), some, mean_affinity(laplacians["free"])
+    """All forms with their clusters of some rows, the numbers of these rows, the mean graph."""
+    model, units = ELMSpectralClustering(k), DefaultUnits.of(X)
+    some, graphs = some_rows(len(X), SAMPLE), cluster_forms._open_graphs(None, units.n_columns)
+    couplings = cluster_forms._open_couplings(model, X)
+    columns = cluster_forms._open_columns(model, len(X), k)
+    _, H, laplacians = cluster_forms._seen(model, X[some], units, graphs, couplings)
+    found = []
+    for lam in LAMS:
+        wanted = laplacians if lam == LAM else {"tight": laplacians.get("tight", {})}
+        found += clustered(embeddings(H, wanted, lam, max(columns)), columns, (False, True), k)
+    return found, some, mean_affinity(laplacians["free"].values())
 
 
 def chosen(found, told, about):
     """The number of the form that a rule takes."""
-    scores = agreement([labels for _, labels in found], [form.coupling for form, _ in found])
+    scores = agreement([form.labels for form in found], [form.kind for form in found])
     return int(np.argmax(np.where(scores >= scores.max() - about, told, -1.0)))
 
 
@@ -74,18 +78,18 @@ def accuracies(case):
     """What every rule has on a set, and the best and the middle form."""
     X, y = rows(case)
     found, some, W = pool(X, len(np.unique(y)))
-    told = np.array([edge_information(labels, W) for _, labels in found])
-    right = np.array([100 * clustering_accuracy(y[some], labels) for _, labels in found])
+    told = np.array([edge_information(form.labels, W) for form in found])
+    right = np.array([100 * clustering_accuracy(y[some], form.labels) for form in found])
 
     def taken(lams, about):
-        own = [i for i, (form, _) in enumerate(found) if form.lam in (*lams, 0.0)]
+        own = [i for i, form in enumerate(found) if form.lam in (*lams, 0.0)]
         best = chosen([found[i] for i in own], told[own], about)
         return float(right[own[best]])
 
     results = {name: taken((LAM,), about) for name, about in ABOUT.items()}
     results |= {f"both, .05, λ {lam:g}": taken((lam,), 0.05) for lam in LAMS if lam != LAM}
     results["both, .05, all λ"] = taken(LAMS, 0.05)
-    plain = [i for i, (form, _) in enumerate(found) if form.lam in (LAM, 0.0)]
+    plain = [i for i, form in enumerate(found) if form.lam in (LAM, 0.0)]
     return results | {
         "best form": float(right[plain].max()),
         "middle form": float(np.median(right[plain])),

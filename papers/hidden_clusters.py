@@ -26,8 +26,7 @@ from papers.baselines import (
 )
 from papers.datasets import benchmark_rows
 from papers.printed_clusters import equation_6, kernel_nmf, printed_k_means, printed_nmf
-from ulmus.estimators.kmeans import ELMKMeans
-from ulmus.estimators.nmf import ELMNMF
+from ulmus.estimators.kmeans import ELMNMF, ELMKMeans
 from ulmus.features import RandomFeatures
 from ulmus.metrics import purity
 

@@ -118,7 +118,6 @@ TESTS = {
     "methods/quadratic_penalty.py": [*SOLVE, "laws/test_precision.py"],
     "methods/class_scatter.py": ["methods/test_ridge.py", "laws/test_class_scatter.py"],
     "methods/clusters.py": ["estimators/test_kmeans.py", "distributed/test_clustering.py"],
-    "methods/factors.py": ["estimators/test_kmeans.py"],
     "methods/candidates.py": ["methods/test_pool.py", "estimators/test_pool.py"],
     "methods/pool.py": ["methods/test_pool.py", "estimators/test_pool.py"],
     "methods/weighing.py": ["methods/test_pool.py", "estimators/test_pool.py"],

@@ -5,10 +5,10 @@ from ulmus.estimators.embedding import ELMEmbedding as ELMEmbedding
 from ulmus.estimators.graph_elm import GraphELMClassifier as GraphELMClassifier
 from ulmus.estimators.kernel import KernelELMClassifier as KernelELMClassifier
 from ulmus.estimators.kernel import KernelELMRegressor as KernelELMRegressor
+from ulmus.estimators.kmeans import ELMNMF as ELMNMF
 from ulmus.estimators.kmeans import ELMKMeans as ELMKMeans
 from ulmus.estimators.layout import ELMLayout as ELMLayout
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier as ManifoldELMClassifier
-from ulmus.estimators.nmf import ELMNMF as ELMNMF
 from ulmus.estimators.semi_supervised import (
     SemiSupervisedELMClassifier as SemiSupervisedELMClassifier,
 )

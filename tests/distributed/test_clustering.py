@@ -51,7 +51,7 @@ def test_the_steps_over_blocks_are_k_means(monkeypatch):
     model = ELMKMeans(5, n_hidden=30, random_state=0).fit(blocks(X))
     assert model.kmeans_.n_iter_ > 2
     H = model.features_.transform(X)
-    centers = started[0].centers
+    centers = started[0].kmeans.cluster_centers_
     for _ in range(model.kmeans_.n_iter_):
         before, centers = centers, stepped(H, centers)
     assert_allclose(model.cluster_centers_, centers, atol=1e-10)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_array_equal
-from sklearn.datasets import load_iris, load_wine
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import ulmus
 from ulmus import ELMNMF, ELMKMeans, RandomFeatures
 from ulmus.estimators import cluster_layers
+from ulmus.methods.clusters import Means
 from ulmus.metrics import clustering_accuracy
 
 IRIS, KINDS = load_iris(return_X_y=True)
@@ -75,3 +76,13 @@ def test_a_chosen_layer_is_saved_with_the_model(tmp_path):
     again = ulmus.load(tmp_path / "model.ulmus")
     assert_array_equal(again.predict(WINE), model.labels_)
     assert again.layer_reason_ == model.layer_reason_
+
+
+def test_layers_that_agree_and_are_stable_come_before_noise():
+    X, _ = make_blobs(90, n_features=5, centers=3, random_state=0)
+    noise = np.random.default_rng(0).uniform(size=(90, 5))
+    found = cluster_layers.layer_scores([noise, X, 3.0 * X], [Means(3, 10)] * 3)
+    assert found["stability"][0] < 0.7 < found["stability"][1]
+    assert found["agreement"][0] < found["agreement"][1] == found["agreement"][2]
+    assert_allclose(found["score"], found["agreement"].clip(0) * found["stability"] ** 2)
+    assert found["score"].argmax() > 0

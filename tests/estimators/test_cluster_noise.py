@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
 from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, KNNGraph, RandomFeatures, RBFFeatures
-from ulmus.estimators.cluster_columns import DefaultUnits
+from ulmus.estimators.cluster_defaults import DefaultUnits
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.metrics import clustering_accuracy
 

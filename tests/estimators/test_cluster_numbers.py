@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import ulmus
 from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, KNNGraph
-from ulmus.estimators.cluster_numbers import chosen_number
+from ulmus.estimators.cluster_defaults import number_of_clusters
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.plotting import ClusterNumberDisplay
 
@@ -36,8 +36,17 @@ def test_moons_and_irises_are_counted():
 
 def test_the_smallest_of_equals_is_taken():
     path = {"n_clusters": np.arange(2, 6), "score": np.array([0.5, 0.79, 0.8, 0.6])}
-    assert chosen_number(path) == 3
-    assert chosen_number(path, largest=True) == 4
+    model, X = ELMKMeans("auto"), np.eye(20)
+    assert number_of_clusters(model, X, lambda *_: path) == 3
+    assert number_of_clusters(model, X, lambda *_: path, largest=True) == 4
+    assert model.n_clusters_path_ is path
+
+
+def test_a_number_of_columns_that_is_given_is_kept_for_every_number():
+    X, _ = make_blobs(90, n_features=5, centers=3, random_state=0)
+    model = ELMSpectralClustering("auto", n_components=2, n_hidden=30, random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert model.embedding_.n_components == 2
 
 
 @pytest.mark.parametrize("cls", BOTH)

@@ -4,48 +4,73 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score, mutual_info_score
 
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
-from ulmus.methods.agreement import agreement, edge_information
-from ulmus.methods.partitions import _ABOUT, Form, Forms, judged, mean_affinity
+from ulmus.methods.partitions import (
+    _ABOUT,
+    adjusted_rand_table,
+    agreement,
+    clustered,
+    edge_information,
+    embeddings,
+    judged,
+    mean_affinity,
+    table_of,
+)
 from ulmus.methods.unsupervised import Tight
 
 X, TRUTH = make_blobs(90, n_features=5, centers=3, random_state=0)
 MAP = RandomFeatures(20, random_state=0).fit(X)
 H = MAP.transform(X)
-FORMS = Forms(("tight", "free"), (1.0, 10.0), (2, 3, 6), (False, True))
+COLUMNS, UNIT_ROWS = (2, 3, 6), (False, True)
 GRAPH = KNNGraph(10).laplacian(X)
-BOTH = {"tight": [GRAPH], "free": [GRAPH]}
+BOTH = {"tight": {"ten": GRAPH}, "free": {"ten": GRAPH}}
+
+rng = np.random.default_rng(0)
+PARTITIONS = [rng.integers(0, k, 60) for k in (1, 2, 3, 3, 5, 9)]
+
+
+def found_by(H, graphs, k, columns=COLUMNS):
+    forms = clustered(embeddings(H, graphs, 10.0, max(columns)), columns, UNIT_ROWS, k)
+    return judged(forms, list(graphs.values())[-1].values())
 
 
 def test_every_form_is_judged_once_and_the_best_is_first():
-    found = judged(FORMS, H, BOTH, 3)
-    kinds = [("tight", 0, 1.0), ("tight", 0, 10.0), ("free", 0, 0.0)]
-    cuts = product(FORMS.columns, FORMS.unit_rows)
-    assert set(found.forms) == {Form(*kind, *cut) for kind, cut in product(kinds, cuts)}
-    assert len(found.forms) == len(found.labels) == 3 * 6
-    kinds = [form.coupling for form in found.forms]
-    assert_allclose(agreement(found.labels, kinds), found.agreement)
-    W = mean_affinity(BOTH["free"])
-    assert_allclose([edge_information(each, W) for each in found.labels], found.information)
-    assert len(np.unique(found.labels[0][TRUTH == 0])) == 1
+    found = found_by(H, BOTH, 3)
+    cuts = product([("tight", "ten", 10.0), ("free", "ten", 0.0)], COLUMNS, UNIT_ROWS)
+    shapes = [(f.kind, f.graph, f.lam, f.n_components, f.row_normalize) for f in found]
+    assert sorted(shapes) == sorted((*kind, k, unit) for kind, k, unit in cuts)
+    labels = [form.labels for form in found]
+    kinds = [form.kind for form in found]
+    assert_allclose(agreement(labels, kinds), [form.agreement for form in found])
+    W = mean_affinity([GRAPH])
+    expected = [edge_information(each, W) for each in labels]
+    assert_allclose(expected, [form.information for form in found])
+    assert len(np.unique(labels[0][TRUTH == 0])) == 1
 
 
 def test_the_graph_decides_among_forms_that_agree_about_as_much():
     crowded, _ = make_blobs(150, n_features=5, centers=6, cluster_std=4.0, random_state=1)
-    graph = {"tight": [KNNGraph(10).laplacian(crowded)], "free": [KNNGraph(5).laplacian(crowded)]}
-    found = judged(FORMS, MAP.transform(crowded), graph, 6)
-    alike = found.agreement >= found.agreement.max() - _ABOUT
+    graphs = {
+        "tight": {"ten": KNNGraph(10).laplacian(crowded)},
+        "free": {"five": KNNGraph(5).laplacian(crowded)},
+    }
+    found = table_of(found_by(MAP.transform(crowded), graphs, 6))
+    alike = found["agreement"] >= found["agreement"].max() - _ABOUT
     few = np.count_nonzero(alike)
-    assert 1 < few < len(found.forms)
-    assert found.agreement[0] < found.agreement.max()
+    assert 1 < few < len(alike)
+    assert found["agreement"][0] < found["agreement"].max()
     assert alike[:few].all()
-    assert found.information[0] == found.information[:few].max()
-    assert_array_equal(np.sort(found.agreement[few:])[::-1], found.agreement[few:])
+    assert found["information"][0] == found["information"][:few].max()
+    rest = found["agreement"][few:]
+    assert_array_equal(np.sort(rest)[::-1], rest)
 
 
 def test_the_mean_of_graphs_has_the_mean_of_their_edges():
@@ -60,12 +85,11 @@ def test_the_mean_of_graphs_has_the_mean_of_their_edges():
 
 
 def test_a_cut_is_the_embedding_with_as_many_columns():
-    few = replace(FORMS, columns=(2,), couplings=("tight",), lams=(1.0,), unit_rows=(False,))
-    many = replace(few, columns=(2, 6))
-    (labels,) = judged(few, H, BOTH, 3).labels
-    found = judged(many, H, BOTH, 3)
-    columns = [form.n_components for form in found.forms]
-    assert_array_equal(labels, found.labels[columns.index(2)])
+    tight = {"tight": BOTH["tight"]}
+    few, many = (found_by(H, tight, 3, columns) for columns in ((2,), (2, 6)))
+    for one in few:
+        same = [f for f in many if (f.n_components, f.row_normalize) == (2, one.row_normalize)]
+        assert_array_equal(one.labels, same[0].labels)
     whole = Tight(1.0, 6).fit(Hidden(MAP.layer(X), X), GRAPH).coef
     part = Tight(1.0, 2).fit(Hidden(MAP.layer(X), X), GRAPH).coef
     assert_allclose(whole[:, :2], part, atol=1e-6)
@@ -75,17 +99,64 @@ def test_a_graph_in_pieces_takes_no_part():
     apart = KNNGraph(10).laplacian(X)
     apart = replace(apart, matrix=0.0 * apart.matrix)
     apart.matrix.eliminate_zeros()
-    found = judged(FORMS, H, {"tight": [GRAPH], "free": [apart]}, 3)
-    assert {form.coupling for form in found.forms} == {"tight"}
-    assert not found.information.any()
-    nothing = replace(FORMS, couplings=("free",))
-    assert judged(nothing, H, {"free": [apart]}, 3).forms == []
+    found = found_by(H, {"tight": BOTH["tight"], "free": {"ten": apart}}, 3)
+    assert {form.kind for form in found} == {"tight"}
+    assert not any(form.information for form in found)
+    assert found_by(H, {"free": {"ten": apart}}, 3) == []
 
 
 def test_the_table_has_a_row_for_each_form():
-    judgement = judged(FORMS, H, BOTH, 3)
-    found = judgement.table(["ten"])
+    forms = found_by(H, BOTH, 3)
+    found = table_of(forms)
     given = {"kind", "graph", "lam", "n_components", "row_normalize"}
     assert found.keys() == given | {"agreement", "information"}
-    assert all(len(column) == len(judgement.forms) for column in found.values())
+    assert all(len(column) == len(forms) for column in found.values())
     assert set(found["graph"].tolist()) == {"ten"}
+
+
+def test_the_table_has_scikit_learns_index():
+    expected = [[adjusted_rand_score(a, b) for b in PARTITIONS] for a in PARTITIONS]
+    assert_allclose(adjusted_rand_table(PARTITIONS), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_partitions_of_one_cluster_or_of_single_rows_are_the_same(n):
+    assert_allclose(adjusted_rand_table([np.arange(n), np.arange(n)]), 1.0)
+    assert_allclose(adjusted_rand_table([np.zeros(n, int)] * 2), 1.0)
+
+
+def test_a_name_of_a_cluster_is_of_no_account():
+    a = PARTITIONS[3]
+    assert_allclose(adjusted_rand_table([a, (a + 1) % 3 - 7]), 1.0)
+
+
+def test_a_kind_of_many_does_not_outvote_another():
+    right, wrong, near = np.arange(60) % 3, PARTITIONS[2], np.arange(60) % 3
+    near = np.where(np.arange(60) < 6, 0, near)
+    many = [wrong] * 9
+    plain = agreement([right, near, *many], ["one"] * 11)
+    fair = agreement([right, near, right, *many], ["few", "few", "many", *["many"] * 9])
+    assert plain.argmax() >= 2
+    assert fair[0] > fair[1:2].max()
+    expected = np.mean([adjusted_rand_score(right, p) for p in [near, *many]])
+    assert_allclose(plain[0], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("labels", PARTITIONS, ids=lambda each: f"{each.max() + 1} clusters")
+def test_an_edge_tells_what_scikit_learns_mutual_information_of_its_ends_is(labels):
+    weights = rng.integers(0, 4, (60, 60))
+    W = weights + weights.T
+    here, there = np.nonzero(W)
+    times = W[here, there]
+    expected = mutual_info_score(np.repeat(labels[here], times), np.repeat(labels[there], times))
+    assert_allclose(edge_information(labels, sp.csr_array(1.0 * W)), expected, atol=1e-8)
+
+
+def test_a_row_without_a_cluster_and_a_graph_without_edges_tell_nothing():
+    W = sp.csr_array(np.kron(np.eye(2), np.ones((3, 3))))
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    assert_allclose(edge_information(labels, W), np.log(2.0))
+    some = np.array([0, 0, 0, 1, 1, -1])
+    assert 0.0 < edge_information(some, W) < np.log(2.0)
+    assert edge_information(np.full(6, -1), W) == 0.0
+    assert edge_information(labels, 0.0 * W) == 0.0

@@ -1,8 +1,6 @@
-"""Clusters in the hidden layer by k-means."""
+"""Clusters in the hidden layer, or in a non-negative factorisation of it, by k-means."""
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import (
@@ -12,20 +10,17 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.cluster import KMeans
+from sklearn.decomposition import NMF
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import check_known, check_number
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_layers import choice_of_layer, sigmoid_units, stability_by_number
-from ulmus.estimators.cluster_numbers import (
-    AUTO,
-    check_clusters,
-    check_different,
-    chosen_number,
-    number_over_blocks,
-)
+from ulmus.estimators.cluster_defaults import number_of_clusters
+from ulmus.estimators.cluster_layers import choice_of_layer, default_layer, stability_by_number
+from ulmus.features import RandomFeatures
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import fitted_map, layer_of
 from ulmus.fitted import OfRows, atomic, forget_fit, log_facts
@@ -38,11 +33,7 @@ from ulmus.validation import on_host_alone, valid_rows
 
 
 class HiddenClustering(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    BaseEstimator,
-    metaclass=ABCMeta,
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """What both clusterers share: a hidden layer, rows that fit, and k-means at the end.
 
@@ -91,11 +82,9 @@ class HiddenClustering(
     _repr_html_inner, _repr_mimebundle_ = html_of, mimebundle_of
 
     # Whether hidden rows may not be negative.
-    _positive = False
-
-    @abstractmethod
-    def _default(self, X: Rows) -> Callable[..., Any]:
-        """The map to use over blocks, where none is given and none is compared."""
+    _positive: ClassVar = False
+    # What scores each number of clusters where it is "auto"; None where that is not allowed.
+    _by_number: ClassVar[Any] = None
 
     def _method(self, origin: str) -> Means:
         """What finds the clusters: a value that sees hidden rows, and never this object.
@@ -106,7 +95,7 @@ class HiddenClustering(
 
     def _found(self) -> Clusters:
         """The clusters that were fitted."""
-        return Clusters(self.kmeans_)
+        return Clusters(self.kmeans_, getattr(self, "nmf_", None), type(self.features_).__name__)
 
     @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
@@ -124,7 +113,7 @@ class HiddenClustering(
         self._accept(found)
         self.n_hidden_ = source.width
         if isinstance(source, HiddenBlocks):
-            self.inertia_ = self.kmeans_.inertia_ = source.total(found.sums).inertia
+            self.inertia_ = self.kmeans_.inertia_ = float(source.total(found.sums)[:, -1].sum())
             self.labels_ = self.predict(X)
         else:
             self.labels_, self.inertia_ = found.assigned(source)
@@ -136,15 +125,16 @@ class HiddenClustering(
         if is_collection(X):
             rows = BlockRows(self, X, client=client)
             columns = merged(rows.survey(column_statistics))
-            self._check_parameters(len(rows))
-            self.n_clusters_ = number_over_blocks(self.n_clusters)
-            self.features_ = fitted_map(self, rows, columns=columns, default=self._default(rows))
+            self._check_parameters()
+            self.n_clusters_ = number_of_clusters(self, rows, self._by_number)
+            default = default_layer(rows.shape[1], self._positive)
+            self.features_ = fitted_map(self, rows, columns=columns, default=default)
             return HiddenBlocks(rows, self.features_, self.dtype)
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True)
-        self._check_parameters(X.shape[0])
-        self.n_clusters_ = self._number(X)
-        check_different(self.n_clusters_, X)
+        self._check_parameters()
+        # Clusters that are far apart are as stable when some of them are one.
+        self.n_clusters_ = number_of_clusters(self, X, self._by_number, largest=True)
         choice = choice_of_layer(self, X, self._method, self._positive)
         self.features_ = fitted_map(self, X, default=choice.layer)
         if choice.candidates:
@@ -152,41 +142,29 @@ class HiddenClustering(
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _accept(self, found: Clusters) -> None:
-        self.kmeans_, self.cluster_centers_ = found.kmeans, found.centers
+        self.kmeans_, self.cluster_centers_ = found.kmeans, found.kmeans.cluster_centers_
 
     @by_blocks
     def predict(self, X: Rows) -> np.ndarray:
-        """The cluster of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
+        """The cluster of each row, seen before or not.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
             The nearest cluster.
         """
-        H = self._hidden(X)
-        return self._found().assigned(H)[0]
+        return self._found().assigned(self._hidden(X))[0]
 
     @by_blocks
     def transform(self, X: Rows) -> np.ndarray:
         """The distance of each row to every centre in the hidden layer, or its row of B (ELM NMF).
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
 
         Returns
         -------
         D : ndarray of shape (n_samples, n_clusters)
             Distances, or how much of each component a row has.
         """
-        H = self._hidden(X)
-        return self._found().transformed(H)
+        return self._found().transformed(self._hidden(X))
 
     def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
@@ -194,12 +172,8 @@ class HiddenClustering(
         X = valid_rows(self, X, reset=False)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
-    def _number(self, X: Rows) -> int:
-        """The number of clusters."""
-        return int(self.n_clusters)
-
-    def _check_parameters(self, n_rows: int) -> None:
-        check_clusters(self.n_clusters, n_rows)
+    def _check_parameters(self) -> None:
+        """Refuse parameters of a class of its own that cannot be."""
 
     @property
     def _n_features_out(self) -> int:
@@ -254,6 +228,7 @@ class ELMKMeans(HiddenClustering):
     True
     """
 
+    _by_number: ClassVar = staticmethod(stability_by_number)
     n_clusters_path_: dict[str, np.ndarray]
 
     def __init__(
@@ -273,15 +248,109 @@ class ELMKMeans(HiddenClustering):
         self.dtype = dtype
         self.random_state = random_state
 
-    def _default(self, X: Rows) -> Callable[..., Any]:
-        return sigmoid_units(X.shape[1])
 
-    def _number(self, X: Rows) -> int:
-        if self.n_clusters != AUTO:
-            return super()._number(X)
-        self.n_clusters_path_ = stability_by_number(self, X)
-        # Clusters that are far apart are as stable when some of them are one.
-        return chosen_number(self.n_clusters_path_, largest=True)
+@documented
+class ELMNMF(HiddenClustering):
+    """ELM NMF: a non-negative factorisation of the hidden layer's output, then k-means.
 
-    def _check_parameters(self, n_rows: int) -> None:
-        check_clusters(self.n_clusters, n_rows, auto=True)
+    H ≈ BW with as many components as clusters; k-means groups the rows of B.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, and of components.
+    features : feature map, transformer or None, default=None
+        Feature map or transformer whose values are not negative; it is cloned and fitted. None
+        chooses as `ELMKMeans` does, rows being scaled to [0, 1]; where it does not choose, units
+        are ``RBFFeatures(width="local")``.
+    solver : {"cd", "mu"}, default="cd"
+        Coordinate descent, or the paper's multiplicative updates, which minimise the same and
+        take longer.
+    init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
+        How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors,
+        or with ``RandomFeatures`` at random: singular vectors suit units that are often near zero.
+    max_iter : int, default=200
+        Sweeps after which the factorisation stops.
+    tol : float, default=1e-4
+        Relative change at which it stops before.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the default map, the factorisation and k-means.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_clusters, n_hidden)
+        The factor W.
+    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
+        The clusters' means among the rows of B.
+    inertia_ : float
+        Sum of squared distances of the rows of B to their centres.
+    reconstruction_err_ : float
+        ‖H − BW‖ at the end of the factorisation.
+    n_iter_ : int
+        Sweeps it took; ``max_iter`` where it was stopped.
+    nmf_ : NMF
+        The fitted factorisation.
+
+    See Also
+    --------
+    ELMKMeans : k-means on the hidden layer's output itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ulmus import ELMNMF
+    >>> from ulmus.metrics import clustering_accuracy
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = ELMNMF(3, random_state=0).fit(X)
+    >>> bool(clustering_accuracy(y, model.labels_) > 0.9)
+    True
+    """
+
+    _positive: ClassVar = True
+    nmf_: NMF
+    components_: np.ndarray
+    reconstruction_err_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        features: Any = None,
+        n_hidden: int | None = None,
+        solver: str = "cd",
+        init: str | None = None,
+        max_iter: int = 200,
+        tol: float = 0.0001,
+        n_init: int = 10,
+        dtype: Any = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.features = features
+        self.n_hidden = n_hidden
+        self.solver = solver
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def _method(self, origin: str) -> Means:
+        # Singular vectors suit units that are often near zero.
+        start = "random" if self.init is None and origin == RandomFeatures.__name__ else self.init
+        nmf = {"solver": self.solver, "init": start, "max_iter": self.max_iter, "tol": self.tol}
+        return Means(self.n_clusters_, self.n_init, nmf, origin)
+
+    def _accept(self, found: Clusters) -> None:
+        super()._accept(found)
+        self.nmf_ = found.nmf
+        self.components_, self.n_iter_ = self.nmf_.components_, self.nmf_.n_iter_
+        self.reconstruction_err_ = float(self.nmf_.reconstruction_err_)
+
+    def _check_parameters(self) -> None:
+        check_known("solver", self.solver, ("cd", "mu"))
+        if self.init is not None:
+            check_known("init", self.init, ("random", "nndsvd", "nndsvda", "nndsvdar"))
+        check_number("tol", self.tol, "a number that is zero or more", zero=True)

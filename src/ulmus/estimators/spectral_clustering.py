@@ -15,14 +15,13 @@ from ulmus.arguments import check_flag, check_known, check_number, check_whole
 from ulmus.backends.namespace import from_numpy, gathered, is_collection, placed, take, to_numpy
 from ulmus.distributed import BlockRows, by_blocks, computed
 from ulmus.docstrings import documented
-from ulmus.estimators.cluster_columns import DefaultUnits
-from ulmus.estimators.cluster_forms import Choice, agreement_by_number, choice_of_form
-from ulmus.estimators.cluster_numbers import (
-    AUTO,
-    check_clusters,
-    check_different,
-    chosen_number,
-    number_over_blocks,
+from ulmus.estimators.cluster_defaults import DefaultUnits, number_of_clusters
+from ulmus.estimators.cluster_forms import (
+    LAM,
+    Choice,
+    agreement_by_number,
+    are_rules,
+    choice_of_form,
 )
 from ulmus.estimators.embedding import DEFAULT_WIDTH, ELMEmbedding
 from ulmus.estimators.row_graphs import COUPLINGS
@@ -30,6 +29,7 @@ from ulmus.exceptions import GraphError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import HiddenModel, dense, layer_of
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
 from ulmus.hidden import Hidden
+from ulmus.methods.partitions import table_of
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, chosen
@@ -39,7 +39,6 @@ from ulmus.validation import valid_rows
 # Columns for each cluster where the coupling is free: the first functions on a graph also separate
 # small groups from the rest, so that clusters need more columns than there are of them.
 _TIMES = 2
-_LAM = 10.0
 # Far rows are set aside where they are many, and forms agree by so much more without them, or
 # where they are more than clean rows have (at most 9 % on twenty sets).
 _MANY, _CLEARER, _MOST = 0.05, 0.1, 0.1
@@ -185,16 +184,20 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             The rows. The embedding of a Dask collection, a few columns, is brought together.
         """
         forget_fit(self)
-        X, n_rows = self._checked(X, client)
-        check_clusters(self.n_clusters, n_rows, auto=True)
+        blocks = is_collection(X)
+        if blocks:
+            rows = BlockRows(self, X, client=client)
+            rows.survey(lambda *block: None)
+        else:
+            X = rows = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self._check_parameters()
-        units = self._units(X)
-        self.n_clusters_ = self._number(X, units)
-        choice = None
-        if not is_collection(X):
-            choice = choice_of_form(self, X, self.n_clusters_, units)
+        every = blocks or self.features is not None
+        units = DefaultUnits(rows.shape[1]) if every else DefaultUnits.of(X)
+        compared = partial(agreement_by_number, units=units)
+        self.n_clusters_ = number_of_clusters(self, rows, compared)
+        choice = None if blocks else choice_of_form(self, X, self.n_clusters_, units)
         if choice is None:
-            self.labels_ = self._fit_given(X, n_rows, client, units)
+            self.labels_ = self._fit_given(X, len(rows), client, units)
         else:
             self.labels_ = self._fit_compared(X, choice, units)
         return self
@@ -204,12 +207,12 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         far = choice.outliers(X)
         self.outliers_ = placed(far, X)
         again = None
-        if choice.for_any_rows and far.mean() >= _MANY:
+        if are_rules(choice.graphs) and far.mean() >= _MANY:
             near = take(X, np.flatnonzero(~far))
             again = choice_of_form(self, near, self.n_clusters_, units)
         if again is None or not (
             far.mean() >= _MOST
-            or again.judged.agreement.max() >= choice.agreement_of(~far) + _CLEARER
+            or max(form.agreement for form in again.forms) >= choice.agreement_of(~far) + _CLEARER
         ):
             return self._fit_chosen(choice, X, units)
         found = self._fit_chosen(again, near, units)
@@ -218,54 +221,9 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         labels[far] = to_numpy(self.predict(take(X, np.flatnonzero(far))))
         return placed(labels, found)
 
-    def _clustered(self, X: Rows, start: Callable[[np.ndarray], np.ndarray] | None) -> Array:
-        """The clusters of the rows of the embedding, which is fitted."""
-        free = self.coupling_ == "free"
-        E = self.embedding_.embedding_ if free else self.embedding_.transform(X)
-        E = dense(*computed(E))
-        places = to_numpy(E)
-        # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
-        with config_context(array_api_dispatch=False):
-            self.kmeans_ = self._means(None if start is None else start(places)).fit(places)
-        labels = placed(self.kmeans_.labels_, E)
-        if free and self.n_clusters_ > 1:
-            self._learn_clusters(X, labels)
-        return labels
-
-    def _units(self, X: Rows) -> DefaultUnits:
-        """The default units; those of a Dask collection see all columns."""
-        if self.features is not None or is_collection(X):
-            return DefaultUnits(X.shape[1])
-        return DefaultUnits.of(X)
-
-    def _number(self, X: Rows, units: DefaultUnits) -> int:
-        """The number of clusters."""
-        if is_collection(X):
-            return number_over_blocks(self.n_clusters)
-        if self.n_clusters == AUTO:
-            self.n_clusters_path_ = agreement_by_number(self, X, units)
-            return chosen_number(self.n_clusters_path_)
-        check_different(int(self.n_clusters), X)
-        return int(self.n_clusters)
-
-    def _means(self, start: np.ndarray | None) -> KMeans:
-        """k-means from the clusters that were compared, or from clusters of its own."""
-        if start is None or len(start) < self.n_clusters_:
-            return KMeans(self.n_clusters_, n_init=self.n_init, random_state=self.random_state)
-        return KMeans(self.n_clusters_, init=start, n_init=1, random_state=self.random_state)
-
-    def _checked(self, X: Rows, client: Any) -> tuple[Rows, int]:
-        """The rows, and how many there are."""
-        if is_collection(X):
-            rows = BlockRows(self, X, client=client)
-            rows.survey(_nothing)
-            return X, len(rows)
-        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-        return X, X.shape[0]
-
     def _fit_chosen(self, choice: Choice, X: Rows, units: DefaultUnits) -> Array:
         """Fit the best form that all rows can have, or the published one; the clusters."""
-        for form in choice.judged.forms:
+        for form in choice.forms:
             model = self._embedding(X.shape[0], units, **choice.parameters(form))
             columns = form.n_components
             try:
@@ -275,11 +233,8 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
                     model._fit_columns(X, None, columns, columns, fewer=True)
             except GraphError:
                 continue
-            # There may be fewer columns than were asked for.
-            self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
-            self.coupling_, self.coupling_reason_ = form.coupling, choice.why(form)
-            self.candidates_ = choice.table()
-            return self._clustered(X, partial(choice.centers, form))
+            self.candidates_ = table_of(choice.forms)
+            return self._clustered(X, model, choice.why(form), partial(choice.centers, form))
         return self._fit_given(X, X.shape[0], None, units)
 
     def _fit_given(self, X: Rows, n_rows: int, client: Any, units: DefaultUnits) -> Array:
@@ -295,13 +250,35 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
             n_components=tight,
             graph=self.graph,
             coupling=self.coupling,
-            lam=_LAM if self.lam is None else self.lam,
+            lam=LAM if self.lam is None else self.lam,
             row_normalize=True if self.row_normalize is None else self.row_normalize,
         )
         model._fit_columns(X, client, tight, free, fewer=self.n_components is None)
+        return self._clustered(X, model, model.coupling_reason_)
+
+    def _clustered(
+        self,
+        X: Rows,
+        model: ELMEmbedding,
+        why: str,
+        centers: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> Array:
+        """The clusters in a fitted embedding, from these centres of its rows on."""
+        # There may be fewer columns than were asked for.
         self.embedding_ = model.set_params(n_components=int(model.beta_.shape[1]))
-        self.coupling_, self.coupling_reason_ = model.coupling_, model.coupling_reason_
-        return self._clustered(X, None)
+        self.coupling_, self.coupling_reason_ = model.coupling_, why
+        free = self.coupling_ == "free"
+        E = dense(*computed(model.embedding_ if free else model.transform(X)))
+        places, k = to_numpy(E), self.n_clusters_
+        start = () if centers is None else centers(places)
+        starts = {"init": start, "n_init": 1} if len(start) == k else {"n_init": self.n_init}
+        # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
+        with config_context(array_api_dispatch=False):
+            self.kmeans_ = KMeans(k, random_state=self.random_state, **starts).fit(places)
+        labels = placed(self.kmeans_.labels_, E)
+        if free and k > 1:
+            self._learn_clusters(X, labels)
+        return labels
 
     def _embedding(self, n_rows: int, units: DefaultUnits, **parameters: Any) -> ELMEmbedding:
         """One that is not fitted, with the hidden layer of this model."""
@@ -337,12 +314,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     @by_blocks
     def predict(self, X: Rows) -> Array:
-        """The cluster of each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
+        """The cluster of each row, seen before or not.
 
         Returns
         -------
@@ -364,7 +336,3 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         tags = super().__sklearn_tags__()
         tags.transformer_tags = None
         return tags
-
-
-def _nothing(X: Rows, y: Any, weight: np.ndarray | None, estimator: Any) -> None:
-    """What is wanted to know of a block but its rows."""

@@ -25,8 +25,7 @@ from sklearn.preprocessing import (
 )
 
 from ulmus.estimators.embedding import ELMEmbedding
-from ulmus.estimators.kmeans import ELMKMeans
-from ulmus.estimators.nmf import ELMNMF
+from ulmus.estimators.kmeans import ELMNMF, ELMKMeans
 from ulmus.exceptions import ExportError
 from ulmus.exporting.onnx_graph import OUTPUT_NAMES, Graph, Value
 from ulmus.features.base import FeatureMap

@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.arguments import check_precision
 from ulmus.estimators.class_labels import ClassLabels
 from ulmus.estimators.kernel_elm import KernelELM
-from ulmus.estimators.kmeans import ELMKMeans
-from ulmus.estimators.nmf import ELMNMF
+from ulmus.estimators.kmeans import ELMNMF, ELMKMeans
 from ulmus.estimators.spectral_clustering import ELMSpectralClustering
 from ulmus.estimators.value_labels import ValueLabels
 from ulmus.exceptions import ExportError

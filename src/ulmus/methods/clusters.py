@@ -1,21 +1,24 @@
-"""k-means on hidden rows.
+"""k-means on hidden rows, or on the rows of B in a non-negative factorisation H ≈ BW of them.
 
 It starts on rows in this process. Where these are a sample of the rows of a Dask collection, each
 further step is one pass, in which every block gives the sums of the rows nearest to each centre.
 """
 
 import logging
+import warnings
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.cluster import KMeans
+from sklearn.decomposition import NMF
+from sklearn.exceptions import ConvergenceWarning
 
+from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import check_outputs
 from ulmus.hidden import Hidden, most_rows
 from ulmus.sources.hidden_rows import HiddenBlocks
@@ -25,95 +28,105 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class ClusterSums:
-    """For every cluster its rows' sum and number, and all rows' squared distances together."""
-
-    total: np.ndarray
-    count: np.ndarray
-    inertia: float
-
-    def __add__(self, other: "ClusterSums") -> "ClusterSums":
-        return ClusterSums(
-            self.total + other.total, self.count + other.count, self.inertia + other.inertia
-        )
-
-    def means(self, otherwise: np.ndarray) -> np.ndarray:
-        """The clusters' centres; one without rows stays where it was."""
-        count = np.maximum(self.count, 1)[:, None]
-        means = np.where(self.count[:, None] > 0, self.total / count, otherwise)
-        return means.astype(otherwise.dtype)
-
-
-@dataclass(frozen=True)
 class Clusters:
-    """scikit-learn's k-means, fitted to hidden rows."""
+    """scikit-learn's k-means, and the factorisation before it, if any.
+
+    ``origin`` is what errors call the map that the hidden rows are of.
+    """
 
     kmeans: KMeans
+    nmf: NMF | None
+    origin: str
 
-    @property
-    def centers(self) -> np.ndarray:
-        """The clusters' means, where `coordinates` lead."""
-        found: np.ndarray = self.kmeans.cluster_centers_
-        return found
+    def fit(self, h: Array) -> "Clusters":
+        """Fitted to hidden rows that are written out."""
+        if self.nmf is not None:
+            # Its start warns where arrays are dispatched, and these are NumPy's in any case.
+            with warnings.catch_warnings(), config_context(array_api_dispatch=False):
+                # A factorisation that is cut short groups rows as well; n_iter_ tells.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                self.nmf.fit(self._checked(h))
+        # On rows as `transform` gives them: a training row is predicted as it is labelled.
+        self.kmeans.fit(self.coordinates(h))
+        return self
 
     def coordinates(self, h: Array) -> Array:
-        """Hidden rows as k-means sees them."""
-        return h
+        """Hidden rows as k-means sees them: as they are, or rows of B."""
+        if self.nmf is None:
+            return h
+        # They must be in the precision of W.
+        h = self._checked(h).astype(self.nmf.components_.dtype, copy=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return np.asarray(self.nmf.transform(h))
 
     def transformed(self, H: Hidden) -> np.ndarray:
-        """The distance of each row to every centre."""
-        return self._by_blocks(H, self.kmeans.transform)
+        """The distance of each row to every centre, or its row of B."""
+        D = np.empty((len(H), self.kmeans.n_clusters), H.dtype)
+        for rows, h in whole_blocks(H):
+            D[rows] = self.kmeans.transform(h) if self.nmf is None else self.coordinates(h)
+        return D
 
     def assigned(self, H: Hidden) -> tuple[np.ndarray, float]:
         """The nearest cluster of every row, and the sum of squared distances."""
         labels, inertia = np.empty(len(H), dtype=np.int32), 0.0
         for rows, h in whole_blocks(H):
-            _, labels[rows], distance = self._nearest(h)
-            inertia += distance
+            _, labels[rows], squares = self.nearest(h)
+            inertia += float(squares.sum())
         return labels, inertia
 
-    def nearest(self, h: Array) -> np.ndarray:
-        """The nearest cluster of hidden rows that are written out."""
-        return self._nearest(h)[1]
-
-    def sums(self, H: Hidden) -> ClusterSums:
-        """What a step of k-means needs of these rows."""
-        return reduce(add, (self._sums(h) for _, h in whole_blocks(H)))
-
-    def moved(self, centers: np.ndarray, step: int) -> Self:
-        """With other centres, after so many steps."""
-        kmeans = copy(self.kmeans)
-        kmeans.cluster_centers_, kmeans.n_iter_ = centers, step
-        return replace(self, kmeans=kmeans)
-
-    def _sums(self, h: Array) -> ClusterSums:
-        E, labels, inertia = self._nearest(h)
-        own = sp.csr_array(
-            (np.ones(len(E)), (labels, np.arange(len(E)))), (len(self.centers), len(E))
-        )
-        return ClusterSums(own @ E, own.sum(axis=1), inertia)
-
-    def _nearest(self, h: Array) -> tuple[Array, np.ndarray, float]:
-        """Coordinates, the nearest clusters, and the sum of squared distances."""
+    def nearest(self, h: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+        """Coordinates of hidden rows, their nearest clusters, and squared distances to these."""
+        centers = self.kmeans.cluster_centers_
         # k-means takes rows in the precision of its centres alone.
-        E = self.coordinates(h).astype(self.centers.dtype, copy=False)
+        E = self.coordinates(h).astype(centers.dtype, copy=False)
         labels = self.kmeans.predict(E)
-        return E, labels, float(np.sum((E - self.centers[labels]) ** 2, dtype=float))
+        return E, labels, np.sum((E - centers[labels]) ** 2, axis=1, dtype=float)
 
-    def _by_blocks(self, H: Hidden, function: Any) -> np.ndarray:
-        """A function of hidden rows that gives a number for every cluster."""
-        D = np.empty((len(H), len(self.centers)), H.dtype)
-        for rows, h in whole_blocks(H):
-            D[rows] = function(h)
-        return D
+    def sums(self, H: Hidden) -> np.ndarray:
+        """A row for every cluster: the sum of its rows, their number, their squared distances."""
+        return np.sum([self._sums(h) for _, h in whole_blocks(H)], axis=0)
+
+    def settled(self, H: HiddenBlocks, tolerance: float) -> "Clusters":
+        """Lloyd's steps over all rows, until the centres stay."""
+        kmeans = copy(self.kmeans)
+        found = replace(self, kmeans=kmeans)
+        for step in range(1, kmeans.max_iter + 1):
+            before, sums = kmeans.cluster_centers_, H.total(found.sums)
+            count = sums[:, -2:-1]
+            # A cluster without rows stays where it was.
+            centers = np.where(count > 0, sums[:, :-2] / np.maximum(count, 1), before)
+            kmeans.cluster_centers_, kmeans.n_iter_ = centers.astype(before.dtype), step
+            if np.sum((kmeans.cluster_centers_ - before) ** 2, dtype=float) <= tolerance:
+                break
+        return found
+
+    def _sums(self, h: Array) -> np.ndarray:
+        E, labels, squares = self.nearest(h)
+        n = len(E)
+        own = sp.csr_array((np.ones(n), (labels, np.arange(n))), (self.kmeans.n_clusters, n))
+        return np.asarray(own @ np.column_stack([E, np.ones(n), squares]))
+
+    def _checked(self, h: Array) -> Array:
+        if h.min() < 0:
+            raise InvalidInputError(
+                f"{self.origin} gave negative values, and a non-negative factorisation cannot have "
+                "them; use RandomFeatures with activation='sigmoid' or 'relu', or RBFFeatures."
+            )
+        return h
 
 
 @dataclass(frozen=True)
 class Means:
-    """How many clusters, and how often k-means starts; the tightest clustering is kept."""
+    """How many clusters, and how often k-means starts; the tightest clustering is kept.
+
+    ``nmf`` are parameters of the factorisation, if any, and ``origin`` is what errors call the map.
+    """
 
     n_clusters: int
     n_init: int
+    nmf: dict[str, Any] | None = None
+    origin: str = ""
 
     def fit(self, H: Hidden | HiddenBlocks, seed: int) -> Clusters:
         """The clusters, from all rows or from a sample that fits in memory."""
@@ -125,7 +138,13 @@ class Means:
             return found
         # scikit-learn's: what the centres may still move, beside the variance of the rows.
         variance = np.var(found.coordinates(h), axis=0, dtype=float)
-        return _settled(found, H, found.kmeans.tol * float(np.mean(variance)))
+        return found.settled(H, found.kmeans.tol * float(np.mean(variance)))
+
+    def started(self, h: Array, seed: int) -> Clusters:
+        """The clusters of hidden rows that are written out."""
+        kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
+        nmf = None if self.nmf is None else NMF(self.n_clusters, random_state=seed, **self.nmf)
+        return Clusters(kmeans, nmf, self.origin).fit(h)
 
     def _fitting(self, H: Hidden, seed: int) -> Hidden:
         """The rows, or a sample of as many as fit in memory."""
@@ -134,24 +153,6 @@ class Means:
             return H
         _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
         return H.take(np.sort(np.random.RandomState(seed).permutation(len(H))[:most]))
-
-    def started(self, h: Array, seed: int) -> Clusters:
-        """On hidden rows that are written out."""
-        return Clusters(self.means(seed).fit(h))
-
-    def means(self, seed: int) -> KMeans:
-        """scikit-learn's k-means."""
-        return KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
-
-
-def _settled(found: Clusters, H: HiddenBlocks, tolerance: float) -> Clusters:
-    """Lloyd's steps over all rows, until the centres stay."""
-    for step in range(1, found.kmeans.max_iter + 1):
-        before = found.centers
-        found = found.moved(H.total(found.sums).means(before), step)
-        if float(np.sum((found.centers - before) ** 2, dtype=float)) <= tolerance:
-            break
-    return found
 
 
 def whole_blocks(H: Hidden) -> Iterator[tuple[slice, Array]]:

@@ -1,26 +1,40 @@
-"""The clusterings of some rows that several forms of US-ELM give.
+"""The best of the clusterings that several forms of US-ELM give some rows, without labels.
 
 A form is what the embedding follows, the hidden layer (tight) or the graph alone (free), one of
 several graphs, λ, how many columns, and whether rows have unit length. Every embedding is computed
 once, with as many columns as any form has, and cut.
+
+Clusterings that are right agree with each other, and those that are wrong are wrong in ways of
+their own. So the one is taken that agrees most with all others, by the adjusted Rand index
+
+    (Σ C(nᵢⱼ, 2) − e) / ((a + b) / 2 − e),   e = a b / C(n, 2),
+
+a and b being Σ C(nᵢ, 2) over the clusters of each, and nᵢⱼ what two clusters share. Kinds of
+clusterings have the same mass together, so that a kind of many does not outvote another.
+
+Clusterings of one kind may agree because they err alike. So among those that agree about as much
+the one is taken whose clusters are most plainly those of the graph: the mutual information of the
+clusters at both ends of an edge. It is large where neighbours share a cluster and clusters are
+many and none takes all rows.
 """
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import rel_entr
 from sklearn import config_context
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import OneHotEncoder
 
 from ulmus.backends.linalg import matmul
 from ulmus.exceptions import GraphError, InvalidInputError
 from ulmus.graphs import Laplacian
-from ulmus.methods.agreement import agreement, edge_information
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.unsupervised import Tight, of_unit_length
 
@@ -29,101 +43,64 @@ _STARTS = 3
 # Forms whose agreement is below the best by no more are told apart by their graph: of .02 to .2
 # the best on fifteen sets (`python -m benchmarks forms`).
 _ABOUT = 0.05
+# The Laplacians of each coupling, by the names of their graphs.
+Graphs = Mapping[str, Mapping[str, Laplacian]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
-    """How rows are clustered; ``graph`` is its number. λ is zero where the coupling is free."""
+    """How rows are clustered, by what that was judged, and the clusters, −1 for none.
 
-    coupling: str
-    graph: int
+    ``kind`` is the coupling, and λ is zero where that is free.
+    """
+
+    kind: str
+    graph: str
     lam: float
     n_components: int
     row_normalize: bool
+    agreement: float
+    information: float
+    labels: np.ndarray
 
 
-@dataclass(frozen=True)
-class Forms:
-    """All forms of these couplings, λ, numbers of columns, and with unit rows or not."""
-
-    couplings: tuple[str, ...]
-    lams: tuple[float, ...]
-    columns: tuple[int, ...]
-    unit_rows: tuple[bool, ...]
+# An embedding with as many columns as any form has: its kind, graph and λ, and the places of rows.
+Whole = tuple[str, str, float, np.ndarray]
 
 
-# An embedding with as many columns as any form has, and the form with all of them.
-Whole = tuple[Form, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Forms, the best first, the clusters that each gives, and by what they were judged."""
-
-    forms: list[Form]
-    labels: list[np.ndarray]
-    agreement: np.ndarray
-    information: np.ndarray
-
-    def table(self, graphs: Sequence[str]) -> dict[str, np.ndarray]:
-        """A row for each form, with the name of its graph."""
-        found = {
-            "kind": np.array([form.coupling for form in self.forms]),
-            "graph": np.array([graphs[form.graph] for form in self.forms]),
-        }
-        for name in ("lam", "n_components", "row_normalize"):
-            found[name] = np.array([getattr(form, name) for form in self.forms])
-        return found | {"agreement": self.agreement, "information": self.information}
-
-
-def judged(
-    forms: Forms,
-    H: np.ndarray,
-    laplacians: Mapping[str, Sequence[Laplacian]],
-    n_clusters: int,
-) -> Judged:
-    """The clusters that each form gives, judged by the other forms and by the mean of the graphs.
-
-    H are the hidden rows, and ``laplacians`` the graphs of each coupling. Forms that the rows are
-    too few or too much alike for are left out.
-    """
-    found, labels = partitions(forms, embeddings(forms, H, laplacians), n_clusters)
-    if not found:
-        return Judged([], [], np.empty(0), np.empty(0))
-    scores = agreement(labels, [form.coupling for form in found])
-    W = mean_affinity(laplacians[forms.couplings[-1]])
-    told = np.array([edge_information(each, W) for each in labels])
+def judged(forms: Sequence[Form], graphs: Iterable[Laplacian]) -> list[Form]:
+    """The forms, judged by each other and by the mean of the graphs, the best first."""
+    if not forms:
+        return []
+    scores = agreement([form.labels for form in forms], [form.kind for form in forms])
+    W = mean_affinity(graphs)
+    told = np.array([edge_information(form.labels, W) for form in forms])
     # The others come after those that agree about as much as the best.
     rank = np.where(scores >= scores.max() - _ABOUT, 1.0 + told, scores)
-    order = np.lexsort((-scores, -rank))
-    best = [found[i] for i in order], [labels[i] for i in order]
-    return Judged(*best, scores[order], told[order])
+    return [
+        replace(forms[i], agreement=float(scores[i]), information=float(told[i]))
+        for i in np.lexsort((-scores, -rank))
+    ]
 
 
-def mean_affinity(laplacians: Sequence[Laplacian]) -> Any:
-    """The mean of several graphs, whose rows have the same weight in each where Λ is normalised."""
-    found = [sp.csr_array(sp.diags_array(L.matrix.diagonal()) - L.matrix) for L in laplacians]
-    return sum(found[1:], found[0]) / len(found)
+def table_of(forms: Sequence[Form]) -> dict[str, np.ndarray]:
+    """A row for each form."""
+    names = [each.name for each in fields(Form) if each.name != "labels"]
+    return {name: np.array([getattr(form, name) for form in forms]) for name in names}
 
 
-def mean_agreement(forms: Forms, wholes: Sequence[Whole], n_clusters: int) -> float:
-    """How far all forms agree on so many clusters."""
-    found, labels = partitions(forms, wholes, n_clusters)
-    return float(agreement(labels, [form.coupling for form in found]).mean())
-
-
-def partitions(
-    forms: Forms, wholes: Iterable[Whole], n_clusters: int
-) -> tuple[list[Form], list[np.ndarray]]:
-    """The forms that embeddings are cut to, and the clusters of each."""
-    found, labels = [], []
-    for whole, E in wholes:
-        for columns, unit in product(forms.columns, forms.unit_rows):
-            if columns <= E.shape[1]:
-                part = np.ascontiguousarray(E[:, :columns])
-                found.append(replace(whole, n_components=columns, row_normalize=unit))
-                labels.append(clusters(of_unit_length(part) if unit else part, n_clusters))
-    return found, labels
+def clustered(
+    wholes: Iterable[Whole], columns: Iterable[int], unit_rows: Iterable[bool], n_clusters: int
+) -> list[Form]:
+    """The forms that embeddings are cut to, with their clusters, not judged yet."""
+    found, cuts = [], list(product(columns, unit_rows))
+    for kind, graph, lam, E in wholes:
+        for k, unit in cuts:
+            if k <= E.shape[1]:
+                part = np.ascontiguousarray(E[:, :k])
+                labels = clusters(of_unit_length(part) if unit else part, n_clusters)
+                found.append(Form(kind, graph, lam, k, unit, 0.0, 0.0, labels))
+    return found
 
 
 def clusters(E: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -137,26 +114,75 @@ def clusters(E: np.ndarray, n_clusters: int) -> np.ndarray:
     return labels
 
 
-def embeddings(
-    forms: Forms, H: np.ndarray, laplacians: Mapping[str, Sequence[Laplacian]]
-) -> Iterator[Whole]:
-    """The embedding of each coupling, graph and λ; without those that the rows do not allow."""
-    most = max(forms.columns)
-    for coupling in forms.couplings:
-        lams = forms.lams if coupling == "tight" else (0.0,)
-        gram = matmul(H.T, H) if coupling == "tight" else None
-        for graph, laplacian in enumerate(laplacians[coupling]):
-            smooth = matmul(H.T, laplacian @ H) if gram is not None else None
-            for lam in lams:
-                try:
-                    if gram is None:
-                        found = graph_spectrum(laplacian, most)
-                        # No edge leads to the others.
-                        E = np.where(found.reached[:, None], found.coordinates, np.nan)
-                    else:
-                        columns = min(most, H.shape[1] - 1)
-                        coef = Tight(lam, columns, fewer=True).of(smooth, gram).coef
-                        E = matmul(H, coef)
-                except (GraphError, InvalidInputError):
-                    continue
-                yield Form(coupling, graph, lam, E.shape[1], row_normalize=False), E
+def embeddings(H: np.ndarray, graphs: Graphs, lam: float, most: int) -> Iterator[Whole]:
+    """The embedding of hidden rows H by each coupling and graph, of at most so many columns.
+
+    Those that the rows are too few or too much alike for are left out.
+    """
+    gram = matmul(H.T, H)
+    for kind, laplacians in graphs.items():
+        for name, laplacian in laplacians.items():
+            try:
+                if kind == "free":
+                    found = graph_spectrum(laplacian, most)
+                    # No edge leads to the others.
+                    E = np.where(found.reached[:, None], found.coordinates, np.nan)
+                else:
+                    method = Tight(lam, min(most, H.shape[1] - 1), fewer=True)
+                    E = matmul(H, method.of(matmul(H.T, laplacian @ H), gram).coef)
+            except (GraphError, InvalidInputError):
+                continue
+            yield kind, name, 0.0 if kind == "free" else lam, E
+
+
+def mean_affinity(laplacians: Iterable[Laplacian]) -> Any:
+    """The mean of several graphs, whose rows have the same weight in each where Λ is normalised."""
+    found = [sp.csr_array(sp.diags_array(L.matrix.diagonal()) - L.matrix) for L in laplacians]
+    return sum(found[1:], found[0]) / len(found)
+
+
+def agreement(partitions: Sequence[np.ndarray], kinds: Sequence[str]) -> np.ndarray:
+    """The mean adjusted Rand index of each partition with the others, kinds weighing the same."""
+    table, names = adjusted_rand_table(partitions), np.asarray(kinds)
+    np.fill_diagonal(table, 0.0)
+    found = []
+    for kind in np.unique(names):
+        mine = names == kind
+        # A partition's agreement with itself does not count.
+        others = np.maximum(mine.sum() - mine, 1)
+        found.append(table[:, mine].sum(axis=1) / others)
+    # Equal scores may differ by rounding, which is not to decide.
+    return np.mean(found, axis=0).round(9)
+
+
+def adjusted_rand_table(partitions: Sequence[np.ndarray]) -> np.ndarray:
+    """The adjusted Rand index of every partition with every other."""
+    # Exact in float32: no cluster has 2²⁴ rows.
+    encoder = OneHotEncoder(sparse_output=False, dtype=np.float32)
+    with config_context(array_api_dispatch=False):
+        Z = encoder.fit_transform(np.column_stack(partitions))
+    begins = np.cumsum([0, *map(len, encoder.categories_)])[:-1]
+    both = (Z.T @ Z).astype(float)
+    pairs = both * (both - 1.0) / 2.0
+    shared = np.add.reduceat(np.add.reduceat(pairs, begins, axis=0), begins, axis=1)
+    own, n = shared.diagonal(), len(Z)
+    expected = np.outer(own, own) / max(n * (n - 1) / 2.0, 1.0)
+    room = np.add.outer(own, own) / 2.0 - expected
+    # All in one cluster, or each in its own, on both sides: they are the same.
+    return np.divide(shared - expected, room, out=np.ones_like(room), where=room > 0)
+
+
+def edge_information(labels: np.ndarray, W: Any) -> float:
+    """What one end of an edge tells of the other's cluster, in nats; no row of −1 has a part in it.
+
+    W are the weights of the edges, which are chosen in proportion to them.
+    """
+    placed, total = np.flatnonzero(labels >= 0), float(W.sum())
+    if total == 0.0 or len(placed) == 0:
+        return 0.0
+    shape = len(labels), int(labels.max()) + 1
+    Z = sp.csr_array((np.ones(len(placed)), (placed, labels[placed])), shape)
+    both = (Z.T @ (W @ Z)).toarray() / total
+    one = both.sum(axis=1)
+    # Equal partitions may differ by rounding, which is not to decide.
+    return round(float(rel_entr(both, np.outer(one, one)).sum()), 9)

@@ -1,13 +1,18 @@
-"""The units of a clusterer where none are given, and which columns they see."""
+"""What a clusterer has where nothing is given: units, columns that count, number of clusters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
 
+from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse, on_host, take
+from ulmus.backends.neighbors import different_rows
+from ulmus.distributed.blocks import BlockRows
 from ulmus.estimators.row_graphs import are_words, entries_of
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import share_a_unit
@@ -15,18 +20,18 @@ from ulmus.features.scaling import ColumnStatistics, Scaling
 from ulmus.methods.related_columns import related_columns
 from ulmus.typing import Rows
 
-__all__ = ["SAMPLE", "DefaultUnits", "column_weights", "local_units", "own_unit", "some_rows"]
-
 # Rows by which columns and forms are judged: more cost time and change few choices.
 SAMPLE = 1500
 # Columns past which the search for related ones takes too long.
-_MOST = 2000
+_MOST_COLUMNS = 2000
 # The part of the columns that must be unrelated for them to be left out.
 _NOISY = 0.25
 # Principal components: from so many columns on, ranked by their spread to this correlation.
 _COMPONENTS, _FALLING = 10, -0.95
 # Columns up to which the default units are local.
 _FEW = 3
+# Largest number of clusters that is compared, and scores that differ so little are equal.
+_MOST, _TIE = 12, 0.02
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,8 @@ def column_weights(X: Rows) -> np.ndarray | None:
     columns = ColumnStatistics.of(X)
     factor = Scaling.auto(columns).factor
     unit = np.divide(1.0, factor, out=np.zeros_like(factor), where=factor > 0)
-    varying = unit > 0
-    if not own_unit(X, columns.deviation):
-        kept = _kept(X, varying)
+    if not _in_own_unit(X, columns.deviation):
+        kept = _related(X, unit > 0)
         if kept is None:
             return None
         ends = {name: getattr(columns, name)[kept] for name in ("least", "greatest")}
@@ -85,7 +89,7 @@ def column_weights(X: Rows) -> np.ndarray | None:
     return weights
 
 
-def own_unit(X: Rows, deviation: np.ndarray) -> bool:
+def _in_own_unit(X: Rows, deviation: np.ndarray) -> bool:
     """Whether columns are words, or components in falling order: scaling would raise the noise."""
     if is_sparse(X):
         return are_words(entries_of(X), X.shape)
@@ -95,12 +99,53 @@ def own_unit(X: Rows, deviation: np.ndarray) -> bool:
     return bool(spearmanr(np.arange(len(varies)), varies).statistic <= _FALLING)
 
 
-def _kept(X: Rows, varying: np.ndarray) -> np.ndarray | None:
+def _related(X: Rows, varying: np.ndarray) -> np.ndarray | None:
     """The columns that depend on others; None where all are kept."""
-    if is_sparse(X) or X.shape[1] > _MOST:
+    if is_sparse(X) or X.shape[1] > _MOST_COLUMNS:
         return None
     kept = related_columns(on_host(take(X, some_rows(X.shape[0], SAMPLE))))
     left = np.count_nonzero(varying & ~kept)
-    if np.count_nonzero(kept) < 2 or left < _NOISY * np.count_nonzero(varying):
-        return None
-    return kept
+    few = np.count_nonzero(kept) < 2 or left < _NOISY * np.count_nonzero(varying)
+    return None if few else kept
+
+
+def number_of_clusters(
+    model: Any, X: Rows | BlockRows, compared: Callable[..., Any] | None, largest: bool = False
+) -> int:
+    """The number of clusters of a model: given, or where it is "auto" the one with the best score.
+
+    ``compared(model, X, numbers)`` has numbers and their scores, which `n_clusters_path_` then is;
+    it is None where the number must be given. The smallest of all but equal scores is taken, or
+    the ``largest``.
+    """
+    if compared is None or not (isinstance(model.n_clusters, str) and model.n_clusters == "auto"):
+        return _given_number(model.n_clusters, X, "" if compared is None else ", or 'auto'")
+    if isinstance(X, BlockRows):
+        raise InvalidParameterError(
+            "n_clusters='auto' needs all rows at once, not a Dask collection; give a number."
+        )
+    most = min(_MOST, different_rows(X, _MOST + 1) - 1)
+    if most < 2:
+        raise InvalidInputError(
+            "n_clusters='auto' needs three different rows at least; give n_clusters, or more rows."
+        )
+    path = model.n_clusters_path_ = compared(model, X, np.arange(2, most + 1))
+    enough = np.flatnonzero(path["score"] >= path["score"].max() - _TIE)
+    return int(path["n_clusters"][enough[-1 if largest else 0]])
+
+
+def _given_number(k: Any, X: Rows | BlockRows, or_auto: str) -> int:
+    """The number, or an error where it is none, or more than there are different rows."""
+    if not (is_whole(k) and 1 <= k <= X.shape[0]):
+        raise InvalidParameterError(
+            f"n_clusters={k!r} must be a whole number from 1 to the number of rows, "
+            f"{X.shape[0]}{or_auto}."
+        )
+    found = k if isinstance(X, BlockRows) else different_rows(X, k)
+    if found < k:
+        rows = "The rows of X are all the same" if found == 1 else f"X has {found} different rows"
+        raise InvalidInputError(
+            f"{rows}, and n_clusters={k} asks for more; use fewer clusters, or give rows that "
+            "differ."
+        )
+    return int(k)
