@@ -24,7 +24,6 @@ from ulmus.cli.printing import (
 )
 from ulmus.cli.reading import read_data
 from ulmus.cli.results import check_result, rounded, write_columns
-from ulmus.estimators.cluster_numbers import AUTO
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.layout import ELMLayout
@@ -91,7 +90,7 @@ def cluster(options: Namespace) -> int:
     data = read_data(options)
     X, given = _rows_of(data, options, options.compare)
     k, n = options.clusters, X.shape[0]
-    if k != AUTO and k > n:
+    if k != "auto" and k > n:
         raise InvalidInputError(f"-k {k} is more than there are rows, {n}.")
     spectral = options.method == "spectral" or (options.method == "auto" and n <= _SPECTRAL_ROWS)
     method = ELMSpectralClustering if spectral else ELMKMeans
@@ -101,7 +100,7 @@ def cluster(options: Namespace) -> int:
         labels = model.labels_
         found = _described(labels, X, given, model.n_clusters_, options.seed)
     found = {"method": method.__name__, "rows": n, **found}
-    if k == AUTO:
+    if k == "auto":
         path = {name: column.tolist() for name, column in model.n_clusters_path_.items()}
         found["n_clusters"] = path
     clusters = [int(label) for label in labels]
