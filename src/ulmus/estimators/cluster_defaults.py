@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse, on_host, take
 from ulmus.backends.neighbors import different_rows
-from ulmus.distributed.blocks import BlockRows
+from ulmus.distributed import BlockRows
 from ulmus.estimators.row_graphs import are_words, entries_of
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features import RandomFeatures, RBFFeatures
