@@ -172,23 +172,11 @@ def test_a_bound_twice_as_high_is_a_row_twice(seed, n, h, C):
 
 
 @laws
-@given(seed=seeds, n=integers(10, 60), h=widths, C=bounds)
-def test_putting_rows_aside_changes_nothing(seed, n, h, C):
-    H, problem = make_hinge(seed, n, h, C)
-    with_, without = (hinge(problem, H, tol=1e-7, shrinking=s) for s in (True, False))
-    K = gram(H)
-    for found in (with_, without):
-        assert_optimal(problem, found.alpha, K, 1e-7)
-
-
-@laws
-@given(seed=seeds, n=integers(10, 60), h=integers(5, 40), shrinking=booleans())
-def test_coordinate_descent_alone_ends_with_no_row_put_aside(seed, n, h, shrinking):
+@given(seed=seeds, n=integers(10, 60), h=integers(5, 40))
+def test_coordinate_descent_alone_ends_with_no_row_put_aside(seed, n, h):
     H, problem = make_hinge(seed, n, h, 0.1)
     y, alpha, w = problem.sign[:, 0], np.zeros(n), np.zeros(h)
-    squares = loops().squares(H)
-    settings = (0, 10**6, 10**9, 1e-4, shrinking)
-    loops().descend(H, y, problem.upper, squares, alpha, w, *settings)
+    loops().descend(H, y, problem.upper, alpha, w, 0, 10**6, 1e-4)
     assert_within(w, H.T @ (y * alpha), MANY * EPS * (1.0 + np.abs(H).T @ alpha).max())
     # Rows that were right when they were visited may be off by what the others moved after.
     assert oracles.hinge_violation(alpha, gram(H), y, problem.upper) <= 2e-4
@@ -220,9 +208,9 @@ def test_every_way_to_the_answer_gives_it(seed, n, h, C):
     # Coordinate descent and the interior point method, whichever the sizes would choose.
     H, problem = make_hinge(seed, n, h, C)
     K, y = gram(H), problem.sign[:, 0]
-    every, p = np.arange(n), np.full(n, -1.0)
+    p = np.full(n, -1.0)
     Q = K * np.outer(y, y)
-    for curvature in (DenseCurvature(Q), RowCurvature(loops(), H, every, y)):
+    for curvature in (DenseCurvature(Q), RowCurvature(H * y[:, None])):
         box = Box(curvature, p, problem.upper)
         alpha, steps = interior(box, np.zeros(n), TOL, 200)
         assert steps <= 60
@@ -252,7 +240,7 @@ def test_the_interior_point_method_is_reached_and_agrees(monkeypatch):
     H, problem = make_hinge(1, 400, 50, 100.0)
     found = hinge(problem, H, tol=1e-6)
     assert found.residual.max() <= 1e-6
-    monkeypatch.setattr(explicit, "_interior_cost", lambda rows, h: np.inf)
+    monkeypatch.setattr(explicit, "fits", lambda *size: False)
     by_coordinates = hinge(problem, H, tol=1e-3, max_iter=100)
     assert by_coordinates.steps.max() == 100
     assert by_coordinates.residual.max() > 1e-3
@@ -291,54 +279,34 @@ def test_a_row_is_undecided_unless_a_bound_holds_it_firmly():
         np.array([0.0, 0.0, 1.0, 1.0, 0.5, 0.0, 1.0]),
         np.array([2.0, 1, -2, -1, 9, -9, 9]),
     )
-    column = explicit._Column(
-        loops(), np.ones((7, 1)), None, np.ones(7), np.ones(7), alpha, 1e-3, None
-    )
+    column = explicit._Column(loops(), np.ones((7, 1)), np.ones(7), np.ones(7), alpha, 1e-3)
     assert_array_equal(
         column.undecided(gradient, 1.5), [False, True, False, True, True, True, True]
     )
 
 
-def test_the_cost_of_a_step_is_that_of_its_products_and_its_factor():
-    def ratio(a, b):
-        return explicit._interior_cost(*b) / explicit._interior_cost(*a)
-
-    assert ratio((10_000, 100), (20_000, 100)) == pytest.approx(2.0, rel=0.01)  # rows · h²
-    assert ratio((100_000, 100), (100_000, 200)) == pytest.approx(4.0, rel=0.01)
-    assert ratio((1000, 2000), (2000, 2000)) == pytest.approx(8.0, rel=0.2)  # rows³/3
-    with config_context(working_memory=1):
-        assert explicit._interior_cost(10**6, 1000) == np.inf  # it would not fit
-
-
-def test_coordinate_descent_ends_where_the_other_way_costs_less(monkeypatch):
+def test_coordinate_descent_leaves_half_of_the_steps_to_the_other_way(monkeypatch):
     H, problem = make_hinge(1, 400, 50, 100.0)
+    calls = []
 
-    def steps_of_descent(cost, tol=1e-6):
-        monkeypatch.setattr(explicit, "_interior_cost", lambda rows, h: cost)
-        column = explicit._Column(
-            *(loops(), H, loops().squares(H), problem.sign[:, 0], problem.upper),
-            *(np.zeros(400), tol, np.zeros(50)),
-        )
-        explicit._descend(column, 400, 0, shrinking=False)
-        return column.steps, column.settled
+    def settle(column, max_iter, seed):
+        calls.append(column.steps)
 
-    assert steps_of_descent(0.0, tol=10.0)[1]
-    # The second round, twice as long, tells how fast it goes.
-    assert steps_of_descent(0.0) == (3 * explicit._FIRST_EPOCHS, False)
-    assert steps_of_descent(1e12) == (200, False)  # half of the steps are for what comes after
+    monkeypatch.setattr(explicit, "_settle", settle)
+    for most in (1, 200, 10_000):
+        hinge(problem, H, tol=1e-9, max_iter=most)
+    assert calls == [1, 100, explicit._EPOCHS]
 
 
 def test_products_are_written_out_where_rows_are_fewer_than_units():
     H, problem = make_hinge(1, 60, 20)
-    column = explicit._Column(
-        *(loops(), H, None, problem.sign[:, 0], problem.upper, np.zeros(60), 1e-3, None)
-    )
-    assert isinstance(explicit._curvature(column, np.arange(20)), DenseCurvature)
-    assert isinstance(explicit._curvature(column, np.arange(21)), RowCurvature)
-    for count in (20, 21):
+    column = explicit._Column(loops(), H, problem.sign[:, 0], problem.upper, np.zeros(60), 1e-3)
+    for count, kind in ((20, DenseCurvature), (21, RowCurvature)):
         rows, x = np.arange(count), np.linspace(-1.0, 1.0, count)
-        A = H[rows] * problem.sign[rows]
-        assert_allclose(explicit._curvature(column, rows).apply(x), A @ (A.T @ x), atol=1e-12)
+        box, A = column.box(rows, column.gradient()), H[rows] * problem.sign[rows]
+        assert isinstance(box.Q, kind)
+        assert_allclose(box.Q.apply(x), A @ (A.T @ x), atol=1e-12)
+        assert_array_equal(box.p, -1.0)
 
 
 def test_steps_that_lead_nowhere_are_not_taken_twice(monkeypatch):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, signed_rows
-from ulmus.methods.hinge import loops
+from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, polish, pull, violation
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def make_box(seed, n=30, upper=1.0, curvature=Counted):
 
 
 def residual(box, alpha):
-    return np.abs(pull(alpha, box.upper, box.gradient(alpha))).max()
+    return violation(alpha, box.upper, box.gradient(alpha))
 
 
 def test_the_pull_is_what_no_bound_holds():
@@ -135,11 +134,8 @@ def test_a_face_that_rounding_makes_indefinite_is_raised_by_little():
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_stand_for_their_products(seed):
     rng = np.random.default_rng(seed)
-    H, sign = rng.standard_normal((50, 6)), np.where(rng.random(20) < 0.5, 1.0, -1.0)
-    rows = rng.permutation(50)[:20]
-    thin = RowCurvature(loops(), H, rows, sign)
-    A = H[rows] * sign[:, None]
-    thick = DenseCurvature(A @ A.T)
+    A = rng.standard_normal((20, 6))
+    thin, thick = RowCurvature(A), DenseCurvature(A @ A.T)
     assert (thin.rank, thick.rank) == (6, 20)
     x, D = rng.standard_normal(20), rng.uniform(0.1, 10.0, 20)
     assert_allclose(thin.apply(x), thick.apply(x), rtol=1e-10)
@@ -147,6 +143,3 @@ def test_rows_stand_for_their_products(seed):
     assert_allclose(thin.face(F), thick.face(F), rtol=1e-10)
     assert_allclose(thin.shifted(D)(x), thick.shifted(D)(x), rtol=1e-8)
     assert_allclose(thick.shifted(D)(x), np.linalg.solve(A @ A.T + np.diag(D), x), rtol=1e-8)
-    narrow = signed_rows(H.astype(np.float32), rows, sign)
-    assert narrow.dtype == np.float64
-    assert_allclose(narrow, A, rtol=1e-6)

@@ -34,7 +34,7 @@ def _add(factor, a, to):  # type: ignore[no-untyped-def]
 
 
 @_loop
-def squares(H):  # type: ignore[no-untyped-def]
+def _squares(H):  # type: ignore[no-untyped-def]
     """‖h‖² of every row."""
     out = np.empty(H.shape[0])
     for i in range(H.shape[0]):
@@ -72,22 +72,20 @@ def _next(state):  # type: ignore[no-untyped-def]
 
 
 @_loop
-def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol, shrinking):  # type: ignore[no-untyped-def]
+def descend(H, sign, upper, alpha, w, seed, max_epochs, tol):  # type: ignore[no-untyped-def]
     """Dual coordinate descent on min ½‖Σ αᵢ yᵢ hᵢ‖² − Σ αᵢ, 0 ≤ α ≤ upper, in place.
 
-    As Hsieh et al. (2008): rows in random order, each set to its own minimum. With ``shrinking``, a
-    row at a bound whose gradient exceeds the largest violation of the last epoch is put aside until
-    the others have converged. ``w`` must be Σ αᵢ yᵢ hᵢ.
-
-    Gives the number of epochs, and of rows visited.
+    As Hsieh et al. (2008): rows in random order, each set to its own minimum. A row at a bound
+    whose gradient exceeds the largest violation of the last epoch is put aside until the others
+    have converged. ``w`` must be Σ αᵢ yᵢ hᵢ. Gives the number of epochs.
     """
     n = alpha.shape[0]
-    order = np.arange(n)
-    active, epochs, visits = n, 0, 0
+    order, square = np.arange(n), _squares(H)
+    active, epochs = n, 0
     highest_before, lowest_before = np.inf, -np.inf
     # splitmix's constants spread nearby seeds apart; the state must not be zero
     state = (np.uint64(seed) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    while epochs < max_epochs and visits < max_visits:
+    while epochs < max_epochs:
         for s in range(active - 1, 0, -1):
             state = _next(state)
             r = np.int64((state >> np.uint64(11)) % np.uint64(s + 1))
@@ -97,17 +95,16 @@ def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol,
         while s < active:
             i = order[s]
             gradient = sign[i] * _dot(H[i], w) - 1.0
-            visits += 1
             old = alpha[i]
             pull = gradient
             if old <= 0.0:
-                if shrinking and gradient > highest_before:
+                if gradient > highest_before:
                     active -= 1
                     order[s], order[active] = order[active], order[s]
                     continue
                 pull = min(gradient, 0.0)
             elif old >= upper[i]:
-                if shrinking and gradient < lowest_before:
+                if gradient < lowest_before:
                     active -= 1
                     order[s], order[active] = order[active], order[s]
                     continue
@@ -130,7 +127,7 @@ def descend(H, sign, upper, square, alpha, w, seed, max_epochs, max_visits, tol,
             continue
         highest_before = highest if highest > 0.0 else np.inf
         lowest_before = lowest if lowest < 0.0 else -np.inf
-    return epochs, visits
+    return epochs
 
 
 @_loop

@@ -10,12 +10,11 @@ a bound, Newton steps on the others give the solution, with exact zeros.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
 from ulmus.backends.gram import Gram
-from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, matmul
+from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal, matmul
 from ulmus.hidden import row_blocks
 from ulmus.typing import Array
 
@@ -40,7 +39,7 @@ class DenseCurvature:
 
     def apply(self, x: Array) -> Array:
         """Q x."""
-        return matmul(self.Q, x[:, None])[:, 0]
+        return self.Q @ x
 
     def face(self, F: Array) -> Array:
         """Q[F, F], dense."""
@@ -48,72 +47,45 @@ class DenseCurvature:
 
     def shifted(self, D: Array) -> Callable[[Array], Array]:
         """Solves (Q + diag D) x = r for positive D."""
-        A = np.array(self.Q, order="F")
-        A.flat[:: len(A) + 1] += D
-        return Cholesky(A, overwrite=True).solve
+        return Cholesky(add_to_diagonal(self.Q, D), overwrite=True).solve
 
 
 @dataclass(frozen=True)
 class RowCurvature:
-    """Q = AAᵀ for more rows than columns; A is some of H's rows, each multiplied by its sign.
+    """Q = AAᵀ for more rows than columns, in the same four ways."""
 
-    A is not stored: rows of H are read in place, or block by block.
-    """
-
-    loops: ModuleType
-    H: Array
-    rows: Array
-    sign: Array
+    A: Array
 
     @property
     def rank(self) -> int:
-        return int(self.H.shape[1])
+        return int(self.A.shape[1])
 
     def apply(self, x: Array) -> Array:
-        return self._out(self._in(x))
+        return self.A @ (self.A.T @ x)
 
     def face(self, F: Array) -> Array:
-        A = signed_rows(self.H, self.rows[F], self.sign[F])
-        return np.asfortranarray(matmul(A, A.T))
+        return np.asfortranarray(matmul(self.A[F], self.A[F].T))
 
     def shifted(self, D: Array) -> Callable[[Array], Array]:
         """By Woodbury: (D + AAᵀ)⁻¹ = V − VA(I + AᵀVA)⁻¹AᵀV with V = 1/D."""
         V = 1.0 / D
         total = Gram(self.rank, V)
         for part in row_blocks(len(V), _BLOCK):
-            total.add(signed_rows(self.H, self.rows[part], np.sqrt(V[part])))
-        M = total.total()
-        M.flat[:: len(M) + 1] += 1.0
-        factor = Cholesky(M, overwrite=True)
+            total.add(self.A[part] * np.sqrt(V[part])[:, None])
+        factor = Cholesky(add_to_diagonal(total.total(), 1.0, overwrite=True), overwrite=True)
 
         def solve(r: Array) -> Array:
             x = V * r
-            return x - V * self._out(factor.solve(self._in(x)))
+            return x - V * (self.A @ factor.solve(self.A.T @ x))
 
         return solve
-
-    def _in(self, x: Array) -> Array:
-        return self.loops.combined(self.H, self.rows, self.sign * x)
-
-    def _out(self, w: Array) -> Array:
-        return self.sign * self.loops.margins(self.H, self.rows, w)
-
-
-Curvature = DenseCurvature | RowCurvature
-
-
-def signed_rows(H: Array, rows: Array, factors: Array) -> Array:
-    """H[rows] in float64, each row multiplied by its factor."""
-    A = H[rows].astype(float, copy=False)
-    A *= factors[:, None]
-    return A
 
 
 @dataclass(frozen=True)
 class Box:
     """The problem."""
 
-    Q: Curvature
+    Q: DenseCurvature | RowCurvature
     p: Array
     upper: Array
 
@@ -133,6 +105,11 @@ def pull(alpha: Array, upper: Array, gradient: Array) -> Array:
         np.minimum(gradient, 0.0),
         np.where(alpha >= upper, np.maximum(gradient, 0.0), gradient),
     )
+
+
+def violation(alpha: Array, upper: Array, gradient: Array) -> float:
+    """The largest violation of the optimality conditions."""
+    return float(np.max(np.abs(pull(alpha, upper, gradient)), initial=0.0))
 
 
 @dataclass
@@ -245,11 +222,10 @@ def polish(box: Box, alpha: Array, tol: float, max_steps: int) -> tuple[Array, b
     alpha = alpha.copy()
     for steps in range(max_steps + 1):
         g = box.gradient(alpha)
-        pulled = pull(alpha, box.upper, g)
-        if np.max(np.abs(pulled), initial=0.0) <= tol:
+        if violation(alpha, box.upper, g) <= tol:
             return alpha, True, steps
         free = (alpha > 0.0) & (alpha < box.upper)
-        F = np.flatnonzero(free | (pulled != 0.0) if steps else free)
+        F = np.flatnonzero(free | (pull(alpha, box.upper, g) != 0.0) if steps else free)
         if steps == max_steps or not 0 < len(F) <= 1.2 * box.Q.rank:
             break
         moved = _face_step(box.Q.face(F), g[F], alpha[F], box.upper[F])
@@ -263,10 +239,8 @@ def _face_step(Q: Array, g: Array, alpha: Array, upper: Array) -> Array | None:
     """A lower point on the projected Newton path from α; None if there is none."""
     shift = 1e-14 * float(np.trace(Q))
     while True:
-        A = np.array(Q, order="F")
-        A.flat[:: len(A) + 1] += shift
         try:
-            direction = -Cholesky(A, overwrite=True).solve(g)
+            direction = -Cholesky(add_to_diagonal(Q, shift), overwrite=True).solve(g)
             break
         except NotPositiveDefinite:
             shift = 100.0 * shift if shift > 0.0 else 1.0
@@ -275,7 +249,7 @@ def _face_step(Q: Array, g: Array, alpha: Array, upper: Array) -> Array | None:
         new = np.clip(alpha + t * direction, 0.0, upper)
         step = new - alpha
         slope = float(g @ step)
-        if slope + 0.5 * float(step @ matmul(Q, step[:, None])[:, 0]) < -1e-4 * abs(slope):
+        if slope + 0.5 * float(step @ (Q @ step)) < -1e-4 * abs(slope):
             return new
         t *= 0.5
     return None

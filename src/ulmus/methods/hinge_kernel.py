@@ -19,7 +19,7 @@ from sklearn import get_config
 from ulmus.backends.linalg import low_rank_factor, matmul
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
-from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
+from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull, violation
 from ulmus.methods.hinge import Hinge, HingeSolution, loops
 from ulmus.typing import Array
 
@@ -106,15 +106,12 @@ def hinge_kernel(
         raise InvalidInputError(
             "The kernel is not positive semi-definite: it is negative between a row and itself."
         )
-    n, m = problem.sign.shape
     cache, rng = RowCache(rows, diagonal), np.random.default_rng(seed)
-    start = np.zeros((n, m)) if alpha is None else np.clip(alpha, 0.0, problem.upper[:, None])
-    sample = rng.permutation(n)[: min(_SAMPLE, _largest_block(cache.capacity))]
+    sample = rng.permutation(cache.n)[: min(_SAMPLE, _largest_block(cache.capacity))]
     store, slots = cache.slots(sample)
     _checked(store[slots[:, None], sample].astype(float))
     blocks = _Blocks(loops(), cache, problem.upper, tol, max_iter, rng)
-    signs = np.array(problem.sign.T, dtype=float, order="C")
-    found = [blocks.solve(sign, a.copy()) for sign, a in zip(signs, start.T, strict=True)]
+    found = [blocks.solve(sign, start) for sign, start in problem.columns(alpha)]
     alphas, steps, residuals = zip(*found, strict=True)
     return HingeSolution(np.column_stack(alphas), None, np.array(steps), np.array(residuals))
 
@@ -136,7 +133,7 @@ class _Blocks:
         largest = _largest_block(self.cache.capacity)
         size, lowest = _SMALLEST_BLOCK, np.inf
         for step in range(self.max_iter + 1):
-            residual = float(np.max(np.abs(pull(alpha, self.upper, gradient)), initial=0.0))
+            residual = violation(alpha, self.upper, gradient)
             if residual <= self.tol or step == self.max_iter:
                 break
             if residual > 0.5 * lowest:
@@ -172,8 +169,8 @@ class _Blocks:
         if self.compiled.descend_gram(Q, slope, upper, new, limit, tol) < limit:
             return new
         # Kernels are often nearly singular, and few columns make the steps cheap.
-        every, thin = np.arange(len(alpha)), F.shape[1] < len(F) / 2
-        curvature = RowCurvature(self.compiled, F, every, sign) if thin else DenseCurvature(Q)
+        thin = F.shape[1] < len(F) / 2
+        curvature = RowCurvature(F * sign[:, None]) if thin else DenseCurvature(Q)
         box = Box(curvature, gradient - Q @ alpha, upper)
         found, _ = interior(box, new, tol, 100)
         return found if box.value(found) < box.value(new) else new
