@@ -9,7 +9,7 @@ import gzip
 import io
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from ulmus.archives import ArrayArchive, read_npz, sparse_matrix
+from ulmus.archives import ArrayArchive, sparse_matrix
 from ulmus.arguments import check_number, check_precision, check_whole
 from ulmus.backends.arrow import arrow_batches, arrow_dataset
 from ulmus.backends.namespace import forget_pages, is_sparse, take
@@ -174,7 +174,13 @@ def from_parquet(
 
     def make() -> Iterator[Any]:
         for found in arrow_batches(dataset, [*inputs, *beside], size):
-            X = np.column_stack([_numbers(name, found[name]) for name in inputs])
+            for name in inputs:
+                if found[name].dtype.kind not in "fiub":
+                    raise InvalidInputError(
+                        f"Column {name!r} holds no numbers; leave it out by columns=, or encode it "
+                        "first."
+                    )
+            X = np.column_stack([found[name] for name in inputs])
             X = X if dtype is None else X.astype(dtype, copy=False)
             Y = [found[name] for name in targets]
             y = Y[0] if isinstance(target, str) else np.column_stack(Y)
@@ -213,23 +219,30 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     (3, 5) [0 1 2]
     (2, 5) [3 4]
     """
-    (n, width), stored = _csr_shape(path)
+    with _archive(path) as archive:
+        form = archive.array("format.npy").item() if "format.npy" in archive.members else b"nothing"
+        if form != b"csr":
+            raise InvalidInputError(
+                f"{path} holds no CSR matrix but {form.decode()}; write it as one."
+            )
+        n, width = map(operator.index, archive.array("shape.npy").tolist())
+        (stored,), _ = archive.header("data.npy")
     size = _rows(rows, (stored // max(n, 1) + 1) * 16)
     columns = _beside(path, n, y, sample_weight)
 
     def make() -> Iterator[Any]:
-        with Path(path).open("rb") as file, _damage_named(path), ExitStack() as stack:
-            archive = ArrayArchive(file)
-            ends, indices, data = (
-                _Stream(stack.enter_context(archive.open(f"{name}.npy")))
-                for name in ("indptr", "indices", "data")
-            )
-            last = ends.next(1)
+        with (
+            _archive(path) as archive,
+            archive.open("indptr.npy") as ends,
+            archive.open("indices.npy") as indices,
+            archive.open("data.npy") as data,
+        ):
+            last = _next(ends, 1)
             for start in range(0, n, size):
                 part = slice(start, min(start + size, n))
-                edges = np.concatenate([last, ends.next(part.stop - start)])
+                edges = np.concatenate([last, _next(ends, part.stop - start)])
                 last, count = edges[-1:], int(edges[-1]) - int(edges[0])
-                parts = data.next(count), indices.next(count), edges - edges[0]
+                parts = _next(data, count), _next(indices, count), edges - edges[0]
                 X = sparse_matrix(sp.csr_array, parts, (part.stop - start, width))
                 yield (X, *(column[part] for column in columns))
 
@@ -275,7 +288,7 @@ def from_svmlight(
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [ 1. -1.]
     """
     check_precision("dtype", dtype)
-    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
     opened = openers.get(Path(path).suffix, open)
     check_whole("n_features", n_features, least=1)
     check_number("megabytes", megabytes)
@@ -302,44 +315,27 @@ def _beside(rows: Any, n: int, y: Any, sample_weight: Any) -> list[Any]:
     return columns
 
 
-def _csr_shape(path: Any) -> tuple[tuple[int, int], int]:
-    """Rows and columns of the CSR matrix in a file, and how many entries it stores."""
-    with Path(path).open("rb") as file, _damage_named(path):
-        about = read_npz(file, {"format", "shape"}, others=True)
-        kind = about["format"].item().decode() if "format" in about else "nothing"
-        if kind != "csr":
-            raise InvalidInputError(f"{path} holds no CSR matrix but {kind}; write it as one.")
-        rows, columns = map(operator.index, about["shape"].tolist())
-        (stored,), _ = ArrayArchive(file).header("data.npy")
-        return (rows, columns), stored
-
-
 @contextmanager
-def _damage_named(path: Any) -> Iterator[None]:
-    """Errors about a file's bytes as one error that names the file."""
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInputError(
-            f"{path} is damaged, or was not written by scipy.sparse.save_npz: {error}."
-        ) from error
+def _archive(path: Any) -> Iterator[ArrayArchive]:
+    """The arrays of a file; errors about its bytes become one error that names it."""
+    with Path(path).open("rb") as file:
+        try:
+            yield ArrayArchive(file)
+        except InvalidInputError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidInputError(
+                f"{path} is damaged, or was not written by scipy.sparse.save_npz: {error}."
+            ) from error
 
 
-class _Stream:
-    """An array in an .npz file, read from its beginning to its end."""
-
-    def __init__(self, opened: tuple[IO[bytes], tuple[int, ...], bool, np.dtype]) -> None:
-        self._file, _, _, self._dtype = opened
-
-    def next(self, count: int) -> np.ndarray:
-        """The next entries."""
-        length = max(count, 0) * self._dtype.itemsize
-        found = self._file.read(length)
-        if count < 0 or len(found) < length:
-            raise ValueError(f"{self._file.name} ends early")
-        return np.frombuffer(found, self._dtype)
+def _next(opened: tuple[IO[bytes], tuple[int, ...], bool, np.dtype], count: int) -> np.ndarray:
+    """The next entries of an array that is read from its beginning to its end."""
+    file, _, _, dtype = opened
+    found = file.read(max(count, 0) * dtype.itemsize)
+    if len(found) != count * dtype.itemsize:
+        raise ValueError(f"{file.name} ends early")
+    return np.frombuffer(found, dtype)
 
 
 def _rows(rows: int | None, bytes_per_row: int) -> int:
@@ -347,11 +343,3 @@ def _rows(rows: int | None, bytes_per_row: int) -> int:
         return max(1, _BYTES // max(1, bytes_per_row))
     check_whole("rows", rows, least=1)
     return int(rows)
-
-
-def _numbers(name: str, column: np.ndarray) -> np.ndarray:
-    if column.dtype.kind not in "fiub":
-        raise InvalidInputError(
-            f"Column {name!r} holds no numbers; leave it out by columns=, or encode it first."
-        )
-    return column
