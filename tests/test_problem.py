@@ -71,16 +71,6 @@ def test_the_first_units_have_the_first_sums():
     assert_sums(some, H, Y, np.ones(30))
 
 
-def test_centered_moments_are_those_of_rows_less_their_means():
-    p = make_problem(7, 30, 8, classes=3, weighted=True)
-    H, Y, c = p.H.all(), np.eye(3)[p.targets.codes], p.weight
-    H, Y = (A - np.average(A, axis=0, weights=c) for A in (H, Y))
-    about = p.moments().centered()
-    assert_sums(about, H, Y, c)
-    assert not about.hidden.any()
-    assert not about.target.any()
-
-
 def test_a_frame_states_what_the_solve_sees():
     p = make_problem(7, 30, 8, classes=3, weighted=True)
     H, T, c = p.H.all(), coded(p.targets, slice(0, 30), float), p.weight

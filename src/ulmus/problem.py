@@ -77,18 +77,6 @@ class Moments:
             hidden=self.hidden[:width],
         )
 
-    def centered(self) -> "Moments":
-        """The moments of H and Y about their means."""
-        s, t, total = self.hidden, self.target, self.weight
-        return replace(
-            self,
-            gram=self.gram - s[:, None] * (s / total),
-            cross=self.cross - s[:, None] * (t / total),
-            energy=self.energy - t**2 / total,
-            hidden=0.0 * s,
-            target=0.0 * t,
-        )
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -198,13 +186,13 @@ class Problem:
 
     def frame(self, moments: Moments) -> "Centred":
         """G and R of ``moments``, about the means where there is an intercept."""
-        encoded = self.targets.encoded
+        m, encoded = moments, self.targets.encoded
         if not self.intercept:
-            m, level = moments, zeros(self.targets.outputs, moments.gram)
+            level = zeros(self.targets.outputs, m.gram)
             return Centred(m.gram, encoded(m.cross), 0.0 * m.hidden, level, 0.0)
-        m, total = moments.centered(), moments.weight
-        level = encoded(moments.target) / total
-        return Centred(m.gram, encoded(m.cross), moments.hidden / total, level, 1.0 / total)
+        s, (h, t) = m.hidden[:, None], (m.hidden / m.weight, m.target / m.weight)
+        cross = encoded(m.cross - s * t)
+        return Centred(m.gram - s * h, cross, h, encoded(m.target) / m.weight, 1.0 / m.weight)
 
 
 @dataclass(frozen=True)
@@ -234,22 +222,18 @@ def _give_back(
     (B + o)ᵀC(B + o) = BᵀCB + s oᵀ + o sᵀ + o oᵀ Σc, where s = BᵀC1, the last column of ``cross``,
     and Σc is ``total``.
     """
-    if center is not None:
-        o = offset + doubles(center)
-        s = cross[:, -1] + 0.5 * total * o
-        gram += s[:, None] * o
-        gram += o[:, None] * s
-        cross += o[:, None] * sums
-    elif offset:
-        s = offset * (cross[:, -1] + 0.5 * offset * total)
+    if center is None and not offset:
+        return
+    h = gram.shape[0]
+    o = offset + (zeros(h, gram) if center is None else doubles(center))
+    s = cross[:, -1] + 0.5 * total * o
 
-        def add(columns: slice) -> None:
-            # Both at once: one after the other, they would leave G symmetric but for rounding.
-            gram[:, columns] += s[:, None] + s[columns]
+    def add(columns: slice) -> None:
+        # Both at once: one after the other, they would leave G symmetric but for rounding.
+        gram[:, columns] += s[:, None] * o[columns] + o[:, None] * s[columns]
 
-        h = gram.shape[0]
-        over_strips(add, h, PANEL, h**2 if is_numpy(gram) else 0)
-        cross += offset * sums
+    over_strips(add, h, PANEL, h**2 if is_numpy(gram) else 0)
+    cross += o[:, None] * sums
 
 
 def _rounding(gram: Array, dtype: DType) -> float:
