@@ -77,10 +77,6 @@ def _row_bytes(X: Rows) -> int:
     return 16 * (X.nnz // max(X.shape[0], 1) + 1) if is_sparse(X) else 8 * max(X.shape[1], 1)
 
 
-def _none() -> np.ndarray:
-    return np.empty(0)
-
-
 @dataclass(frozen=True)
 class Reservoir:
     """Rows X with their targets ``y`` and weights, and the state of the sampling.
@@ -94,8 +90,8 @@ class Reservoir:
     capacity: int | None = None
     X: OnDevice[Rows] = None
     y: Any = None
-    weight: np.ndarray = field(default_factory=_none)
-    draw: np.ndarray = field(default_factory=_none)
+    weight: np.ndarray = field(default_factory=lambda: np.empty(0))
+    draw: np.ndarray = field(default_factory=lambda: np.empty(0))
     threshold: float = np.inf
     seen: int = 0
     total: float = 0.0
@@ -141,9 +137,8 @@ class Reservoir:
         """The reservoir when it had so many rows, of which all are kept."""
         if count == len(self):
             return self
-        return replace(
-            self._taken(np.arange(count), self.threshold), seen=self.seen - len(self) + count
-        )
+        kept = self._taken(np.arange(count), self.threshold)
+        return replace(kept, seen=self.seen - len(self) + count)
 
     def odds(self) -> np.ndarray | None:
         """Inverse probabilities of being kept, scaled to mean one; None where all are equal.
@@ -222,14 +217,8 @@ class Reservoir:
     def _taken(self, rows: np.ndarray, threshold: float) -> "Reservoir":
         if len(rows) == len(self):
             return replace(self, threshold=threshold)
-        return replace(
-            self,
-            X=take(self.X, rows),
-            y=self.y[rows],
-            weight=self.weight[rows],
-            draw=self.draw[rows],
-            threshold=threshold,
-        )
+        parts = {name: take(getattr(self, name), rows) for name in ("X", "y", "weight", "draw")}
+        return replace(self, **parts, threshold=threshold)
 
     # ------------------------------------------------------------------ rows removed
     def faded(self, decay: float) -> "Reservoir":

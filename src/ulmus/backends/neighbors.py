@@ -17,7 +17,9 @@ from ulmus.backends.namespace import (
     floating,
     is_numpy,
     namespace,
+    numpy_dtype,
     on_host,
+    placed,
     row_bytes,
     row_entries,
     smallest_columns,
@@ -75,15 +77,12 @@ def joined_copies(distances: Any, X: Rows) -> Any:
     if not len(crowded):
         return D
     first: dict[bytes, int] = {}
-    row, column = [], []
-    for i, name in zip(crowded.tolist(), row_bytes(on_host(take(X, crowded))), strict=True):
-        if first.setdefault(name, i) != i:
-            row.append(i)
-            column.append(first[name])
-    if not row:
-        return D
-    D = sp.coo_array(D)
-    ends = np.concatenate([D.row, row]), np.concatenate([D.col, column])
+    names = row_bytes(on_host(take(X, crowded)))
+    own = np.array(
+        [first.setdefault(name, i) for i, name in zip(crowded.tolist(), names, strict=True)]
+    )
+    row, D = crowded[own != crowded], sp.coo_array(D)
+    ends = np.concatenate([D.row, row]), np.concatenate([D.col, own[own != crowded]])
     data = np.concatenate([D.data, np.zeros(len(row), D.dtype)])
     return sp.coo_array((data, ends), shape=D.shape).tocsr()
 
@@ -137,11 +136,12 @@ def exact_neighbors(X: Array, k: int) -> Any:
     Rows for which the projection or rounding leaves a doubt are searched again without projection.
     On a device a product costs no more than its search, so there is no projection.
     """
-    if not is_numpy(X):
-        return _neighbors_there(X, k)
-    X, rows = X - X.mean(axis=0), np.arange(X.shape[0])
-    distances, columns = np.empty((len(X), k), X.dtype), np.empty((len(X), k), np.int64)
-    for shadow in (_projected(X), X):
+    xp, rows = namespace(X), np.arange(X.shape[0])
+    X = cast(X, floating(X))
+    X = X - xp.mean(X, axis=0)
+    distances = np.empty((len(rows), k), numpy_dtype(X.dtype))
+    columns = np.empty((len(rows), k), np.int64)
+    for shadow in (_projected(X) if is_numpy(X) else None, X):
         if shadow is not None and len(rows):
             rows = _settle(X, shadow, rows, distances, columns)
     return _graph(X, distances, columns, rows)
@@ -174,43 +174,51 @@ def _projected(X: Array) -> Array | None:
     return matmul(X, np.ascontiguousarray(basis[:, -few:]).astype(X.dtype))
 
 
-def _settle(X: Array, shadow: Array, rows: Array, distances: Array, columns: Array) -> Array:
+def _settle(
+    X: Array, shadow: Array, rows: np.ndarray, distances: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
     """Find the neighbours of some rows by products of ``shadow``; give the rows in doubt."""
-    n, k = distances.shape
-    squares = np.einsum("ij,ij->i", shadow, shadow)
+    (n, k), xp, host = distances.shape, namespace(X), is_numpy(X)
+    squares = _row_squares(shadow)
+    right = _padded(shadow, squares) if host else shadow
     wanted = min(2 * k + _SPARE, n - 1)
-    left = np.column_stack([-2.0 * shadow[rows], np.ones(len(rows))]).astype(X.dtype)
-    right = _padded(shadow, squares)
-    rounding = 4.0 * np.finfo(X.dtype).eps * np.sqrt(X.shape[1])
-    doubt = rounding * np.sqrt(squares[rows] * squares.max())
-    step = max(1, _ENTRIES // right.shape[0])
-    unsure = []
+    doubt = 4.0 * product_eps(X) * X.shape[1] ** 0.5 * xp.sqrt(squares * xp.max(squares))
+    step = max(1, (_ENTRIES if host else _DEVICE_ENTRIES) // n)
+    unsure = [rows[:0]]
     for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        some = rows[part]
-        near, bound = _candidates(left[part], right, some, wanted)
-        found, columns[some] = _measured(X, some, near, k)
-        distances[some] = np.sqrt(found)
+        some = rows[start : start + step]
+        near, bound = (_grouped if host else _listed)(right, squares, some, wanted)
+        found, near = _measured(X, placed(some, X), near, k)
+        distances[some], columns[some] = to_numpy(xp.sqrt(found)), to_numpy(near)
         # All other rows are at least as far as the last candidate, up to rounding.
-        unsure.append(some[found[:, -1] - squares[some] > bound - doubt[part]])
+        far = found[:, -1] - take(squares, some) > bound - take(doubt, some)
+        unsure.append(some[to_numpy(far)])
     return np.concatenate(unsure) if wanted < n - 1 else rows[:0]
 
 
 def _padded(X: Array, squares: Array) -> Array:
     """Rows [x, ‖x‖²], and rows at infinite distance that fill up the last group."""
-    more = -X.shape[0] % _GROUP
-    body = np.column_stack([X, squares]).astype(X.dtype)
-    far = np.zeros((more, body.shape[1]), X.dtype)
+    body = np.column_stack([X, squares])
+    far = np.zeros((-len(X) % _GROUP, body.shape[1]), X.dtype)
     far[:, -1] = np.finfo(X.dtype).max
     return np.concatenate([body, far])
 
 
-def _candidates(left: Array, right: Array, rows: Array, wanted: int) -> tuple[Array, Array]:
-    """Candidates for the nearest rows, and the product's value for the last of them.
+def _listed(X: Array, squares: Array, rows: np.ndarray, wanted: int) -> tuple[Array, Array]:
+    """Candidates for the nearest rows, and ‖y‖² − 2xᵀy of the last of them."""
+    S = squares[None, :] - 2.0 * (take(X, rows) @ X.T)
+    near = smallest_columns(S, wanted + 1)  # one more, because a row is among its own nearest
+    return near, namespace(S).max(row_entries(S, near), axis=1)
+
+
+def _grouped(right: Array, squares: Array, rows: np.ndarray, wanted: int) -> tuple[Array, Array]:
+    """The same on the host, of padded rows.
 
     They are searched among the groups of rows with the smallest minima, so that most distances need
     not be compared.
     """
+    left = -2.0 * right[rows]
+    left[:, -1] = 1.0
     S = matmul(left, right.T)
     S[np.arange(len(rows)), rows] = np.inf
     groups = S.reshape(len(rows), _GROUP, -1)
@@ -241,27 +249,3 @@ def _measured(X: Array, rows: Array, near: Array, k: int) -> tuple[Array, Array]
 def _row_squares(X: Array) -> Array:
     """‖x‖² of every row."""
     return np.einsum("ij,ij->i", X, X) if is_numpy(X) else namespace(X).sum(X * X, axis=1)
-
-
-def _neighbors_there(X: Array, k: int) -> Any:
-    """The same for rows on a device, found there; the CSR array is on the host."""
-    n, xp = X.shape[0], namespace(X)
-    X = cast(X, floating(X))
-    X = X - xp.mean(X, axis=0)
-    squares, every = _row_squares(X), xp.arange(n, device=X.device)
-    wanted = min(2 * k + _SPARE, n - 1)
-    rounding = 4.0 * product_eps(X) * X.shape[1] ** 0.5
-    parts, step = [], max(1, _DEVICE_ENTRIES // n)
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        # One candidate more, because a row is among its own nearest.
-        S = squares[None, :] - 2.0 * (X[rows, :] @ X.T)
-        near = smallest_columns(S, wanted + 1)
-        bound = xp.max(row_entries(S, near), axis=1)
-        found, columns = _measured(X, every[rows], near, k)
-        doubt = rounding * xp.sqrt(squares[rows] * xp.max(squares))
-        unsure = found[:, -1] - squares[rows] > bound - doubt
-        parts.append([to_numpy(each) for each in (xp.sqrt(found), columns, unsure)])
-    distances, nearest, unsure = (np.concatenate(each) for each in zip(*parts, strict=True))
-    again = np.flatnonzero(unsure) if wanted < n - 1 else np.empty(0, np.int64)
-    return _graph(X, distances, nearest.astype(np.int64), again)
