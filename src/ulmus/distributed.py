@@ -61,11 +61,6 @@ class Blocks:
         others = [self._beside(each, rows) for each in beside]
         self._parts = list(zip(rows, *others, strict=True))
 
-    @property
-    def lengths(self) -> list[float]:
-        """The rows of each block, NaN where Dask does not know them."""
-        return list(self.X.chunks[0]) if _is_array(self.X) else [np.nan] * len(self._parts)
-
     def _beside(self, other: Any, rows: list[Any]) -> list[Any]:
         """The blocks of ``other``, split as X is; None for every block if it is None."""
         if other is None:
@@ -116,15 +111,15 @@ class Blocks:
     def compute(self, *tasks: Any) -> tuple[Any, ...]:
         """The results, in this process."""
         scheduler = {} if self._client is None else {"scheduler": self._client}
-        results: tuple[Any, ...] = _dask().compute(*tasks, **scheduler)
-        return results
+        return _dask().compute(*tasks, **scheduler)
 
     def array(self, parts: list[Any], tail: tuple[int, ...], dtype: Any) -> Any:
         """A Dask array of the results of `each`: arrays of shape (rows, *tail)."""
         da = _dask().array
+        lengths = self.X.chunks[0] if _is_array(self.X) else [np.nan] * len(parts)
         arrays = [
             da.from_delayed(part, (length, *tail), dtype=dtype)
-            for part, length in zip(parts, self.lengths, strict=True)
+            for part, length in zip(parts, lengths, strict=True)
         ]
         return da.concatenate(arrays, allow_unknown_chunksizes=True)
 
@@ -318,18 +313,15 @@ def _checked(number: int, block: Block, estimator: Any, reset: bool = False) -> 
 
 def _check_alike(number: int, inputs: dict[str, Any], first: int, expected: dict[str, Any]) -> None:
     """Refuse a block whose columns are not those of the first."""
-    width, wanted = inputs["n_features_in_"], expected["n_features_in_"]
-    if width != wanted:
-        raise BatchError(
-            f"Block {number} (counted from 0) cannot be used. It has {width} columns, and block "
-            f"{first} has {wanted}."
-        )
+    widths = [each["n_features_in_"] for each in (inputs, expected)]
     names = [list(each.get("feature_names_in_", [])) for each in (inputs, expected)]
-    if names[0] != names[1]:
-        raise BatchError(
-            f"Block {number} (counted from 0) cannot be used. Its columns are called "
-            f"{names[0]}, and those of block {first} {names[1]}."
-        )
+    why = ""
+    if widths[0] != widths[1]:
+        why = f"It has {widths[0]} columns, and block {first} has {widths[1]}."
+    elif names[0] != names[1]:
+        why = f"Its columns are called {names[0]}, and those of block {first} {names[1]}."
+    if why:
+        raise BatchError(f"Block {number} (counted from 0) cannot be used. {why}")
 
 
 # ---------------------------------------------------------------- methods that take collections
@@ -357,8 +349,7 @@ def _mapped(estimator: Any, method: str, X: Any) -> Any:
     blocks = Blocks(X)
     # The result of one row has the shape and type of the others, and shows whether columns fit.
     example = getattr(estimator, method)(_example(X))
-    empty = example[:0]
-    tasks = blocks.each(_result, without_rows(estimator), method, empty)
+    tasks = blocks.each(_result, without_rows(estimator), method, example[:0])
     return blocks.array(tasks, example.shape[1:], example.dtype)
 
 

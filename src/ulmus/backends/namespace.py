@@ -180,7 +180,7 @@ def contiguous(x: Array) -> Array:
 
 def gathered(X: Rows) -> Rows:
     """X; where it is copied to a device by blocks, all of it on the device."""
-    return X.whole() if is_streamed(X) else X
+    return X[slice(0, len(X))] if is_streamed(X) else X
 
 
 def take(x: Array, rows: Any, axis: int = 0) -> Array:
@@ -242,11 +242,7 @@ def same_place(**arrays: Any) -> None:
 
 
 def numpy_dtype(dtype: DType) -> np.dtype[Any]:
-    """A floating type as NumPy names it, whichever library it is from.
-
-    NumPy's own types come as classes (``np.float32``), as dtypes of either byte order, and as
-    strings; those of other libraries print their name behind that of the library.
-    """
+    """A floating type as NumPy names it; other libraries print their own name before it."""
     if isinstance(dtype, str | type | np.dtype):
         return np.dtype(dtype)
     return np.dtype(str(dtype).rpartition(".")[2])
@@ -270,9 +266,8 @@ def eps(dtype: DType) -> float:
 def decay(Z: Array) -> Array:
     """exp(Z), in place where the library can; values below √(smallest normal number) become zero.
 
-    Products of two values are then normal numbers or zero; arithmetic with subnormal numbers is
-    many times slower. The limit is not higher, because small values decide the class of a row that
-    is far from all others: on USPS (inputs unscaled, γ = 2, 2000 rows) the accuracy is 92 %, and
+    Arithmetic with subnormal numbers is many times slower. The limit is not higher, because small
+    values decide the class of a row that is far from all others: on USPS the accuracy is 92 %, and
     46 % with a limit at the square of the rounding (``python -m benchmarks kernel_readings``).
     """
     xp = namespace(Z)

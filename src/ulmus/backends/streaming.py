@@ -100,10 +100,6 @@ class OnDevice:
         found = np.array(self.host[rows], dtype=dtype, order="C")
         return self._checked(self._torch.from_numpy(found).to(self.device), rows)
 
-    def whole(self) -> Array:
-        """All rows, on the device; for when they are known to fit."""
-        return self[slice(0, len(self))]
-
     def blocks(self, size: int) -> Iterator[tuple[slice, Array]]:
         """Slices of at most ``size`` rows, and the rows on the device."""
         size = min(size, len(self))
