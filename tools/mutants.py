@@ -69,7 +69,7 @@ TESTS = {
         "distributed/test_ridge.py",
     ],
     "conformal.py": ["test_conformal.py", "laws/test_intervals.py"],
-    "methods/method.py": ["laws/test_intervals.py", "estimators/test_intervals.py"],
+    "estimators/intervals.py": ["laws/test_intervals.py", "estimators/test_intervals.py"],
     "methods/ridge.py": ["methods/test_ridge.py", *SOLVE, "estimators/test_regressor.py"],
     "methods/box.py": HINGE,
     "methods/hinge_kernel.py": HINGE,

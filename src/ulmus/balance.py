@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebpts1
+from scipy.interpolate import BarycentricInterpolator
 
 from ulmus.targets import balanced
 
@@ -78,8 +80,9 @@ def _together(code: int, rows: np.ndarray, u: np.ndarray, total: float, S: float
     if len(values) <= needed:
         share = np.eye(len(values))[which]
     else:
-        values = _chebyshev(float(values[0]), float(values[-1]), needed)
-        share = _interpolation(values, u)
+        low, high = values[0], values[-1]
+        values = (low + high) / 2.0 + (high - low) / 2.0 * chebpts1(needed)
+        share = BarycentricInterpolator(values, np.eye(needed))(u)
     nodes = [((S - v) / S, total / (total - v)) for v in values.tolist()]
     return Leaving(code, rows, (S - u) / S, total / (total - u), nodes, share)
 
@@ -90,20 +93,3 @@ def _needed(low: float, high: float, total: float) -> int:
         return 1
     z = max((2.0 * total - low - high) / (high - low), 1.0 + 1e-6)
     return int(np.ceil(-np.log(_TOLERANCE) / np.log(z + np.sqrt(z**2 - 1.0)))) + 1
-
-
-def _chebyshev(low: float, high: float, count: int) -> np.ndarray:
-    angles = np.pi * (2.0 * np.arange(count) + 1.0) / (2.0 * count)
-    return (low + high) / 2.0 + (high - low) / 2.0 * np.cos(angles)
-
-
-def _interpolation(nodes: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Weights of the nodes in polynomial interpolation (barycentric), for the points ``at``."""
-    count = len(nodes)
-    weight = np.sin(np.pi * (2.0 * np.arange(count) + 1.0) / (2.0 * count))
-    weight *= (-1.0) ** np.arange(count)
-    gap = at[:, None] - nodes
-    hit = gap == 0.0
-    share = weight / np.where(hit, 1.0, gap)
-    share = np.where(hit.any(axis=1)[:, None], hit.astype(float), share)
-    return share / share.sum(axis=1)[:, None]

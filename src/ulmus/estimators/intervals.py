@@ -1,11 +1,15 @@
 """Where the target of a new row lies, with a given coverage: intervals of values, sets of classes.
 
 An estimator that can say so leaves fitted rows out, ``_leave_out()``, when it is first asked.
+
+A ridge is linear in its targets: f(x) = Σ cᵢ sᵢ(x) tᵢ. Without u of the weight of row i the output
+is f₋ᵢ(x) = f(x) − u sᵢ(x) eᵢ, where eᵢ is the row's left-out error. The functions u sᵢ are the
+outputs of a ridge on the same rows, with a target column for each i, zero in all other rows.
 """
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import (
     cast,
+    doubles,
     floating,
     from_numpy,
     is_collection,
     namespace,
     placed,
     to_numpy,
+    zeros,
 )
 from ulmus.calibration import probabilities
 from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
@@ -28,7 +34,10 @@ from ulmus.distributed import by_blocks
 from ulmus.exceptions import InvalidInputError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.hidden import blocks_of, rows_at_once
-from ulmus.problem import Solution
+from ulmus.methods.ridge import Method
+from ulmus.problem import Problem, Solution
+from ulmus.sources.source import AtHand, Sample, Source, Summed
+from ulmus.targets import ValueTargets
 from ulmus.typing import Array, Rows
 from ulmus.validation import check_place, valid_rows
 
@@ -86,6 +95,43 @@ class Jackknife:
             for each in (F, self.left.outputs)
         )
         return from_numpy(label_sets(P, left, self.left, self.coverage), F)
+
+
+def left_out_of(
+    problem: Problem, solution: Solution, rows: np.ndarray, count: np.ndarray | None
+) -> LeftOut:
+    """Outputs and targets of some of the rows that a solution left out, on the host.
+
+    ``count`` is how often each row of the problem counts, None for once.
+    """
+    outputs = to_numpy(solution.loo)[np.searchsorted(solution.loo_rows, rows)]
+    targets = to_numpy(problem.targets.array)[rows]
+    weight = np.ones(len(rows)) if count is None else np.asarray(count, float)[rows]
+    return LeftOut(outputs.astype(float), targets, weight)
+
+
+def effect_targets(problem: Problem, rows: np.ndarray) -> ValueTargets:
+    """A column for each of these rows, whose weighted entry is the weight that it loses."""
+    n, like = len(problem.targets), problem.targets.array
+    unit = to_numpy(problem.unit_weight(rows))
+    weight = np.ones(len(rows)) if problem.weight is None else to_numpy(problem.weight)[rows]
+    columns = np.zeros((n, len(rows)))
+    columns[rows, np.arange(len(rows))] = unit / weight
+    return ValueTargets(placed(columns, like))
+
+
+def effects(method: Method, source: Source) -> Solution:
+    """The ridge whose outputs are u sᵢ(x), one for each row that the source has to calibrate."""
+    sample = source.sample()
+    problem, rows = sample.problem, sample.calibration
+    if isinstance(source, AtHand):
+        targets = effect_targets(problem, rows)
+        return method.fit(replace(source, problem=replace(problem, targets=targets)))
+    unit = problem.unit_weight(rows)
+    cross = doubles(problem.H.take(rows).all()).T * unit
+    few = replace(problem, targets=ValueTargets(zeros((len(problem.targets), len(rows)), cross)))
+    sums = replace(source.moments(), cross=cross, energy=0.0 * unit, target=unit)
+    return method.fit(Summed(sums, Sample(few, None, rows[:0])))
 
 
 def _leaves_out(instead: str) -> Callable[[Any], bool]:

@@ -24,7 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.conformal import LeftOut
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, effect_targets, left_out_of
 from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import (
     CHOSEN,
@@ -61,7 +61,6 @@ from ulmus.kernels.lowrank import Factor
 from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual
 from ulmus.methods.kernel_ridge import ALL_LEFT_OUT, EXACT, KernelRidge
-from ulmus.methods.method import effect_targets, left_out_of
 from ulmus.methods.ridge import ridge_grid
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns

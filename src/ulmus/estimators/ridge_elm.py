@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, effects, left_out_of
 from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
@@ -33,9 +33,8 @@ from ulmus.fitted import (
 )
 from ulmus.kernels.kernel_matrix import Randomized, approximation_of
 from ulmus.methods.growing import Growing, grown
-from ulmus.methods.method import Method, effects, left_out_of
 from ulmus.methods.randomized import RandomizedRidge
-from ulmus.methods.ridge import Ridge, ridge_grid
+from ulmus.methods.ridge import Method, Ridge, ridge_grid
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
 from ulmus.reservoir import Reservoir
 from ulmus.sources.batch_sums import fit_batches, is_batches

@@ -11,7 +11,7 @@ over the nodes.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from array_api_compat import device as device_of
@@ -19,7 +19,15 @@ from array_api_compat import device as device_of
 from ulmus.arguments import is_number, limits, numbers_of
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
-from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, put_rows, take, zeros
+from ulmus.backends.namespace import (
+    cast,
+    doubles,
+    from_numpy,
+    namespace,
+    put_rows,
+    take,
+    zeros,
+)
 from ulmus.balance import Leaving
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import row_blocks
@@ -44,6 +52,32 @@ from ulmus.typing import Array
 DEFAULT_GRID = np.logspace(-4, 8, 25)
 # Cost of an h × h eigendecomposition, in units of h³ operations of products.
 _EIGEN = 8.0
+
+
+class Method(Protocol):
+    """A frozen value that finds the output weights from any source of rows.
+
+    ``parameters`` names what it is given or chooses, as a `Solution` has it.
+    """
+
+    parameters: ClassVar[tuple[str, ...]]
+
+    @property
+    def chooses(self) -> bool:
+        """Whether some of the parameters are to be chosen by leaving rows out."""
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it can do nothing with sums alone."""
+
+    def fit(self, source: Source) -> Solution:
+        """The output weights, and the outputs of rows left out."""
+
+    def at(self, **values: float) -> Self:
+        """The same with parameters that were chosen before."""
+
+    def compared(self) -> Self:
+        """The same with a left-out error even where there is nothing to choose."""
 
 
 @dataclass(frozen=True)
