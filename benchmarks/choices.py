@@ -13,7 +13,7 @@ from scipy.linalg.blas import sgemm, ssyrk
 from sklearn.datasets import load_diabetes
 
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
-from ulmus.features import random_units, scaling
+from ulmus.features import scaling, unit_layers
 
 
 def mixed_blas(n=50_000, d=100, h=2000, block=4096):
@@ -56,9 +56,9 @@ def offset():
     data = np.load(Path(os.environ["ULMUS_DATA"]) / "california_housing.npz")
     X, y = data["X"][::2], data["y"][::2]
     out = ELMRegressor(RandomFeatures(), random_state=0).fit(X, y)
-    plain = random_units.Activation(random_units.ACTIVATIONS["sigmoid"].apply, gain=0.5)
-    shifted = random_units.Activation(lambda Z: plain.apply(Z) + np.float32(0.5), gain=0.5)
-    with patch.dict(random_units.ACTIVATIONS, {"sigmoid": shifted}):
+    plain = unit_layers.Activation(unit_layers.ACTIVATIONS["sigmoid"].apply, gain=0.5)
+    shifted = unit_layers.Activation(lambda Z: plain.apply(Z) + np.float32(0.5), gain=0.5)
+    with patch.dict(unit_layers.ACTIVATIONS, {"sigmoid": shifted}):
         kept = ELMRegressor(RandomFeatures(), random_state=0).fit(X, y)
     wide = ELMRegressor(RandomFeatures(), random_state=0).fit(X.astype(float), y)
     return {

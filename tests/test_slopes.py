@@ -7,7 +7,7 @@ import sklearn
 
 from oracles import finite_differences
 from ulmus import KernelFeatures, RandomFeatures, RBFFeatures, slopes
-from ulmus.features.random_units import ACTIVATIONS
+from ulmus.features.unit_layers import ACTIVATIONS
 from ulmus.kernels import (
     RBF,
     Arcsine,

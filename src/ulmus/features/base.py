@@ -3,6 +3,7 @@
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar, Self
 
@@ -115,10 +116,13 @@ class FeatureMap(
     ) -> Self:
         """Take the scale from ``columns``, and draw units from X, if only from some of its rows."""
         self.n_features_in_ = X.shape[1]
-        self._columns = columns if self._rescales else None
-        self.scaling_ = self._scale(X, columns)
         if draw:
+            self.scaling_, columns = self._first_scale(X, columns, weight)
             self._drawn(X, weight)
+        else:
+            ends = {"least": self.scaling_.least, "greatest": self.scaling_.greatest}
+            self.scaling_ = replace(self._scale(X, columns), **ends)
+        self._columns = columns if self._rescales else None
         return self
 
     def _drawn(self, X: Rows, weight: np.ndarray | None) -> None:
@@ -127,6 +131,12 @@ class FeatureMap(
         # Drawn on the host, so that a seed gives the same units everywhere.
         for name in self._units:
             setattr(self, name, placed(getattr(self, name), X))
+
+    def _first_scale(
+        self, X: Rows, columns: ColumnStatistics, weight: np.ndarray | None
+    ) -> tuple[Scaling, ColumnStatistics]:
+        """The scale of X before the first draw, and the statistics that it is from."""
+        return self._scale(X, columns), columns
 
     def _scale(self, X: Rows, columns: ColumnStatistics) -> Scaling:
         """The scale of X, from its statistics."""

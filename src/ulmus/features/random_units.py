@@ -1,4 +1,4 @@
-"""Additive hidden units g(aᵀx + b) with random weights.
+"""Maps to hidden units that are drawn at random: g(aᵀx + b), and g of the distance from a centre.
 
 Draws are float64 and one row per unit, made by NumPy on the host, so that the same seed gives the
 same weights in every precision and on every device, and the first k units of a wide draw are the k
@@ -6,179 +6,27 @@ units of a narrow one.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.special
 from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known, check_number, check_whole
-from ulmus.backends.gram import tall_product
-from ulmus.backends.linalg import matmul, over_strips
-from ulmus.backends.namespace import (
-    cast,
-    clipped,
-    contiguous,
-    decay,
-    elementwise,
-    is_numpy,
-    is_sparse,
-    namespace,
-    placed,
-    same_place,
-)
+from ulmus.backends.namespace import is_sparse, take, to_numpy
 from ulmus.docstrings import documented
-from ulmus.exceptions import ExportError, InvalidParameterError
+from ulmus.exceptions import InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.scaling import Scaling
+from ulmus.features.unit_layers import NODES, ProductLayer, RadialLayer, activation
 from ulmus.fitted import OnDevice
-from ulmus.slopes import Slopes
+from ulmus.hidden import sample_rows
+from ulmus.kernels.pairs import landmarks_like, squared_distances
 from ulmus.typing import Array, DType, Rows, Seed
 
-# Rows per strip: 128 rows of 2000 float32 units stay in the second-level cache from the product to
-# the last pass of the activation.
-_STRIP = 128
-
-
-@dataclass(frozen=True)
-class Activation:
-    """g(z) = offset + apply(gain · z); the weights are multiplied by the gain.
-
-    The reader of the rows adds the offset. Units with values around ½ have a Gram matrix of large
-    and similar entries, whose differences float32 would lose; without the ½, C can be ten times
-    larger before rounding shows.
-    """
-
-    apply: Callable[[Array], Array]
-    gain: float = 1.0
-    offset: float = 0.0
-    # The derivative of ``apply``, in an array of its own; None where it is not known.
-    slope: Callable[[np.ndarray], np.ndarray] | None = None
-    # g of a value of an ONNX graph (`ulmus.exporting.onnx_graph.Value`); None likewise.
-    onnx: Callable[[Any], Any] | None = None
-
-    def __call__(self, Z: Array) -> Array:
-        """g(Z / gain) − offset, in place where the library can."""
-        if not is_numpy(Z):
-            return self.apply(Z)
-
-        def strip(rows: slice) -> None:
-            result = self.apply(part := Z[rows])
-            if result is not part:
-                part[...] = result
-
-        # A user's function is called by this thread alone.
-        over_strips(strip, len(Z), _STRIP, 0 if isinstance(self.apply, _checked) else Z.size)
-        return Z
-
-    def graph(self, z: Any) -> Any:
-        """g(z) as nodes of an ONNX graph."""
-        if self.onnx is None:
-            function = getattr(self.apply, "function", self.apply)
-            known = ", ".join(each.__name__ for each in _FUNCTIONS)
-            raise ExportError(
-                f"activation={getattr(function, '__name__', function)!s} is a Python function and "
-                f"cannot be written as ONNX; of functions these can: {known}."
-            )
-        return self.onnx(z)
-
-
-def _sigmoid(Z: Array) -> Array:
-    # ½ + ½ tanh(z/2) is the logistic function, and tanh is vectorised where
-    # exp-and-divide is not: 0.4 against 3.3 ns an element. The ½ inside is the gain.
-    Z = elementwise("tanh", Z)
-    Z *= 0.5
-    return Z
-
-
-def _gaussian(Z: Array) -> Array:
-    Z *= Z
-    Z *= -1.0
-    return decay(Z)
-
-
-def _tanh_slope(Z: np.ndarray) -> np.ndarray:
-    return 1.0 - np.tanh(Z) ** 2
-
-
-ACTIVATIONS: dict[str, Activation] = {
-    "sigmoid": Activation(
-        _sigmoid,
-        gain=0.5,
-        offset=0.5,
-        slope=lambda Z: 0.5 * _tanh_slope(Z),
-        # In double precision runtimes have a faster tanh than a logistic function.
-        onnx=lambda z: 0.5 + 0.5 * (0.5 * z).op("Tanh"),
-    ),
-    "tanh": Activation(
-        lambda Z: elementwise("tanh", Z), slope=_tanh_slope, onnx=lambda z: z.op("Tanh")
-    ),
-    "relu": Activation(
-        lambda Z: clipped(Z, least=0.0),
-        slope=lambda Z: (Z > 0).astype(float),
-        onnx=lambda z: z.op("Relu"),
-    ),
-    "sin": Activation(lambda Z: elementwise("sin", Z), slope=np.cos, onnx=lambda z: z.op("Sin")),
-    "erf": Activation(
-        lambda Z: elementwise("erf", Z),
-        slope=lambda Z: 2.0 / np.sqrt(np.pi) * np.exp(-(Z**2)),
-        onnx=lambda z: z.error_function(),
-    ),
-    "gaussian": Activation(
-        _gaussian,
-        slope=lambda Z: -2.0 * Z * np.exp(-(Z**2)),
-        onnx=lambda z: (-(z * z)).op("Exp"),
-    ),
-}
-# Functions that a user may give in place of a name, as ONNX nodes.
-_FUNCTIONS: dict[Any, Callable[[Any], Any]] = {
-    np.tanh: lambda z: z.op("Tanh"),
-    np.sin: lambda z: z.op("Sin"),
-    np.cos: lambda z: z.cosine(),
-    np.exp: lambda z: z.op("Exp"),
-    np.abs: lambda z: z.op("Abs"),
-    np.sign: lambda z: z.op("Sign"),
-    np.arctan: lambda z: z.arctangent(),
-    scipy.special.expit: lambda z: 0.5 + 0.5 * (0.5 * z).op("Tanh"),
-    scipy.special.erf: lambda z: z.error_function(),
-}
-
-
-def activation(name: str | Callable[[Array], Array]) -> Activation:
-    """The activation of that name, or of a user's function of an array."""
-    if callable(name):
-        formulas = (formula for function, formula in _FUNCTIONS.items() if function is name)
-        return Activation(_checked(name), onnx=next(formulas, None))
-    if not (isinstance(name, str) and name in ACTIVATIONS):
-        known = ", ".join(map(repr, ACTIVATIONS))
-        raise InvalidParameterError(
-            f"activation={name!r} is unknown; use one of {known}, or a function that acts on "
-            "each element of an array."
-        )
-    return ACTIVATIONS[name]
-
-
-@dataclass(frozen=True)
-class _checked:
-    """A user's function, checked to act elementwise."""
-
-    function: Callable[[Array], Array]
-
-    def __call__(self, Z: Array) -> Array:
-        try:
-            result = self.function(Z)
-        except (TypeError, ValueError) as error:
-            raise InvalidParameterError(
-                f"activation={self.function!r} failed on an array of shape {Z.shape}, with "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        if getattr(result, "shape", None) != Z.shape:
-            raise InvalidParameterError(
-                f"activation turned an array of shape {Z.shape} into "
-                f"{getattr(result, 'shape', type(result).__name__)}; it must act on each element."
-            )
-        return result
+# Most rows that the mean distance is taken over: its error is then far smaller than any change of
+# the width that matters.
+_WIDTH_ROWS = 2000
+# Width of "local", relative to the mean distance: few other centres are within it.
+_LOCAL = 0.35
 
 
 def uniform_rows(seed: Seed, n_rows: int, width: int) -> np.ndarray:
@@ -215,63 +63,6 @@ def seen_columns(seed: Seed, n_rows: int, count: int, factor: np.ndarray) -> np.
 
 
 _DRAWS = {"uniform": uniform_rows, "normal": normal_rows, "orthogonal": orthogonal_rows}
-
-
-@dataclass(frozen=True)
-class RandomLayer:
-    """H = g(s(x) A + b) for one precision and device, s the inputs' scaling.
-
-    ``W`` is A above the row b. ``center`` is subtracted from the product of sparse rows, which are
-    scaled but not centred.
-    """
-
-    scaling: Scaling
-    W: Array
-    center: Array
-    activation: Activation
-
-    @property
-    def width(self) -> int:
-        """Number of hidden units."""
-        return int(self.W.shape[1])
-
-    @property
-    def dtype(self) -> DType:
-        """Precision of the hidden rows."""
-        return self.W.dtype
-
-    @property
-    def offset(self) -> float:
-        """The constant that is left out of the rows."""
-        return self.activation.offset
-
-    def __call__(self, X: Rows, out: Array | None = None) -> Array:
-        """H − offset for these rows."""
-        return self.activation(self._inner(X, out))
-
-    def _inner(self, X: Rows, out: Array | None = None) -> Array:
-        """The inputs of the activation."""
-        n, d = X.shape
-        if is_sparse(X):
-            Z = matmul(self.scaling.sparse(X, self.dtype), self.W[:d], out)
-            Z += self.W[d] - self.center
-            return Z
-        # A column of ones includes the bias in the product, without another pass over Z.
-        S = namespace(X).ones((n, d + 1), dtype=self.dtype, device=X.device)
-        self.scaling.dense(X, S[:, :d])
-        return tall_product(S, self.W, out, split=True)
-
-    def slopes(self, X: Rows, coef: np.ndarray) -> Slopes | None:
-        """The gradients of H coef at these NumPy rows; None for a user's activation."""
-        if self.activation.slope is None:
-            return None
-        p = self.activation.slope(self._inner(X))
-        return Slopes(X, self.W[:-1].T, p, None, coef, self.scaling.factor)
-
-    def units(self, columns: slice) -> "RandomLayer":
-        """Some of the hidden units, as a layer of their own."""
-        W = contiguous(self.W[:, columns])
-        return replace(self, W=W, center=self.center[columns])
 
 
 @documented
@@ -355,18 +146,10 @@ class RandomFeatures(FeatureMap):
         self.dtype = dtype
         self.random_state = random_state
 
-    def layer(self, like: Rows, dtype: DType = None) -> RandomLayer:
+    def layer(self, like: Rows, dtype: DType = None) -> ProductLayer:
         """The fitted units as a function of rows on the device of ``like``."""
         g = activation(self.activation)
-        precision = self._precision(like, dtype)
-        same_place(X=like, weights_=self.weights_)
-        A, b = placed(self.weights_, like), placed(self.biases_, like)
-        W = g.gain * namespace(A).concat([A.T, b[None, :]])
-        # Otherwise every product with sparse rows would transpose it.
-        W = contiguous(W) if is_sparse(like) else W
-        center = placed(self.scaling_.shift, like) @ W[:-1, :]
-        scaling = self.scaling_.placed(like)
-        return RandomLayer(scaling, cast(W, precision), cast(center, precision), g)
+        return ProductLayer.of(self, g, like, self._precision(like, dtype))
 
     def onnx(self, x: Any) -> Any:
         """H as nodes of an ONNX graph with rows x."""
@@ -396,3 +179,126 @@ class RandomFeatures(FeatureMap):
                     "weights='orthogonal' needs units of all columns; leave columns_per_unit out, "
                     "or use 'uniform' or 'normal'."
                 )
+
+
+@documented
+class RBFFeatures(FeatureMap):
+    """Radial hidden units: each depends on the distance from its centre a.
+
+    Parameters
+    ----------
+    node : {"gaussian", "random_gaussian", "exponential", "robust"}, default="gaussian"
+        "gaussian" is exp(−‖x − a‖² / 2σ²) with one ``width`` σ for all units;
+        "random_gaussian" exp(−b‖x − a‖²) and "exponential" exp(−b‖x − a‖), each
+        with b ~ U(0, 1) of its own; "robust" is 1 / √(1 + b‖x − a‖²).
+        The robust node is an interpretation of the robust activation function (RAF): its source
+        states the properties, outputs away from zero and a bounded influence of outliers, but not
+        the formula.
+    centers : {"rows", "uniform", "normal"}, default="rows"
+        Where a comes from: rows of the training data, U(−1, 1) or N(0, 1).
+    width : "mean", "local" or float, default="mean"
+        σ of the "gaussian" node; "mean" is the mean distance between rows and centres, "local"
+        0.35 of it.
+    column_weights : array-like of shape (n_features,) or None, default=None
+        What the scaled columns are multiplied by; `ELMSpectralClustering` gives them.
+    scaling : {"auto", None}, default="auto"
+        As in `RandomFeatures`. Drawn centres are divided by √n_features too
+        when it is "auto".
+
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_hidden, n_features)
+        a of each unit, in scaled coordinates.
+    rates_ : ndarray of shape (n_hidden,)
+        Factor of each unit's squared distance.
+    width_ : float
+        σ, for the "gaussian" node.
+
+    See Also
+    --------
+    RandomFeatures : Units g(aᵀx + b).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ulmus import RBFFeatures
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]])
+    >>> H = RBFFeatures(n_hidden=3, random_state=0).fit_transform(X)
+    >>> bool(np.isclose(H.max(), 1.0))  # every centre is one of the rows
+    True
+    """
+
+    width_: float
+    rates_: OnDevice[Array]
+    centers_: OnDevice[Array]
+    _units = ("rates_", "centers_")
+
+    def __init__(
+        self,
+        n_hidden: int = 1000,
+        *,
+        node: str = "gaussian",
+        centers: str = "rows",
+        width: str | float = "mean",
+        column_weights: Any = None,
+        scaling: str | None = "auto",
+        dtype: DType = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.node = node
+        self.centers = centers
+        self.width = width
+        self.column_weights = column_weights
+        self.scaling = scaling
+        self.dtype = dtype
+        self.random_state = random_state
+
+    def layer(self, like: Rows, dtype: DType = None) -> RadialLayer:
+        """The fitted units as a function of rows on the device of ``like``."""
+        return RadialLayer.of(self, NODES[self.node], like, self._precision(like, dtype))
+
+    def onnx(self, x: Any) -> Any:
+        """H as nodes of an ONNX graph with rows x."""
+        z = self.scaling_.onnx(x).squared_distances(self.centers_, self.rates_)
+        return NODES[self.node].graph(z)
+
+    def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
+        h, d = self.n_hidden, X.shape[1]
+        seed = rng.randint(np.iinfo(np.int32).max)
+        if self.centers == "rows":
+            rows = _on_host(take(X, sample_rows(seed, h, X.shape[0])))
+            dense = rows.toarray() if is_sparse(rows) else rows
+            self.centers_ = self.scaling_.rows(dense, np.dtype(float))
+        else:
+            draw = uniform_rows if self.centers == "uniform" else normal_rows
+            self.centers_ = draw(seed, h, d) / (np.sqrt(d) if self.scaling == "auto" else 1.0)
+        if self.node == "gaussian":
+            self.width_ = self._width(X, seed + 2)
+            self.rates_ = np.full(h, 0.5 / self.width_**2)
+        else:
+            b = (uniform_rows(seed + 1, h, 1).ravel() + 1.0) / 2.0
+            self.rates_ = b**2 if self.node == "exponential" else b
+
+    def _width(self, X: Rows, seed: int) -> float:
+        if not isinstance(self.width, str):
+            return float(self.width)
+        rows = sample_rows(seed, min(_WIDTH_ROWS, X.shape[0]), X.shape[0])
+        sample = _on_host(take(X, rows))
+        centers = landmarks_like(self.centers_, sample, np.dtype(float), self.scaling_.shift)
+        squared = squared_distances(self.scaling_.rows(sample, np.dtype(float)), centers)
+        mean = float(np.sqrt(squared).mean())
+        mean *= _LOCAL if self.width == "local" else 1.0
+        return mean if mean > 0 else 1.0  # all rows equal: any width gives the same H
+
+    def check_parameters(self) -> None:
+        """Refuse arguments that cannot be used."""
+        super().check_parameters()
+        check_known("node", self.node, NODES)
+        check_known("centers", self.centers, ("rows", "uniform", "normal"))
+        if not (isinstance(self.width, str) and self.width in ("mean", "local")):
+            check_number("width", self.width, "'mean', 'local' or a positive number")
+
+
+def _on_host(X: Rows) -> Rows:
+    return X.astype(float) if is_sparse(X) else to_numpy(X).astype(float)

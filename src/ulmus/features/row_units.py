@@ -5,33 +5,36 @@ weight two is drawn as two rows are, their order does not matter, and rounding m
 """
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ulmus.arguments import check_whole
 from ulmus.backends.namespace import (
-    cast,
-    decay,
-    elementwise,
     is_sparse,
     namespace,
     on_host,
-    placed,
-    same_place,
     take,
 )
 from ulmus.distributed import BlockRows
 from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.random_units import ACTIVATIONS, Activation, RandomLayer, normal_rows
-from ulmus.features.rbf import RBFLayer
+from ulmus.features.random_units import normal_rows
 from ulmus.features.scaling import ColumnStatistics, Scaling
+from ulmus.features.unit_layers import (
+    ACTIVATIONS,
+    NODES,
+    Activation,
+    ProductLayer,
+    RadialLayer,
+    exponential,
+    exponential_slope,
+)
 from ulmus.fitted import OnDevice
 from ulmus.hidden import sample_rows
-from ulmus.kernels.pairs import landmarks_like, mean_distance
+from ulmus.kernels.pairs import mean_distance
 from ulmus.slopes import Slopes, joined
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -57,21 +60,16 @@ _STEPS = (0.7548776662466927, 0.5698402909980532, 0.6180339887498949)
 def _near(Z: Array) -> Array:
     """4 exp(−√(z + 0.001))."""
     Z += _ROUND
-    Z = elementwise("sqrt", Z)
-    Z *= -1.0
-    Z = decay(Z)
+    Z = exponential(Z)
     Z *= _SIZE
     return Z
 
 
-def _near_slope(Z: np.ndarray) -> np.ndarray:
-    root = np.sqrt(Z + _ROUND)
-    return np.asarray(-0.5 * _SIZE * np.exp(-root) / root)
-
-
 _BETWEEN = ACTIVATIONS["tanh"]
 _AROUND = Activation(
-    _near, slope=_near_slope, onnx=lambda z: _SIZE * (-(z + _ROUND).op("Sqrt")).op("Exp")
+    _near,
+    slope=lambda Z: _SIZE * exponential_slope(Z + _ROUND),
+    onnx=lambda z: _SIZE * NODES["exponential"].graph(z + _ROUND),
 )
 
 
@@ -82,8 +80,8 @@ class RowLayer:
     ``start`` is 0 where the first unit is one between rows, 1 where it is one around a row.
     """
 
-    between: RandomLayer
-    around: RBFLayer
+    between: ProductLayer
+    around: RadialLayer
     start: int = 0
     offset: ClassVar[float] = 0.0
 
@@ -100,7 +98,7 @@ class RowLayer:
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H for these rows."""
         if out is None:
-            W, shape = self.between.W, (X.shape[0], self.width)
+            W, shape = self.between.points, (X.shape[0], self.width)
             out = namespace(W).empty(shape, dtype=W.dtype, device=W.device)
         for start, part in ((self.start, self.between), (1 - self.start, self.around)):
             if part.width:
@@ -200,14 +198,9 @@ class RowFeatures(FeatureMap):
 
     def layer(self, like: Rows, dtype: DType = None) -> RowLayer:
         """The fitted units as a function of rows that live where ``like`` lives."""
-        same_place(X=like, weights_=self.weights_)
-        precision, scaling = self._precision(like, dtype), self.scaling_.placed(like)
-        A, b, rates = (placed(part, like) for part in (self.weights_, self.biases_, self.rates_))
-        W = namespace(A).concat([A.T, b[None, :]])
-        center = placed(self.scaling_.shift, like) @ W[:-1, :]
-        between = RandomLayer(scaling, cast(W, precision), cast(center, precision), _BETWEEN)
-        centers = landmarks_like(self.centers_, like, precision, self.scaling_.shift)
-        return RowLayer(between, RBFLayer(scaling, centers, cast(rates, precision), _AROUND))
+        dtype = self._precision(like, dtype)
+        between = ProductLayer.of(self, _BETWEEN, like, dtype)
+        return RowLayer(between, RadialLayer.of(self, _AROUND, like, dtype))
 
     def onnx(self, x: Any) -> Any:
         """H as nodes of an ONNX graph with rows x."""
@@ -232,26 +225,14 @@ class RowFeatures(FeatureMap):
         other._drawn(X, weight)
         return other
 
-    def settle(
-        self,
-        X: Rows,
-        columns: ColumnStatistics,
-        weight: np.ndarray | None = None,
-        draw: bool = True,
-    ) -> Self:
-        """As every map does, with far values drawn in, where units are drawn from dense rows."""
-        if not draw:
-            ends = {"least": self.scaling_.least, "greatest": self.scaling_.greatest}
-            super().settle(X, columns, weight, draw)
-            self.scaling_ = replace(self.scaling_, **ends)
-            return self
+    def _first_scale(
+        self, X: Rows, columns: ColumnStatistics, weight: np.ndarray | None
+    ) -> tuple[Scaling, ColumnStatistics]:
+        """With far values clipped, where units are drawn from dense rows."""
         if not self._rescales or is_sparse(X) or isinstance(X, BlockRows):
-            return super().settle(X, columns, weight)
+            return super()._first_scale(X, columns, weight)
         scaling, columns = Scaling.robust(X, columns, weight, _SEED)
-        super().settle(X, columns, weight, draw=False)
-        self.scaling_ = scaling.weighed(self._weights(X.shape[1]))
-        self._drawn(X, weight)
-        return self
+        return scaling.weighed(self._weights(X.shape[1])), columns
 
     def _draw(self, X: Rows, rng: np.random.RandomState, weight: np.ndarray | None) -> None:
         if self.image_shape is not None:
@@ -267,8 +248,10 @@ class RowFeatures(FeatureMap):
         scaled, weights = self.scaling_.rows(rows, np.dtype(float)), self._weights(d)
         # Rows are drawn by their place before columns are weighed, so that weights change no draw.
         usable = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
-        order = _Ordered.of(scaled, usable * normal_rows(seed, 1, d)[0], weight, seed + 1)
-        one, other = (self._rows(rows, order.drawn(h - h // 2, k)) for k in (0, 1))
+        direction = usable * normal_rows(seed, 1, d)[0]
+        products = np.asarray(getattr(scaled, "rows", scaled) @ direction)
+        drawn = _drawn_rows(products, weight, seed + 1, (h - h // 2, h - h // 2, h // 2))
+        one, other, self.centers_ = (self._rows(rows, numbers) for numbers in drawn)
         unit = ColumnStatistics.of(rows, weight).deviation * self.scaling_.factor
         difference = one - other
         if self.image_shape is not None:
@@ -276,7 +259,6 @@ class RowFeatures(FeatureMap):
         size = np.sqrt(np.sum((difference * unit) ** 2, axis=1, keepdims=True))
         self.weights_ = np.divide(_GAIN * difference, size, out=0.0 * one, where=size > 0)
         self.biases_ = -0.5 * np.sum(self.weights_ * (one + other), axis=1)
-        self.centers_ = self._rows(rows, order.drawn(h // 2, 2))
         self.rates_ = np.full(h // 2, (_RATE / mean_distance(scaled, weight)) ** 2)
 
     def _rows(self, rows: Rows, numbers: np.ndarray) -> np.ndarray:
@@ -330,26 +312,15 @@ def map_rows(seed: int, n: int, n_hidden: int) -> np.ndarray | None:
     return None if n <= most else np.sort(sample_rows(seed, most, n))
 
 
-@dataclass(frozen=True)
-class _Ordered:
-    """Rows in their order along a direction, and the share of the weight up to each."""
-
-    rows: np.ndarray
-    share: np.ndarray
-    starts: np.ndarray
-
-    @classmethod
-    def of(
-        cls, scaled: Any, direction: np.ndarray, weight: np.ndarray | None, seed: int
-    ) -> "_Ordered":
-        """Rows by their products with the direction."""
-        products = np.asarray(getattr(scaled, "rows", scaled) @ direction)
-        rows = np.argsort(products, kind="stable")
-        total = np.cumsum(np.ones(len(rows)) if weight is None else weight[rows])
-        starts = np.random.RandomState(seed).uniform(size=len(_STEPS))
-        return cls(rows, total / total[-1], starts)
-
-    def drawn(self, count: int, k: int) -> np.ndarray:
-        """The rows at the quantiles of the k-th sequence."""
-        quantiles = (self.starts[k] + _STEPS[k] * np.arange(count)) % 1.0
-        return self.rows[np.searchsorted(self.share, quantiles, side="right")]
+def _drawn_rows(
+    products: np.ndarray, weight: np.ndarray | None, seed: int, counts: tuple[int, ...]
+) -> list[np.ndarray]:
+    """So many rows by each of the sequences: at quantiles of the weight, in order of products."""
+    rows = np.argsort(products, kind="stable")
+    total = np.cumsum(np.ones(len(rows)) if weight is None else weight[rows])
+    starts = np.random.RandomState(seed).uniform(size=len(_STEPS))
+    drawn = []
+    for count, start, step in zip(counts, starts, _STEPS, strict=True):
+        quantiles = (start + step * np.arange(count)) % 1.0
+        drawn.append(rows[np.searchsorted(total / total[-1], quantiles, side="right")])
+    return drawn

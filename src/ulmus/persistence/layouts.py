@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ulmus.calibration import BIASES, SCALES, TEMPERATURES
-from ulmus.features.random_units import ACTIVATIONS
+from ulmus.features.unit_layers import ACTIVATIONS
 from ulmus.fitted import declared
 from ulmus.kernels import Kernel
 from ulmus.kernels.definition import parameters_of
