@@ -6,15 +6,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ulmus.app.opened_table import opened_table, png
+from ulmus.app.opened_table import opened_table
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, read_table
 
 
 @pytest.mark.parametrize("shape", [(5, 7), (5, 7, 3)])
-def test_pillow_reads_the_same_pixels(shape):
-    pixels = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(png(pixels)))), pixels)
+def test_a_picture_has_the_rows_pixels(shape):
+    pixels = np.random.default_rng(0).integers(0, 256, (2, *shape)).astype(float)
+    pixels[1].flat[:2] = 0, 255  # the darkest and the brightest
+    rows = pixels.reshape(2, -1)
+    names = tuple(f"p{k}" for k in range(rows.shape[1]))
+    opened = opened_table(Table(names, matrix=rows), shape=shape)
+    seen = np.asarray(Image.open(io.BytesIO(opened.picture(0))))
+    np.testing.assert_array_equal(seen, pixels[0].astype(np.uint8))
 
 
 @pytest.fixture

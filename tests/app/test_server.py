@@ -12,7 +12,7 @@ from PIL import Image
 from app.asking import HOST, TOKEN, ask
 from app.small import GROUP, label_two, until
 from ulmus.app import server
-from ulmus.app.guards import MOST_BYTES
+from ulmus.app.listening import MOST_BYTES
 from ulmus.app.opened_table import opened_table
 from ulmus.app.server import LOOPBACK, application, listening_socket
 from ulmus.tables import Table

@@ -1,5 +1,6 @@
 """``ulmus label``, a page to label rows on, and ``ulmus serve``, predictions over HTTP."""
 
+import re
 import secrets
 import threading
 import webbrowser
@@ -23,17 +24,21 @@ def label(options: Namespace) -> int:
     web = module("server", "ulmus label")
     if options.data == "-":
         raise InvalidInputError("ulmus label needs a file or folder, for the journal beside it.")
-    opened = _opened(options)
-    at = web.listening_socket(options.port)
-    port, token = at.getsockname()[1], secrets.token_urlsafe(24)
-    url = f"http://{web.LOOPBACK}:{port}/{token}/"
-    with at:
-        journal = Journal(options.journal or _beside(Path(options.data)), header_of(opened))
+    opened, data = _opened(options), Path(options.data).absolute()
+    with web.listening_socket(options.port) as at:
+        beside = data.with_name(f"{data.name}.labels.jsonl")
+        journal = Journal(options.journal or beside, header_of(opened))
         session = Session(opened, journal, options.seed)
         session.start()
-        guard = web.application(session, token, port)
+        token, port = secrets.token_urlsafe(24), at.getsockname()[1]
+        url = f"http://{web.LOOPBACK}:{port}/{token}/"
         try:
-            web.serve(session, guard, at, lambda: _announce(options, url, journal, len(opened)))
+            tell(options, {"url": url, "journal": str(journal.path), "rows": len(opened)}, url)
+            words = f"{len(opened):,} rows; labels go to {journal.path}. Ctrl-C stops."
+            note(words, options.quiet)
+            if not options.no_open:  # some browsers return only when they are closed
+                threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+            web.run(session, token, at)
         except KeyboardInterrupt:  # the way to stop it
             note(f"Stopped; {session.version:,} actions are in {journal.path}.", options.quiet)
     return 0
@@ -41,26 +46,13 @@ def label(options: Namespace) -> int:
 
 def _opened(options: Namespace) -> OpenedTable:
     """The table, and notes about it."""
-    opened = opened_table(
-        read_data(options),
-        options.target,
-        without=tuple(options.without),
-        shape=_shape(options.image_shape),
-    )
-    way = (
-        "" if has_layout() else "The map is US-ELM's own; with the extra maps it is a clearer one."
-    )
-    for sentence in filter(None, (*opened.notes, way)):
+    table, without = read_data(options), tuple(options.without)
+    shape = _shape(options.image_shape)
+    opened = opened_table(table, options.target, without=without, shape=shape)
+    way = "The map is US-ELM's own; with the extra maps it is a clearer one."
+    for sentence in opened.notes if has_layout() else (*opened.notes, way):
         note(sentence, options.quiet)
     return opened
-
-
-def _announce(options: Namespace, url: str, journal: Journal, rows: int) -> None:
-    """Print the address, and open it in the browser."""
-    tell(options, {"url": url, "journal": str(journal.path), "rows": rows}, url)
-    note(f"{rows:,} rows; labels go to {journal.path}. Ctrl-C stops.", options.quiet)
-    if not options.no_open:  # some browsers return only when they are closed
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def module(name: str, command: str) -> Any:
@@ -70,26 +62,13 @@ def module(name: str, command: str) -> Any:
     return import_module(f"ulmus.app.{name}")
 
 
-def _beside(data: Path) -> Path:
-    """The journal's default place."""
-    data = data.absolute()
-    return data.with_name(f"{data.name}.labels.jsonl")
-
-
 def _shape(text: str | None) -> tuple[int, ...]:
     """Height and width, and 3 for colour, of a text such as 28x28."""
     if text is None:
         return ()
-    parts = text.lower().split("x")
-    shape = tuple(int(part) for part in parts if part.isdigit())
-    if (
-        len(shape) != len(parts)
-        or len(shape) not in (2, 3)
-        or 0 in shape
-        or shape[2:] not in ((), (3,))
-    ):
+    if not re.fullmatch(r"[1-9]\d*x[1-9]\d*(x3)?", text.lower(), re.ASCII):
         raise InvalidInputError(f"--image-shape {text} is no shape; 28x28 is one, and 32x32x3.")
-    return shape
+    return tuple(map(int, text.lower().split("x")))
 
 
 # ---------------------------------------------------------------------- predictions
@@ -99,18 +78,14 @@ def serve(options: Namespace) -> int:
     model = load_model(options.model)
     if model.encoder.image_shape:
         raise InvalidInputError("A model of images cannot be served; predict their folder.")
-    at = web.listen(options.host, options.port)
-    host = f"[{options.host}]" if ":" in options.host else options.host
-    url = f"http://{host}:{at.getsockname()[1]}/"
-    words = f"Predictions of {model.target!r}; the page says how to ask. Ctrl-C stops."
-
-    def ready() -> None:
-        tell(options, {"url": url, "target": model.target}, url)
-        note(words, options.quiet)
-
-    with at:
+    with web.listen(options.host, options.port) as at:
+        host = f"[{options.host}]" if ":" in options.host else options.host
+        url = f"http://{host}:{at.getsockname()[1]}/"
+        words = f"Predictions of {model.target!r}; the page says how to ask. Ctrl-C stops."
         try:
-            web.run(model, at, ready)
+            tell(options, {"url": url, "target": model.target}, url)
+            note(words, options.quiet)
+            web.run(model, at)
         except KeyboardInterrupt:  # the way to stop it
             note("Stopped.", options.quiet)
     return 0

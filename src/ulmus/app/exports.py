@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from ulmus.app.learner import Answer, with_names
 from ulmus.app.opened_table import OpenedTable
-from ulmus.cli.results import without_formulas, write_text_rows
+from ulmus.cli.results import rounded, without_formulas, write_text_rows
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.persistence import save
 from ulmus.tables import TableModel
@@ -33,7 +33,7 @@ def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:
         columns["file"] = np.array(table.files, dtype=object)
     columns |= {
         "class": names[answer.codes],
-        "probability": np.array([float(f"{p:.6g}") for p in answer.certainty]),
+        "probability": rounded(answer.certainty, 6),
         "labelled by": np.where(answer.labels.known, "person", "model"),
     }
     text = io.StringIO()

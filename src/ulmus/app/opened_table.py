@@ -1,8 +1,7 @@
 """A table or a folder of images as the page needs it: numbers to learn from, rows to show."""
 
 import hashlib
-import struct
-import zlib
+import io
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ulmus.app.actions import Labels
+from ulmus.backends.namespace import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableEncoder
 from ulmus.tables.cells import words_of
@@ -53,7 +53,10 @@ class OpenedTable:
         """The row as a PNG."""
         values = np.nan_to_num(np.array(self._values(row), dtype=float)).reshape(self.shape)
         low, high = self.brightness
-        return png(np.clip(255 * (values - low) / ((high - low) or 1.0), 0, 255).astype(np.uint8))
+        pixels = np.clip(255 * (values - low) / ((high - low) or 1.0), 0, 255).astype(np.uint8)
+        stream = io.BytesIO()
+        extra("PIL.Image", "app", "A picture of a row").fromarray(pixels).save(stream, "png")
+        return stream.getvalue()
 
     def _values(self, row: int) -> list[Any]:
         if self.table.matrix is None:
@@ -73,17 +76,16 @@ class OpenedTable:
     def fingerprint(self) -> str:
         """What tells these rows from others; the labels have no part in it."""
         digest, table = hashlib.blake2b(digest_size=16), self.table
-        parts: list[Any] = ["\0".join((*table.names, *table.files))]
+        parts: list[Any] = ["\0".join((*table.names, *table.files)).encode()]
         if sparse.issparse(table.matrix):
             parts += [table.matrix.data, table.matrix.indices, table.matrix.indptr]  # type: ignore[union-attr]
         elif table.matrix is not None:
             parts.append(table.matrix)
-        parts += [_bytes_of(table.columns[name]) for name in table.columns]
-        part: Any
+        for column in table.columns.values():
+            texts = ("\1" if cell is None else str(cell) for cell in column)
+            parts.append("\0".join(texts).encode() if column.dtype == object else column)
         for part in parts:
-            digest.update(
-                part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data
-            )
+            digest.update(np.ascontiguousarray(part).data if isinstance(part, np.ndarray) else part)
         return digest.hexdigest()
 
 
@@ -132,25 +134,3 @@ def _as_cell(value: Any) -> str:
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return ""
     return value[:_LONGEST_CELL] if isinstance(value, str) else f"{value:.6g}"
-
-
-def _bytes_of(column: np.ndarray) -> Any:
-    if column.dtype != object:
-        return column
-    return "\0".join("\1" if cell is None else str(cell) for cell in column)
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG of grey or colour pixels in uint8, of shape (height, width) or (height, width, 3)."""
-    height, width = pixels.shape[:2]
-    colour = 2 if pixels.ndim == 3 else 0
-    lines = np.zeros((height, 1 + pixels[0].size), np.uint8)  # a line begins with its filter, none
-    lines[:, 1:] = pixels.reshape(height, -1)
-    head = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    size, check = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(name + data))
-    return size + name + data + check

@@ -3,52 +3,64 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Callable
-from importlib.resources import files
-from typing import Any
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ulmus.app.exports import labels_csv, model_file, onnx_file
-from ulmus.app.guards import Guard, TooLarge, body_of
-from ulmus.app.listening import Server, listen
+from ulmus.app.listening import Guard, Server, body_of, listen
 from ulmus.app.session import Session
 from ulmus.exceptions import UlmusError
 
 LOOPBACK = "127.0.0.1"
 # Windows at a time; each has a connection that stays open.
 _MOST_WINDOWS = 30
+_FOLDER = Path(__file__).with_name("static")
+_BYTES = "application/octet-stream"
+# The page's files and their types, which a browser must not guess.
 _STATIC = {
-    "": ("page.html", "text/html"),
-    "page.css": ("page.css", "text/css"),
-    "page.js": ("page.js", "text/javascript"),
-    "map.js": ("map.js", "text/javascript"),
-    "icon.svg": ("icon.svg", "image/svg+xml"),
+    "page.html": "text/html",
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "map.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
 }
-_EXPORTS: dict[str, tuple[Callable[..., bytes], str]] = {
+_EXPORTS = {
     "labels.csv": (labels_csv, "text/csv"),
-    "model.ulmus": (model_file, "application/octet-stream"),
-    "model.onnx": (onnx_file, "application/octet-stream"),
+    "model.ulmus": (model_file, _BYTES),
+    "model.onnx": (onnx_file, _BYTES),
 }
 
 
 def application(session: Session, token: str, port: int) -> Guard:
     """The page of a session, for who knows the token."""
-    routes = [_static(name, *rest) for name, rest in _STATIC.items()]
-    routes += [
-        Route("/events", _of(session, _events)),
-        Route("/places", _of(session, _places)),
-        Route("/colours", _of(session, _colours)),
-        Route("/row/{row:int}", _of(session, _row)),
-        Route("/picture/{row:int}", _of(session, _picture)),
-        Route("/act", _of(session, _act), methods=["POST"]),
-        Route("/export/{name}", _of(session, _export)),
-    ]
-    hosts = tuple(f"{name}:{port}" for name in (LOOPBACK, "localhost"))
-    return Guard(Starlette(routes=routes), token, hosts)
+    page = _Page(session)
+    app = Starlette(
+        routes=[
+            Route("/", page.static),
+            Route("/events", page.events),
+            Route("/places", page.places),
+            Route("/colours", page.colours),
+            Route("/row/{row:int}", page.row),
+            Route("/picture/{row:int}", page.picture),
+            Route("/act", page.act, methods=["POST"]),
+            Route("/export/{name}", page.export),
+            *(Route(f"/{name}", page.static) for name in _STATIC),
+        ],
+        exception_handlers={
+            UlmusError: lambda _, error: PlainTextResponse(str(error), 400),
+            OSError: lambda _, error: PlainTextResponse(
+                f"The journal cannot be written: {error.strerror}.", 507
+            ),
+        },
+    )
+    return Guard(app, [f"{name}:{port}" for name in (LOOPBACK, "localhost")], token)
 
 
 def listening_socket(port: int = 0) -> socket.socket:
@@ -56,125 +68,81 @@ def listening_socket(port: int = 0) -> socket.socket:
     return listen(LOOPBACK, port)
 
 
-def serve(session: Session, guard: Guard, at: socket.socket, ready: Callable[[], None]) -> None:
-    """Answer requests until an interrupt; ``ready`` is called when the first can come.
-
-    When it stops, the windows' connections are ended.
-    """
-    Server(guard, ready, session.close, timeout_graceful_shutdown=2).run(sockets=[at])
+def run(session: Session, token: str, at: socket.socket) -> None:
+    """Answer requests until an interrupt, which ends the windows' connections."""
+    app = application(session, token, at.getsockname()[1])
+    Server(app, session.close, timeout_graceful_shutdown=2).run(sockets=[at])
 
 
-# ---------------------------------------------------------------------- answers
-Answering = Callable[[Session, Request], Any]
+class _Page:
+    """Answers to requests; those that are no coroutines are given in a thread of their own."""
 
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
-def _of(session: Session, answering: Answering) -> Callable[[Request], Any]:
-    """An endpoint; errors that were foreseen become sentences."""
+    def static(self, request: Request) -> Response:
+        """A file of the package: only the names in the routes lead here."""
+        name = request.url.path.rpartition("/")[2] or "page.html"
+        return Response((_FOLDER / name).read_bytes(), media_type=_STATIC[name])
 
-    async def endpoint(request: Request) -> Response:
+    def places(self, request: Request) -> Response:
+        found = self._session.places
+        content = b"" if found is None else found.astype("<f4").tobytes()
+        return Response(content, media_type=_BYTES)
+
+    def colours(self, request: Request) -> Response:
+        return Response(self._session.colours(), media_type=_BYTES)
+
+    def row(self, request: Request) -> Response:
+        row, opened = self._number(request), self._session.opened
+        found = {"row": row, "name": opened.name(row), "image": bool(opened.shape)}
+        return JSONResponse(found | {"cells": [] if opened.shape else opened.cells(row)})
+
+    def picture(self, request: Request) -> Response:
+        row, opened = self._number(request), self._session.opened
+        if not opened.shape:
+            raise HTTPException(404, "There is no such picture.")
+        return Response(opened.picture(row), media_type="image/png")
+
+    def _number(self, request: Request) -> int:
+        row: int = request.path_params["row"]
+        if row >= len(self._session.opened):
+            raise HTTPException(404, "There is no such row.")
+        return row
+
+    async def act(self, request: Request) -> Response:
+        if request.headers.get("content-type") != "application/json":
+            raise HTTPException(415, "An action is application/json.")
         try:
-            if asyncio.iscoroutinefunction(answering):
-                found: Response = await answering(session, request)
-                return found
-            return await asyncio.to_thread(answering, session, request)
-        except UlmusError as error:
-            return PlainTextResponse(str(error), 400)
-        except TooLarge:
-            return PlainTextResponse("The request is too large.", 413)
-        except OSError as error:
-            return PlainTextResponse(f"The journal cannot be written: {error.strerror}.", 507)
+            action = json.loads(await body_of(request))
+        except (ValueError, RecursionError):
+            action = None
+        if not isinstance(action, dict):
+            raise HTTPException(400, "An action is an object in JSON.")
+        return JSONResponse({"version": await run_in_threadpool(self._session.act, action)})
 
-    return endpoint
+    def export(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _EXPORTS:
+            raise HTTPException(404, "There is no such export.")
+        answer = self._session.newest_answer()
+        if answer is None:
+            words = "There is no model yet; give two classes a label each."
+            raise HTTPException(409, self._session.failure or words)
+        write, kind = _EXPORTS[name]
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(write(self._session.opened, answer), media_type=kind, headers=headers)
 
+    async def events(self, request: Request) -> Response:
+        if self._session.windows >= _MOST_WINDOWS:
+            raise HTTPException(503, "Too many windows are open; close some.")
+        return StreamingResponse(self._changes(), media_type="text/event-stream")
 
-def _static(place: str, name: str, kind: str) -> Route:
-    """A file of the package, read once; no path of a request is ever opened."""
-    content = files("ulmus.app").joinpath("static", name).read_bytes()
-
-    async def endpoint(request: Request) -> Response:
-        return Response(content, media_type=kind)
-
-    return Route(f"/{place}", endpoint)
-
-
-def _places(session: Session, request: Request) -> Response:
-    found = session.places
-    content = b"" if found is None else found.astype("<f4").tobytes()
-    return Response(content, media_type="application/octet-stream")
-
-
-def _colours(session: Session, request: Request) -> Response:
-    return Response(session.colours(), media_type="application/octet-stream")
-
-
-def _row(session: Session, request: Request) -> Response:
-    row = _number(session, request)
-    if row is None:
-        return PlainTextResponse("There is no such row.", 404)
-    opened = session.opened
-    found = {"row": row, "name": opened.name(row), "image": bool(opened.shape)}
-    return _json(found | {"cells": [] if opened.shape else opened.cells(row)})
-
-
-def _picture(session: Session, request: Request) -> Response:
-    row = _number(session, request)
-    if row is None or not session.opened.shape:
-        return PlainTextResponse("There is no such picture.", 404)
-    return Response(session.opened.picture(row), media_type="image/png")
-
-
-def _number(session: Session, request: Request) -> int | None:
-    row = int(request.path_params["row"])
-    return row if row < len(session.opened) else None
-
-
-async def _act(session: Session, request: Request) -> Response:
-    if request.headers.get("content-type") != "application/json":
-        return PlainTextResponse("An action is application/json.", 415)
-    try:
-        action = json.loads(await body_of(request.receive))
-    except (ValueError, RecursionError):
-        action = None
-    if not isinstance(action, dict):
-        return PlainTextResponse("An action is an object in JSON.", 400)
-    version = await asyncio.to_thread(session.act, action)
-    return _json({"version": version})
-
-
-def _export(session: Session, request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in _EXPORTS:
-        return PlainTextResponse("There is no such export.", 404)
-    answer = session.newest_answer()
-    if answer is None:
-        words = "There is no model yet; give two classes a label each."
-        return PlainTextResponse(session.failure or words, 409)
-    write, kind = _EXPORTS[name]
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(write(session.opened, answer), media_type=kind, headers=headers)
-
-
-async def _events(session: Session, request: Request) -> Response:
-    if session.windows >= _MOST_WINDOWS:
-        return PlainTextResponse("Too many windows are open; close some.", 503)
-    return StreamingResponse(_changes(session), media_type="text/event-stream")
-
-
-async def _changes(session: Session) -> AsyncIterator[str]:
-    """What there is to see, now and after every change."""
-    changed, loop = asyncio.Event(), asyncio.get_running_loop()
-    with session.listening(lambda: _wake(loop, changed)):
-        while not session.closed:
-            changed.clear()
-            yield f"data: {json.dumps(await asyncio.to_thread(session.look))}\n\n"
-            await changed.wait()
-
-
-def _wake(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(event.set)
-
-
-def _json(found: object) -> Response:
-    content = json.dumps(found, ensure_ascii=False).encode()
-    return Response(content, media_type="application/json")
+    async def _changes(self) -> AsyncIterator[str]:
+        """What there is to see, now and after every change."""
+        session, changed, loop = self._session, asyncio.Event(), asyncio.get_running_loop()
+        with session.listening(lambda: loop.call_soon_threadsafe(changed.set)):
+            while not session.closed:
+                changed.clear()
+                yield f"data: {json.dumps(await asyncio.to_thread(session.look))}\n\n"
+                await changed.wait()

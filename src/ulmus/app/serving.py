@@ -2,7 +2,6 @@
 
 import json
 import socket
-from collections.abc import Callable
 from html import escape
 from io import StringIO
 from ipaddress import ip_address
@@ -11,7 +10,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ulmus.app.batching import (
@@ -23,8 +22,7 @@ from ulmus.app.batching import (
     json_table,
     predicted,
 )
-from ulmus.app.guards import TooLarge, at_hosts, body_of
-from ulmus.app.listening import Server, listen
+from ulmus.app.listening import KnownHosts, Server, body_of, listen
 from ulmus.cli.results import plain_values, write_text_rows
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import TableModel
@@ -45,7 +43,7 @@ def application(model: TableModel) -> Starlette:
     schema, together = _schema(model), Together(model)
 
     async def answer(request: Request) -> Columns:
-        interval, body = _interval(request), await body_of(request.receive)
+        interval, body = _interval(request), await body_of(request)
         if "csv" in request.headers.get("content-type", ""):
             table = csv_table(body)
         else:
@@ -67,12 +65,7 @@ def application(model: TableModel) -> Starlette:
         return HTMLResponse(_page(model, schema))
 
     async def predict(request: Request) -> Response:
-        try:
-            found = await answer(request)
-        except TooLarge:
-            return PlainTextResponse("The request is too large.\n", 413)
-        except UlmusError as error:
-            return JSONResponse({"error": str(error).replace("--interval", "interval")}, 422)
+        found = await answer(request)
         if "text/csv" in request.headers.get("accept", ""):
             text = StringIO()
             write_text_rows(text, found)
@@ -85,8 +78,13 @@ def application(model: TableModel) -> Starlette:
             Route("/health", health),
             Route("/openapi.json", openapi),
             Route("/predict", predict, methods=["POST"]),
-        ]
+        ],
+        exception_handlers={UlmusError: _unusable},
     )
+
+
+async def _unusable(_: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error).replace("--interval", "interval")}, 422)
 
 
 def _interval(request: Request) -> float | None:
@@ -185,12 +183,12 @@ def _typical(model: TableModel, name: str) -> Any:
 
 
 # ---------------------------------------------------------------------- the server
-def run(model: TableModel, at: socket.socket, ready: Callable[[], None]) -> None:
-    """Answer requests until an interrupt; ``ready`` is called when the first can come."""
+def run(model: TableModel, at: socket.socket) -> None:
+    """Answer requests until an interrupt."""
     app: Any = application(model)
     host, port = at.getsockname()[:2]
     if ip_address(host).is_loopback:
         names = ("localhost", f"[{host}]" if ":" in host else host)
-        app = at_hosts(app, [f"{name}:{port}" for name in names])
-    limited = Server(app, ready, limit_concurrency=MOST_REQUESTS, timeout_graceful_shutdown=5)
+        app = KnownHosts(app, [f"{name}:{port}" for name in names])
+    limited = Server(app, limit_concurrency=MOST_REQUESTS, timeout_graceful_shutdown=5)
     limited.run(sockets=[at])

@@ -15,10 +15,9 @@ import numpy as np
 
 from ulmus.app.actions import Labels
 from ulmus.app.journal import Journal
-from ulmus.app.learner import Answer, answer, can_learn, neighbours, prepared
+from ulmus.app.learner import Answer, answer, can_learn, neighbours, prepared, quality, wilson
 from ulmus.app.opened_table import OpenedTable
 from ulmus.app.places import FIRST_ROWS, places
-from ulmus.app.quality import Quality, quality, wilson
 from ulmus.app.suggestions import Surroundings
 from ulmus.exceptions import InvalidInputError, UlmusError
 
@@ -37,7 +36,7 @@ class Session:
         self.opened, self.labels, self._journal, self._seed = opened, opened.labels, journal, seed
         self.version = 0
         self.places: np.ndarray | None = None
-        self.places_version = 0
+        self.placed = 0
         # Correct and judged left-out labels, by how many labels there were.
         self.curve: dict[int, tuple[int, int]] = {}
         for entry in journal.entries:
@@ -45,14 +44,14 @@ class Session:
         self.answer: Answer | None = None
         self.answered = -1
         self.seconds = 0.0
-        self.quality: Quality | None = None
+        self.quality: dict[str, Any] | None = None
         self.suggestions: list[int] = []
         first = min(FIRST_ROWS, len(opened))
         self.working = {"map": f"Laying out {first:,} rows …", "model": "Learning all rows …"}
         self._failures: dict[str, str] = {}
         self.closed = False
         self._changed = threading.Condition()
-        self._listeners: set[Callable[[], None]] = set()
+        self._listeners: set[Callable[[], object]] = set()
         self._threads = [
             threading.Thread(target=self._watched, args=(work,), daemon=True)
             for work in (self._place, self._learn)
@@ -88,7 +87,7 @@ class Session:
             return self.version
 
     @contextmanager
-    def listening(self, listener: Callable[[], None]) -> Iterator[None]:
+    def listening(self, listener: Callable[[], object]) -> Iterator[None]:
         """Call ``listener`` whenever something has changed; it must return at once."""
         with self._changed:
             self._listeners.add(listener)
@@ -148,10 +147,8 @@ class Session:
             with self._changing():
                 if self.closed:
                     return
-                self.places = found
-                self.places_version += 1
-                placed = int(np.isfinite(found[:, 0]).sum())
-                self.working["map"] = f"{placed:,} of {len(found):,} rows are on the map …"
+                self.places, self.placed = found, int(np.isfinite(found[:, 0]).sum())
+                self.working["map"] = f"{self.placed:,} of {len(found):,} rows are on the map …"
         with self._changing():
             del self.working["map"]
 
@@ -189,29 +186,25 @@ class Session:
             if self.closed or version != self.version:
                 return
             self.suggestions, self.quality = rows, judged
-            self._measure(labels, judged)
-
-    def _measure(self, labels: Labels, judged: Quality | None) -> None:
-        """Add a point to the curve, and to the journal."""
-        count = int(labels.known.sum())
-        if judged is None or not judged.judged:
-            return
-        point = judged.right, judged.judged
-        if self.curve.get(count) != point:
-            self.curve[count] = point
-            entry = {"labels": count, "right": judged.right, "judged": judged.judged}
-            self._journal.append({"do": _MEASURED, **entry})
+            count, judged = int(labels.known.sum()), judged or {"judged": 0}
+            if judged["judged"] and self.curve.get(count) != (judged["right"], judged["judged"]):
+                self.curve[count] = judged["right"], judged["judged"]
+                entry = {"labels": count, "right": judged["right"], "judged": judged["judged"]}
+                self._journal.append({"do": _MEASURED, **entry})
 
     # ------------------------------------------------------------------ what windows see
     def look(self) -> dict[str, Any]:
         """All that is small, as plain data."""
         with self._changed:
-            labels = self.labels
+            labels, good, name = self.labels, self.quality, self.opened.name
+            if good is not None:
+                named = [[row, name(row), *rest] for row, *rest in good["disagree"]]
+                good = good | {"disagree": named}
             return {
                 "version": self.version,
                 "answered": self.answered,
                 "learnt": self.answer is not None,
-                "places": self.places_version,
+                "places": self.placed,
                 "rows": len(self.opened),
                 "image": bool(self.opened.shape),
                 "classes": list(labels.classes),
@@ -222,23 +215,11 @@ class Session:
                 "working": list(self.working.values()),
                 "failure": self.failure,
                 "seconds": round(self.seconds, 3),
-                "suggestions": [[row, self.opened.name(row)] for row in self.suggestions],
-                "quality": self._quality(),
+                "suggestions": [[row, name(row)] for row in self.suggestions],
+                "quality": good,
                 "curve": [[n, right / all_, *wilson(right, all_)]
                           for n, (right, all_) in sorted(self.curve.items())],
             }  # fmt: skip
-
-    def _quality(self) -> dict[str, Any] | None:
-        if self.quality is None:
-            return None
-        name = self.opened.name
-        return {
-            "accuracy": self.quality.accuracy,
-            "range": self.quality.range,
-            "judged": self.quality.judged,
-            "disagree": [[row, name(row), *rest] for row, *rest in self.quality.disagree],
-            "candidates": [list(each) for each in self.quality.candidates],
-        }
 
     def colours(self) -> bytes:
         """Three bytes a row, one kind after the other: label, class, certainty; 255 is no class."""
