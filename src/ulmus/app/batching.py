@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.cli.results import Columns
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import Table, TableModel, read_table
-
-__all__ = ["MOST_ROWS", "Together", "csv_table", "json_rows", "json_table", "predicted"]
 
 # Rows of one request.
 MOST_ROWS = 100_000
@@ -21,7 +20,6 @@ _AT_ONCE = 1024
 _ADVICE = re.compile(r"[;.,] [^;.]*--")
 
 Row = dict[str, Any]
-Columns = dict[str, np.ndarray]
 _Waiting = tuple[list[Row], asyncio.Future[Columns]]
 
 
@@ -76,19 +74,19 @@ class Together:
         if self._waiting:
             asyncio.get_running_loop().call_soon(self._answer)
         # A request whose sender is gone needs no answer.
-        self._settle([one for one in batch if not one[1].done()])
+        if batch := [one for one in batch if not one[1].done()]:
+            self._settle(batch)
 
     def _settle(self, batch: list[_Waiting]) -> None:
         """One prediction for all; where that fails, one for each, with errors of its own."""
-        if not batch:
-            return
         try:
             rows = [row for rows, _ in batch for row in rows]
             found = predicted(self._model, json_table(self._model, rows))
         except Exception as error:
             if len(batch) == 1:
                 batch[0][1].set_exception(error)
-            for one in batch if len(batch) > 1 else ():
+                return
+            for one in batch:
                 self._settle([one])
             return
         ends = np.cumsum([len(rows) for rows, _ in batch])

@@ -13,17 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from ulmus.app.batching import (
-    MOST_ROWS,
-    Columns,
-    Together,
-    csv_table,
-    json_rows,
-    json_table,
-    predicted,
-)
+from ulmus.app.batching import MOST_ROWS, Together, csv_table, json_rows, json_table, predicted
 from ulmus.app.listening import KnownHosts, Server, body_of, listen
-from ulmus.cli.results import plain_values, write_text_rows
+from ulmus.cli.results import Columns, plain_values, write_text_rows
 from ulmus.exceptions import InvalidInputError, UlmusError
 from ulmus.tables import TableModel
 from ulmus.tables.columns import Category, Number
@@ -41,6 +33,7 @@ _JSON_TYPES = {"number": "number", "boolean": "boolean"}
 def application(model: TableModel) -> Starlette:
     """The routes: a prediction, the model's state, and what can be asked."""
     schema, together = _schema(model), Together(model)
+    health = {"status": "ok", "target": model.target, "task": model.task}
 
     async def answer(request: Request) -> Columns:
         interval, body = _interval(request), await body_of(request)
@@ -55,15 +48,6 @@ def application(model: TableModel) -> Starlette:
             raise InvalidInputError(f"{len(table):,} rows are more than {MOST_ROWS:,}; send fewer.")
         return await run_in_threadpool(predicted, model, table, interval)
 
-    async def health(_: Request) -> Response:
-        return JSONResponse({"status": "ok", "target": model.target, "task": model.task})
-
-    async def openapi(_: Request) -> Response:
-        return JSONResponse(schema)
-
-    async def page(_: Request) -> Response:
-        return HTMLResponse(_page(model, schema))
-
     async def predict(request: Request) -> Response:
         found = await answer(request)
         if "text/csv" in request.headers.get("accept", ""):
@@ -74,9 +58,9 @@ def application(model: TableModel) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", page),
-            Route("/health", health),
-            Route("/openapi.json", openapi),
+            Route("/", HTMLResponse(_page(model, schema)), methods=["GET"]),
+            Route("/health", JSONResponse(health), methods=["GET"]),
+            Route("/openapi.json", JSONResponse(schema), methods=["GET"]),
             Route("/predict", predict, methods=["POST"]),
         ],
         exception_handlers={UlmusError: _unusable},
@@ -111,37 +95,30 @@ def _schema(model: TableModel) -> dict[str, Any]:
     row = {"type": "object", "properties": fields, "required": list(fields)}
     rows = {"type": "array", "items": row, "maxItems": MOST_ROWS}
     asked = {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
+    interval = {
+        "name": "interval",
+        "in": "query",
+        "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100},
+        "description": "how many of a hundred new values lie between lower and upper, such as 90",
+    }
+    content = {"application/json": {"schema": asked}, "text/csv": {}}
     answers = {"200": {"description": "a list for each column of the answer"}}
+    predict = {
+        "summary": f"Predict {model.target!r} for some rows",
+        "parameters": [interval] if hasattr(model.estimator, "predict_interval") else [],
+        "requestBody": {"required": True, "content": content},
+        "responses": {
+            **answers,
+            "413": {"description": "the request has too many bytes"},
+            "422": {"description": "the rows cannot be used; the error says why"},
+        },
+    }
+    health = {"summary": "Whether the server answers", "responses": answers}
     return {
         "openapi": "3.1.0",
         "info": {"title": f"Predictions of {model.target}", "version": __version__},
-        "paths": {
-            "/predict": {
-                "post": {
-                    "summary": f"Predict {model.target!r} for some rows",
-                    "parameters": [_INTERVAL]
-                    if hasattr(model.estimator, "predict_interval")
-                    else [],
-                    "requestBody": {
-                        "required": True,
-                        "content": {"application/json": {"schema": asked}, "text/csv": {}},
-                    },
-                    "responses": {**answers, "413": _TOO_LARGE, "422": _UNUSABLE},
-                }
-            },
-            "/health": {"get": {"summary": "Whether the server answers", "responses": answers}},
-        },
+        "paths": {"/predict": {"post": predict}, "/health": {"get": health}},
     }
-
-
-_INTERVAL = {
-    "name": "interval",
-    "in": "query",
-    "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100},
-    "description": "how many of a hundred new values lie between lower and upper, such as 90",
-}
-_TOO_LARGE = {"description": "the request has too many bytes"}
-_UNUSABLE = {"description": "the rows cannot be used; the error says why"}
 
 
 def _page(model: TableModel, schema: dict[str, Any]) -> str:
