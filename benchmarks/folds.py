@@ -10,8 +10,7 @@ import time
 import numpy as np
 
 from ulmus.tables import Table, fit_table
-from ulmus.tables.assessing import assess
-from ulmus.tables.splitting import Plan
+from ulmus.tables.assessing import Plan, assess
 
 # Rows, tables of each, and whether folds are measured too.
 SIZES = ((60, 6, True), (120, 6, True), (400, 4, True), (1000, 2, True), (2000, 2, False))

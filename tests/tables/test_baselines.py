@@ -6,10 +6,9 @@ from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score
 
 from ulmus.tables import Table, fit_table
-from ulmus.tables import baselines as module
-from ulmus.tables.assessing import assess
-from ulmus.tables.baselines import baselines
-from ulmus.tables.splitting import Plan
+from ulmus.tables import evidence as module
+from ulmus.tables.assessing import Plan, assess
+from ulmus.tables.evidence import baselines
 
 N = 90
 

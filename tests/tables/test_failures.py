@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from ulmus.tables import Table, fit_table
-from ulmus.tables.assessing import Assessment, assess
-from ulmus.tables.failures import calibration, losses, slices, worst_rows
-from ulmus.tables.splitting import Plan
+from ulmus.tables.assessing import Assessment, Plan, assess
+from ulmus.tables.evidence import calibration, losses, slices, worst_rows
 
 N = 400
 RNG = np.random.default_rng(5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ulmus.tables.fingerprint import copies, fingerprint, known_share, row_hashes
+from ulmus.tables.suspicions import copies, fingerprint, known_share, row_hashes
 
 
 def rows(n, seed, width=5):

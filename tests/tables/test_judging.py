@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from ulmus.tables.judging import judge_labels, judge_numbers
+from ulmus.tables.assessing import judge_labels, judge_numbers
 
 
 def test_labels_agree_with_scikit_learn():

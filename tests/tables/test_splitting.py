@@ -5,7 +5,7 @@ import pytest
 
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table
-from ulmus.tables.splitting import Plan
+from ulmus.tables.assessing import Plan
 
 N = 60
 LABELS = np.array(["a"] * 40 + ["b"] * 19 + ["c"])

@@ -15,8 +15,8 @@ from ulmus.cli.results import rounded, without_formulas, write_text_rows
 from ulmus.exporting.onnx_model import save_onnx
 from ulmus.persistence import save
 from ulmus.tables import TableModel
-from ulmus.tables.fingerprint import copies, fingerprint, row_hashes
 from ulmus.tables.fitting import model_summary
+from ulmus.tables.suspicions import copies, fingerprint, row_hashes
 
 
 def labels_csv(opened: OpenedTable, answer: Answer) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ulmus.tables.judging import score_words
+from ulmus.tables.assessing import score_words
 
 _WARNING = "No score on rows of another time or place is known; `ulmus evaluate` gives one."
 

@@ -14,9 +14,7 @@ from ulmus.cli.report import Evidence, check_report, report
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import write_text
 from ulmus.tables import Table, TableModel
-from ulmus.tables.assessing import Assessment, assess, is_training
-from ulmus.tables.judging import mistakes, score_words
-from ulmus.tables.splitting import Plan
+from ulmus.tables.assessing import Assessment, Plan, assess, is_training, mistakes, score_words
 
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
 _SQUARE = 12

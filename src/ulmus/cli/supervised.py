@@ -18,8 +18,7 @@ from ulmus.exporting.onnx_model import save_onnx
 from ulmus.files import write_text
 from ulmus.persistence import describe, save
 from ulmus.tables import fit_table
-from ulmus.tables.assessing import judge_by_folds
-from ulmus.tables.judging import score_words
+from ulmus.tables.assessing import judge_by_folds, score_words
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12

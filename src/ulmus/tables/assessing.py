@@ -3,18 +3,20 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
 from ulmus.arguments import counted, hint, listed
 from ulmus.exceptions import InvalidInputError
+from ulmus.tables.cells import words_of
+from ulmus.tables.columns import numbers_of
 from ulmus.tables.encoder import Target, as_text, read_target
-from ulmus.tables.fingerprint import row_hashes
 from ulmus.tables.fitting import fit_table
-from ulmus.tables.judging import judge_labels, judge_numbers
-from ulmus.tables.splitting import Plan
-from ulmus.tables.suspicions import beyond_chance
+from ulmus.tables.suspicions import beyond_chance, row_hashes
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel
 from ulmus.typing import Rows
@@ -23,6 +25,10 @@ from ulmus.typing import Rows
 _FEW_ROWS, _FEW_CELLS = 1000, 200_000
 # Rows that equal fitted ones by chance are at most this much more than copies among those.
 _BY_CHANCE = 0.1
+
+# Rows to fit, rows to judge.
+Split = tuple[np.ndarray, np.ndarray]
+Watch = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,10 @@ class Judged:
 class Assessment:
     """Predictions of rows whose target is known, and what they are worth.
 
-    ``rows`` are places in the table, ``probabilities`` has a column for each of ``classes``,
-    ``scores`` is what `judge_labels` or `judge_numbers` gives, ``fold_scores`` the accuracy or R²
-    of each split, ``parts`` the model and the tables of each, in the order of ``rows``.
-    ``known_share`` of the rows were fitted.
+    ``rows`` are places in the table, ``truth`` and ``found`` numbers or names of ``classes``, of
+    which each has a column of ``probabilities``, ``scores`` is what `judge_labels` or
+    `judge_numbers` gives, ``fold_scores`` the accuracy or R² of each split, ``parts`` the model and
+    the tables of each, in the order of ``rows``. ``known_share`` of the rows were fitted.
     """
 
     rows: np.ndarray
@@ -62,11 +68,83 @@ class Assessment:
     parts: tuple[Judged, ...] = ()
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How rows are split: ``holdout`` is a share of them, ``folds`` a number, one of them None.
+
+    ``time`` and ``group`` are columns: later rows are judged by models of earlier ones, and rows of
+    one group are never on both sides.
+    """
+
+    holdout: float | None = None
+    folds: int | None = None
+    time: str | None = None
+    group: str | None = None
+    seed: int = 0
+
+    def splits(self, table: Table, labels: np.ndarray | None) -> list[Split]:
+        """The splits of a table; every side has its share of each of the labels."""
+        parts, n = self.folds or 2, len(table)
+        if n < 2 * parts:
+            raise InvalidInputError(f"{counted(n, 'row')} are too few for {parts} parts.")
+        if self.time is not None:
+            return self._by_time(_moments(table, self.time))
+        if self.group is not None:
+            return self._by_group(np.array([w or "" for w in words_of(table[self.group])]))
+        order = np.random.default_rng(self.seed).permutation(n)
+        if labels is not None:
+            order = order[np.argsort(labels[order], kind="stable")]
+        places = np.arange(n)
+        if self.folds is not None:
+            folds = [order[places % self.folds == k] for k in range(self.folds)]
+        else:
+            share = self.holdout or 0.0
+            folds = [order[np.floor((places + 1) * share) > np.floor(places * share)]]
+        return [(np.delete(places, fold), np.sort(fold)) for fold in folds]
+
+    def _by_time(self, moments: np.ndarray) -> list[Split]:
+        shares = np.arange(1, (self.folds or 0) + 1) / ((self.folds or 0) + 1)
+        shares = shares if self.folds else np.array([1 - (self.holdout or 0.0)])
+        cuts = [*np.quantile(moments, shares, method="lower"), np.inf]
+        found = [
+            (np.flatnonzero(moments <= a), np.flatnonzero((moments > a) & (moments <= b)))
+            for a, b in pairwise(cuts)
+        ]
+        found = [(old, new) for old, new in found if len(old) and len(new)]
+        if not found:
+            raise InvalidInputError(
+                f"--time {self.time}: no rows are later than the others, so none can be held out."
+            )
+        return found
+
+    def _by_group(self, groups: np.ndarray) -> list[Split]:
+        count, needed = len(np.unique(groups)), self.folds or 2
+        if count < needed:
+            raise InvalidInputError(
+                f"--group {self.group} has {counted(count, 'group')}; at least {needed} are needed."
+            )
+        if self.folds is not None:
+            way = GroupKFold(self.folds, shuffle=True, random_state=self.seed)
+        else:
+            way = GroupShuffleSplit(1, test_size=self.holdout, random_state=self.seed)
+        return list(way.split(groups, groups=groups))
+
+
+def _moments(table: Table, name: str) -> np.ndarray:
+    """A column of dates or numbers, in days or as they are."""
+    found = numbers_of(name, table[name], table.decimal_comma)
+    if found is None:
+        raise InvalidInputError(f"--time {name} holds neither dates nor numbers.")
+    blank = int(np.isnan(found[0]).sum())
+    if blank:
+        what = counted(blank, "missing value")
+        raise InvalidInputError(f"--time {name} has {what}; fill them in, or take the rows out.")
+    return found[0]
+
+
+# ---------------------------------------------------------------------- judging
 def assess(
-    model: TableModel,
-    table: Table,
-    plan: Plan | None = None,
-    watch: Callable[[str], None] = lambda _: None,
+    model: TableModel, table: Table, plan: Plan | None = None, watch: Watch = lambda _: None
 ) -> Assessment:
     """Judge a model on a table; with a plan, models that are fitted as it was to other rows of it.
 
@@ -74,8 +152,7 @@ def assess(
     --------
     >>> import numpy as np
     >>> from ulmus.tables import Table, fit_table
-    >>> from ulmus.tables.assessing import assess
-    >>> from ulmus.tables.splitting import Plan
+    >>> from ulmus.tables.assessing import Plan, assess
     >>> t = np.linspace(0, 6, 60)
     >>> table = Table(("t", "wave"), {"t": t, "wave": np.sin(t)})
     >>> model = fit_table(table, "wave")
@@ -92,29 +169,36 @@ def assess(
         notes.append(f"{left} without a value of {model.target!r} left out.")
     watch("predicting")
     judged = table if len(known) == len(table) else table.rows(known)
-    X = model.matrix(judged)
+    X, truth = model.matrix(judged), comparable(goal.values[known])
     if plan is None:
         parts = [Judged(model, None, judged, np.arange(len(known)), *model.labelled(X))]
         notes += model.encoder.met
         share = model.known_share(X)
     else:
-        parts = _left_out(model, table, goal, plan, watch)
-        notes += _copied(X, plan, judged, goal.values[known], model)
+        splits = plan.splits(judged, None if model.classes is None else truth)
+        parts = _left_out(model, table, goal, plan.group, splits, watch)
+        notes += _copied(X, splits, judged, model)
         share = None
-    rows = np.concatenate([part.places for part in parts])
-    truth, found = goal.values[known][rows], np.concatenate([part.found for part in parts])
+    places = np.concatenate([part.places for part in parts])
+    found = comparable(np.concatenate([part.found for part in parts]))
     P = [part.probabilities for part in parts if part.probabilities is not None]
-    scores = _scores(model, truth, found, notes)
-    each = [score(goal.values[known][part.places], part.found) for part in parts]
+    classes = None if model.classes is None else comparable(model.classes)
+    if classes is None:
+        scores = judge_numbers(truth[places], found)
+    else:
+        scores = judge_labels(truth[places], found, classes)
+        new = scores.pop("unknown")
+        if new:
+            words = f"The model does not know the class {listed(new)}"
+            notes.append(f"{words}: such rows count as wrong.")
+    each = [score(truth[part.places], comparable(part.found)) for part in parts]
     return Assessment(
-        known[rows], truth, found, np.vstack(P) if P else None, model.classes, scores, each, share,
-        tuple(notes), tuple(parts),
+        known[places], truth[places], found, np.vstack(P) if P else None, classes, scores, each,
+        share, tuple(notes), tuple(parts),
     )  # fmt: skip
 
 
-def judge_by_folds(
-    model: TableModel, table: Table, watch: Callable[[str], None] = lambda _: None
-) -> None:
+def judge_by_folds(model: TableModel, table: Table, watch: Watch = lambda _: None) -> None:
     """Put the score of five folds into the summary of a model of few rows, where it is cheap.
 
     All that is chosen is chosen again in each fold: the leave-one-out score is that of the best of
@@ -152,52 +236,44 @@ def truth_of(model: TableModel, table: Table) -> Target:
     return read_target(cells, model.target, model.task, table.decimal_comma, varied=False)
 
 
-# ---------------------------------------------------------------------- rows that are left out
 def _left_out(
-    model: TableModel, table: Table, goal: Target, plan: Plan, watch: Callable[[str], None]
+    model: TableModel,
+    table: Table,
+    goal: Target,
+    group: str | None,
+    splits: list[Split],
+    watch: Watch,
 ) -> list[Judged]:
     """A model of the other rows for each split, and what it predicts."""
     known, unknown = np.flatnonzero(goal.known), np.flatnonzero(~goal.known)
-    parts = []
-    splits = _splits(plan, table, goal, known, model)
-    columns = _columns(model, table, plan)
+    # With the columns that the model was given, and without the one of the groups.
+    given = {*model.encoder.names, *model.encoder.dropped, model.target} - {group}
+    for name in set(table.names) - given if table.matrix is None else ():
+        table = table.without(name)
+    semi, parts = model.summary["semi_supervised"], []
+    settings: dict[str, Any] = {
+        "target": model.target if model.target in table.names else None,
+        "task": model.task,
+        "kinds": {k: v for k, v in model.encoder.given.items() if k in table.names},
+        "unlabelled_blank": semi,
+        "seed": model.summary["seed"],
+    }
     for k, (old, new) in enumerate(splits, 1):
         watch(f"fit {k} of {len(splits)}" if len(splits) > 1 else "fit")
-        semi = model.summary["semi_supervised"]
         rows = np.sort(np.concatenate([known[old], unknown])) if semi else known[old]
-        settings: dict[str, Any] = {"task": model.task, "seed": model.summary["seed"]}
-        settings["kinds"] = {k: v for k, v in model.encoder.given.items() if k in columns.names}
-        name = model.target if model.target in columns.names else None
-        other = fit_table(columns.rows(rows), name, unlabelled_blank=semi, **settings)
-        fitted, judged = columns.rows(known[old]), columns.rows(known[new])
+        other = fit_table(table.rows(rows), **settings)
+        fitted, judged = table.rows(known[old]), table.rows(known[new])
         found, P = other.labelled(other.matrix(judged))
-        P = _aligned(P, other.classes, model.classes)
+        if P is not None and model.classes is not None and other.classes is not None:
+            # Probabilities of all classes, where a split may lack some.
+            P = P @ (comparable(other.classes)[:, None] == comparable(model.classes))
         parts.append(Judged(other, fitted, judged, new, found, P))
     return parts
 
 
-def _splits(
-    plan: Plan, table: Table, goal: Target, known: np.ndarray, model: TableModel
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    labels = None if model.classes is None else np.array(as_text(goal.values[known]))
-    return plan.splits(table if len(known) == len(table) else table.rows(known), labels)
-
-
-def _columns(model: TableModel, table: Table, plan: Plan) -> Table:
-    """The table with the columns that the model was given, and without the one of the groups."""
-    if table.matrix is not None:
-        return table
-    given = {*model.encoder.names, *model.encoder.dropped, model.target} - {plan.group}
-    for name in set(table.names) - given:
-        table = table.without(name)
-    return table
-
-
-def _copied(X: Rows, plan: Plan, table: Table, y: np.ndarray, model: TableModel) -> list[str]:
+def _copied(X: Rows, splits: list[Split], table: Table, model: TableModel) -> list[str]:
     """A sentence about rows that have a copy on the other side of a split."""
-    labels = None if model.classes is None else np.array(as_text(y))
     hashes = row_hashes(X)
-    splits = plan.splits(table, labels)
     count = sum(int(np.isin(hashes[new], hashes[old]).sum()) for old, new in splits)
     judged = sum(len(new) for _, new in splits)
     if not beyond_chance(table, model.encoder.names, round(count * len(table) / judged)):
@@ -209,35 +285,85 @@ def _copied(X: Rows, plan: Plan, table: Table, y: np.ndarray, model: TableModel)
     ]
 
 
-def _aligned(
-    P: np.ndarray | None, classes: np.ndarray | None, all_classes: np.ndarray | None
-) -> np.ndarray | None:
-    """Probabilities of all classes, where a split may lack some."""
-    if P is None or classes is None or all_classes is None:
-        return None
-    place = {name: k for k, name in enumerate(as_text(all_classes))}
-    found = np.zeros((len(P), len(all_classes)))
-    for column, name in zip(P.T, as_text(classes), strict=True):
-        if name in place:
-            found[:, place[name]] = column
-    return found
-
-
 # ---------------------------------------------------------------------- scores
-def _scores(
-    model: TableModel, truth: np.ndarray, found: np.ndarray, notes: list[str]
-) -> dict[str, Any]:
-    if model.classes is None:
-        return judge_numbers(truth, found)
-    scores = judge_labels(as_text(truth), as_text(found), as_text(model.classes))
-    new = scores.pop("unknown")
-    if new:
-        notes.append(f"The model does not know the class {listed(new)}: such rows count as wrong.")
-    return scores
+def comparable(values: np.ndarray) -> np.ndarray:
+    """Labels of any kind as text, numbers as they are."""
+    return values if values.dtype.kind == "f" else np.array(as_text(values), dtype=str)
 
 
 def score(truth: np.ndarray, found: np.ndarray) -> float:
     """Accuracy or R²."""
     if truth.dtype.kind == "f":
         return float(judge_numbers(truth, found)["r2"])
-    return float(np.mean([a == b for a, b in zip(as_text(truth), as_text(found), strict=True)]))
+    return float(np.mean(truth == found))
+
+
+def judge_labels(truth: np.ndarray, found: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """Accuracy, precision and recall of each class, and the confusion matrix, as plain data.
+
+    Classes of the truth that are not among ``classes`` come last, and are listed under "unknown"
+    too. The baseline is the majority class.
+    """
+    unknown = np.setdiff1d(truth, classes).tolist()
+    if len(unknown) == len(np.unique(truth)):
+        raise InvalidInputError(
+            f"None of the file's classes ({', '.join(unknown[:3])}) is one that the model knows "
+            f"({', '.join(classes[:3])}); they are not of the same data."
+        )
+    names = [*map(str, classes), *unknown]
+    square = confusion_matrix(truth, found, labels=names)
+    precision, recall, f1, rows = precision_recall_fscore_support(
+        truth, found, labels=names, zero_division=0
+    )
+    columns = {"rows": rows, "precision": precision, "recall": recall, "f1": f1}
+    return {
+        "accuracy": float(np.trace(square) / len(truth)),
+        "balanced_accuracy": float(recall[rows > 0].mean()),
+        "baseline": {"accuracy": float(rows.max() / len(truth))},
+        "classes": {
+            name: {measure: values[k].item() for measure, values in columns.items()}
+            for k, name in enumerate(names)
+        },
+        "confusion": square.tolist(),
+        "unknown": unknown,
+    }
+
+
+def mistakes(scores: dict[str, Any], most: int) -> list[tuple[str, str, int]]:
+    """The most frequent pairs of a true and another predicted class; none of numbers."""
+    names, counts = list(scores.get("classes", ())), np.array(scores.get("confusion", [[]]))
+    np.fill_diagonal(counts, 0)
+    order = np.argsort(-counts, axis=None, kind="stable")[:most]
+    pairs = [divmod(int(place), len(names)) for place in order if counts.flat[place]]
+    return [(names[i], names[j], int(counts[i, j])) for i, j in pairs]
+
+
+def judge_numbers(truth: np.ndarray, found: np.ndarray) -> dict[str, Any]:
+    """R², mean absolute and root mean squared error, as plain data; the baseline is the mean."""
+    error, spread = truth - found, truth - truth.mean()
+    total = float(np.mean(spread**2))
+    return {
+        "r2": 1.0 - float(np.mean(error**2)) / total if total else float(not error.any()),
+        "mae": float(np.mean(np.abs(error))),
+        "rmse": float(np.sqrt(np.mean(error**2))),
+        "baseline": {"mae": float(np.mean(np.abs(spread))), "rmse": float(np.sqrt(total))},
+    }
+
+
+def score_words(summary: dict[str, Any]) -> tuple[str, str]:
+    """How the rows of a model's score were left out, and the score beside the baseline's.
+
+    Examples
+    --------
+    >>> score_words({"folds_score": 0.91, "loo_measure": "accuracy", "baseline": 0.5})
+    ('five folds', 'accuracy 91.0% on left-out rows; the majority class has 50.0%')
+    """
+    how, score = "five folds", summary["folds_score"]
+    if score is None:
+        how, score = "leave-one-out", summary["loo_score"]
+    if score is None:
+        return how, "not known"
+    if summary["loo_measure"] == "accuracy":
+        majority = f"{summary['baseline']:.1%}"
+        return how, f"accuracy {score:.1%} on left-out rows; the majority class has {majority}"
+    return how, f"R² = {score:.3f} on left-out rows; the mean has 0"

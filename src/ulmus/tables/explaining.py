@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.assessing import truth_of
+from ulmus.tables.assessing import judge_numbers, truth_of
 from ulmus.tables.cells import words_of
 from ulmus.tables.columns import Number
 from ulmus.tables.encoder import as_text
-from ulmus.tables.judging import judge_numbers
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel
 from ulmus.tables.text_columns import Text

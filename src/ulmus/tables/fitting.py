@@ -24,8 +24,7 @@ from ulmus.kernels import RBF, Exponential, LaplacianKernel
 from ulmus.slopes import CHOICE_ROWS
 from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
-from ulmus.tables.fingerprint import copies, fingerprint, row_hashes
-from ulmus.tables.suspicions import suspicions
+from ulmus.tables.suspicions import copies, fingerprint, row_hashes, suspicions
 from ulmus.tables.table import as_table
 from ulmus.tables.table_model import TableModel
 from ulmus.typing import Rows

@@ -1,25 +1,32 @@
 """What makes a score too good to be true, or a class hard to learn, in sentences.
 
 A column that nearly determines the target, rows that come twice, a column that counts the rows,
-classes of one row, and classes that are spelt in two ways.
+classes of one row, and classes that are spelt in two ways; and which rows a model was fitted to.
+
+A row is hashed to 64 bits, and of the fitted rows the least hashes are kept, at most 4096 different
+ones. A later row's hash, if it is not larger than those, is either among them or the row is new: so
+the share of known rows is measured on a sample of them, and exactly where no more were fitted.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed
-from ulmus.tables.cells import words_of
 from ulmus.tables.encoder import Target, as_text
-from ulmus.tables.fingerprint import copies, row_hashes
 from ulmus.tables.table import Table
+from ulmus.typing import Rows
 
 # A column is reported if a model of it alone has at most this share of the baseline's error.
 _DETERMINED = 0.01
 _FEWEST_ROWS, _MOST_ROWS = 30, 2000
 # Copies are reported from this share of the rows on.
 _COPIES = 0.05
+# Hashes that are kept, and rows that are hashed at a time.
+_KEPT, _AT_ONCE = 4096, 10_000
+_SEED = 20
 
 
 def suspicions(
@@ -40,9 +47,11 @@ def suspicions(
             "too good. Take copies out, or split by --group in ulmus evaluate."
         )
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
-        # Copies of a row give its target away by any column: one of each is enough.
-        rows = known[_first_of_each(table.rows(known), used)] if told else known
-        found += _column_notes(table.rows(rows), goal.values[rows], goal, used)
+        if told:
+            # Copies of a row give its target away by any column: one of each is enough.
+            places = np.column_stack([_places(table[name][known]) for name in used])
+            known = known[np.sort(np.unique(row_hashes(places), return_index=True)[1])]
+        found += _column_notes(table.rows(known), goal.values[known], goal, used)
     return found
 
 
@@ -57,11 +66,6 @@ def beyond_chance(table: Table, names: Sequence[str], copied: int) -> bool:
     mixed = np.column_stack([rng.permutation(_places(table[name])) for name in names])
     chance = copies(row_hashes(mixed))
     return copied > chance + _COPIES * len(table) * bool(chance)
-
-
-def _first_of_each(table: Table, names: Sequence[str]) -> np.ndarray:
-    places = np.column_stack([_places(table[name]) for name in names])
-    return np.sort(np.unique(row_hashes(places), return_index=True)[1])
 
 
 # ---------------------------------------------------------------------- classes
@@ -123,9 +127,8 @@ def _targets(y: np.ndarray, task: str) -> np.ndarray:
 
 def _places(values: np.ndarray) -> np.ndarray:
     """Values as whole numbers in the same order; blanks are a value."""
-    if values.dtype == object:
-        return np.unique([w or "" for w in words_of(values)], return_inverse=True)[1]
-    return np.unique(values, return_inverse=True)[1]
+    plain = values if values.dtype != object else np.array([word or "" for word in values])
+    return np.unique(plain, return_inverse=True)[1]
 
 
 def error_alone(places: np.ndarray, T: np.ndarray) -> float:
@@ -150,3 +153,56 @@ def error_alone(places: np.ndarray, T: np.ndarray) -> float:
     # A row at the border of two classes has a neighbour of each.
     wrong = max(int((F.argmax(axis=1) != T.argmax(axis=1)).sum()) - T.shape[1], 0)
     return float(wrong / max(n - T.sum(axis=0).max(), 1))
+
+
+# ---------------------------------------------------------------------- rows
+def row_hashes(X: Rows) -> np.ndarray:
+    """A hash for each row of a matrix, the same for dense and sparse rows: uint64."""
+    factors = np.random.default_rng(_SEED).integers(1, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
+    found = np.zeros(X.shape[0], dtype=np.uint64)
+    for start in range(0, X.shape[0], _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        found[rows] = _products(X[rows], factors)
+    return _mixed(found)
+
+
+def _products(X: Rows, factors: np.ndarray) -> np.ndarray:
+    """Sums of each row's bits times the columns' factors, modulo 2⁶⁴."""
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        parts = _bits(X.data) * factors[X.indices]
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(parts, dtype=np.uint64)])
+        return np.asarray(np.diff(sums[X.indptr]), dtype=np.uint64)
+    return np.asarray((_bits(np.asarray(X)) * factors).sum(axis=1, dtype=np.uint64))
+
+
+def _bits(x: np.ndarray) -> np.ndarray:
+    # The sum makes −0 a 0, whose bits are 0.
+    single = np.ascontiguousarray(x, dtype=np.float32) + np.float32(0)
+    return single.view(np.uint32).astype(np.uint64)
+
+
+def _mixed(h: np.ndarray) -> np.ndarray:
+    """The last step of SplitMix64: every bit depends on all."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+def fingerprint(hashes: np.ndarray) -> np.ndarray:
+    """What a model keeps of its rows: the least of their hashes, in order."""
+    return np.unique(hashes)[:_KEPT]
+
+
+def known_share(hashes: np.ndarray, kept: np.ndarray) -> float | None:
+    """The share of rows that a model was fitted to, or None where too few rows are kept to know."""
+    if not len(kept):
+        return None
+    sampled = hashes if len(kept) < _KEPT else hashes[hashes <= kept[-1]]
+    return float(np.isin(sampled, kept).mean()) if len(sampled) else None
+
+
+def copies(hashes: np.ndarray) -> int:
+    """How many of the rows have an equal one among the others."""
+    _, place, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    return int((counts[place] > 1).sum())

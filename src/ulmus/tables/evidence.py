@@ -1,19 +1,29 @@
-"""Where predictions fail: the worst rows, slices of the rows, and probabilities that mislead."""
+"""What a report says beside the scores: baselines, the worst rows, slices, and calibration."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import ttest_ind_from_stats
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from ulmus.tables.assessing import Assessment
+from ulmus.arguments import counted
+from ulmus.tables.assessing import Assessment, Judged, Watch, comparable, score, truth_of
 from ulmus.tables.cells import words_of
 from ulmus.tables.columns import numbers_of
-from ulmus.tables.encoder import as_text
 from ulmus.tables.table import Table
 from ulmus.validation import missing
 
+# Cells of a matrix, times classes, that boosting is given: a minute on one core.
+_MOST_CELLS = 50_000_000
 # Rows that a slice has at least, parts of a column of numbers, columns and values that are tried.
 _FEWEST, _PARTS, _COLUMNS, _VALUES = 20, 4, 100, 30
 # A slice is reported if chance gives one as clear in fewer than one of twenty tables.
@@ -21,12 +31,62 @@ _CHANCE = 0.05
 _BINS, _COVERAGES = 10, (0.5, 0.8, 0.9, 0.95)
 
 
+# ---------------------------------------------------------------------- baselines
+def baselines(found: Assessment, watch: Watch = lambda _: None) -> list[dict[str, Any]]:
+    """Accuracy or R² of each baseline on the rows of each split, and why one was left out.
+
+    They are fitted to the same rows of each split as the model is, in the same encoding.
+    """
+    names = ("majority class" if found.classes is not None else "mean", "linear", "boosting")
+    scores: dict[str, list[float]] = {name: [] for name in names}
+    skipped: dict[str, str] = {}
+    for k, part in enumerate(found.parts, 1):
+        for name in names:
+            watch(f"{name}, fit {k} of {len(found.parts)}")
+            outcome = _outcome(name, part)
+            if isinstance(outcome, str):
+                skipped[name] = outcome
+            else:
+                scores[name].append(outcome)
+    return [{"name": name, "scores": scores[name], "skipped": skipped.get(name)} for name in names]
+
+
+def _outcome(name: str, part: Judged) -> float | str:
+    """The score of a baseline, or why it was not fitted."""
+    assert part.fitted is not None
+    X, Z = part.model.matrix(part.fitted), part.model.matrix(part.table)
+    y, truth = (
+        comparable(truth_of(part.model, table).values) for table in (part.fitted, part.table)
+    )
+    classes = part.model.classes
+    if name == "boosting":
+        cells = X.shape[0] * X.shape[1] * (1 if classes is None else max(1, len(classes) - 1))
+        if cells > _MOST_CELLS:
+            return f"too slow for {counted(X.shape[0], 'row')} of {X.shape[1]:,} features"
+        X, Z = (M.toarray() if sparse.issparse(M) else M for M in (X, Z))
+    with warnings.catch_warnings():
+        # A linear model that has not quite converged is a baseline all the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = _baseline(name, classes is not None, sparse.issparse(X)).fit(X, y)
+    return score(truth, model.predict(Z))
+
+
+def _baseline(name: str, classify: bool, wide: bool) -> Any:
+    if name == "boosting":
+        boosting = HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor
+        return boosting(random_state=0)
+    if name == "linear":
+        last = LogisticRegression(max_iter=500) if classify else RidgeCV(np.logspace(-3, 4, 15))
+        return make_pipeline(StandardScaler(with_mean=not wide), last)
+    return DummyClassifier() if classify else DummyRegressor()
+
+
+# ---------------------------------------------------------------------- worst rows
 def losses(found: Assessment) -> np.ndarray:
     """1 for a wrong class and 0 for a right one, or the squared error of a number."""
     if found.classes is None:
         return np.asarray((found.truth - found.found) ** 2, dtype=float)
-    pairs = zip(as_text(found.truth), as_text(found.found), strict=True)
-    return np.array([float(a != b) for a, b in pairs])
+    return np.asarray(found.truth != found.found, dtype=float)
 
 
 def worst_rows(found: Assessment, most: int) -> list[int]:
@@ -38,8 +98,7 @@ def worst_rows(found: Assessment, most: int) -> list[int]:
         wrong = np.abs(found.truth - found.found)
     else:
         assert found.probabilities is not None
-        known = np.array(as_text(found.classes))
-        own = found.probabilities * (np.array(as_text(found.truth))[:, None] == known)
+        own = found.probabilities * (found.truth[:, None] == found.classes)
         wrong = np.where(losses(found) > 0, 1 - own.sum(axis=1), 0)
     order = np.argsort(-wrong, kind="stable")[:most]
     return [int(place) for place in order if wrong[place] > 0]
