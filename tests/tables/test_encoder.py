@@ -13,7 +13,7 @@ from toy_tables import table_of
 from ulmus import ELMClassifier
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables import Table, TableEncoder, encoder, read_table
-from ulmus.tables.encoder import read_target
+from ulmus.tables.kinds import read_target
 
 WORDS = st.sampled_from(["red", "green", "blue", "a very long word", "3x", "é"])
 DATES = st.dates().map(lambda day: day.isoformat())

@@ -67,10 +67,10 @@ def test_the_kernel_is_taken_where_it_is_better():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 100, (600, 3)).astype(np.float32)
     jumps = 3.0 * (x[:, 0] > 20) + 2.0 * (x[:, 1] > 50) - 4.0 * (x[:, 2] > 80)
-    _, model = choose(x, jumps, Settings(classify=False))
+    model = choose(x, jumps, Settings(classify=False))
     assert isinstance(model, KernelELMRegressor)
     line = x @ [1.0, 2.0, -1.0] + 20.0 * rng.standard_normal(600)
-    _, model = choose(x, line, Settings(classify=False))
+    model = choose(x, line, Settings(classify=False))
     assert isinstance(model, ELMRegressor)
 
 
@@ -78,14 +78,14 @@ def test_of_many_rows_a_kernel_that_is_used_whole_is_taken(monkeypatch):
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (300, 3)).astype(np.float32)
     line = x @ [1.0, 2.0, -1.0] + rng.standard_normal(300)
-    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
+    assert isinstance(choose(x, line, Settings(classify=False)), ELMRegressor)
     for module in ("tables.fitting", "estimators.kernel_inputs"):
         monkeypatch.setattr(f"ulmus.{module}.CHOICE_ROWS", 80)
-    assert isinstance(choose(x, line, Settings(classify=False))[1], KernelELMRegressor)
+    assert isinstance(choose(x, line, Settings(classify=False)), KernelELMRegressor)
     monkeypatch.setattr("ulmus.estimators.kernel_elm._CHOSEN_EXACT", 100)
-    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
+    assert isinstance(choose(x, line, Settings(classify=False)), ELMRegressor)
     monkeypatch.setattr("ulmus.tables.fitting._KERNEL_ROWS", 100)
-    assert isinstance(choose(x, line, Settings(classify=False))[1], ELMRegressor)
+    assert isinstance(choose(x, line, Settings(classify=False)), ELMRegressor)
 
 
 def test_the_columns_that_matter_come_first():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ulmus.tables import Table, fit_table
-from ulmus.tables.encoder import read_target
+from ulmus.tables.kinds import read_target
 from ulmus.tables.suspicions import beyond_chance, error_alone, suspicions
 
 RNG = np.random.default_rng(0)

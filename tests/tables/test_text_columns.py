@@ -11,8 +11,8 @@ import ulmus
 from ulmus import ELMClassifier
 from ulmus.exceptions import TableError
 from ulmus.tables import Table, TableEncoder, fit_table
+from ulmus.tables.columns import text_of
 from ulmus.tables.table import as_table
-from ulmus.tables.text_columns import text_of
 
 WORDS = {
     "billing": ["invoice", "payment", "refund", "charged twice", "credit card"],

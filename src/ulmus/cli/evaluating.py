@@ -1,4 +1,4 @@
-"""``ulmus evaluate``: how good a model is on rows whose target is known."""
+"""``ulmus evaluate`` and ``explain``: how good a model is, and what it goes by."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.files import write_text
 from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import Assessment, Plan, assess, is_training, mistakes, score_words
+from ulmus.tables.explaining import explain as explained
 
 # Of more classes the most frequent mistakes are printed, not the confusion matrix.
 _SQUARE = 12
@@ -23,6 +24,8 @@ _MISTAKES = 8
 _HOLDOUT, _FOLDS = 0.2, 5
 # Of more rows a report judges a held-out part, not folds.
 _MANY = 5000
+# Columns and classes that `explain` prints.
+_MOST, _CLASSES = 12, 5
 
 
 def evaluate(options: Namespace) -> int:
@@ -107,11 +110,8 @@ def _how(model: TableModel, found: Assessment, plan: Plan | None) -> str:
     """The first line: which rows were judged, where that matters."""
     rows = counted(len(found.rows), "row")
     if plan is not None:
-        by = (
-            f" by {plan.time!r}"
-            if plan.time
-            else f" by groups of {plan.group!r}" * bool(plan.group)
-        )
+        by = f" by groups of {plan.group!r}" if plan.group else ""
+        by = f" by {plan.time!r}" if plan.time else by
         if plan.folds is None:
             what = "the latest rows" if plan.time else "a random part"
             return f"Held out{by}: {rows}, {what}; a model like this one was fitted to the others."
@@ -181,3 +181,67 @@ def _confusion(result: dict[str, Any]) -> list[str]:
     wrong = [f"{a} taken for {b}: {n:,}" for a, b, n in mistakes(result, _MISTAKES)]
     lines = ["The most frequent mistakes:", *wrong] if wrong else ["There are no mistakes."]
     return [part for line in lines for part in wrapped(line)]
+
+
+# ---------------------------------------------------------------------- explain
+def explain(options: Namespace) -> int:
+    """Print what a model goes by, on the rows of a table."""
+    model = load_model(options.model)
+    data = read_for(model, options)
+    places = _places(options.rows_wanted, data.row_numbers)
+    with watching("Explaining", options.quiet):
+        found = explained(model, data, places, options.seed)
+    for sentence in (*data.notes, *model.encoder.met):
+        note(sentence, options.quiet)
+    if is_training(model, found["known_share"]):
+        text = "These are rows that the model was fitted to: how much it needs a column is seen "
+        note(f"{text}better on rows that it has not seen.", options.quiet)
+    return tell(options, found, *_columns(found), *_effects(found), *_rows(found))
+
+
+def _places(wanted: list[int], numbers: np.ndarray) -> list[int]:
+    """Where the rows with these numbers are."""
+    places = {int(number): place for place, number in enumerate(numbers)}
+    for number in wanted:
+        if number not in places:
+            raise InvalidInputError(
+                f"--rows {number}: there is no such row; rows are counted from 1 below the header."
+            )
+    return [places[number] for number in wanted]
+
+
+def _columns(found: dict[str, Any]) -> list[str]:
+    rows = []
+    for column in found["columns"][:_MOST]:
+        share = "" if column["gradient"] is None else f"{column['gradient']:.1%}"
+        rows.append((column["name"], f"{column['drop']:.4f}", share))
+    more = len(found["columns"]) - len(rows)
+    return [
+        *wrapped(f"{found['measure']}: {found['score']:.4f}; without a column it is lower by"),
+        *table(("column", "loss", "gradient"), rows),
+        *([f"and {more} more columns"] if more else []),
+    ]
+
+
+def _effects(found: dict[str, Any]) -> list[str]:
+    classes = found["classes"]
+    headings = ["mean prediction"] if classes is None else classes[:_CLASSES]
+    lines = []
+    for effect in found["effects"]:
+        rows = [
+            (value, *(f"{mean:.4g}" for mean in means[: len(headings)]))
+            for value, means in zip(effect["values"], effect["predictions"], strict=True)
+        ]
+        lines += ["", *table((f"if {effect['name']} is", *headings), rows)]
+    return lines
+
+
+def _rows(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for row in found["rows"]:
+        likely = "" if row["probability"] is None else f", probability {row['probability']:.3f}"
+        what = row["prediction"] if row["probability"] else f"{row['prediction']:.6g}"
+        reasons = [(r["column"], r["value"], f"{r['effect']:+.4g}") for r in row["reasons"]]
+        lines += ["", f"row {row['row']}: {what}{likely}"]
+        lines += table(("column", "value", "effect"), reasons)
+    return lines

@@ -67,7 +67,7 @@ COMMANDS = {
         "--unlabelled-blank, --seed, --force, -v/--verbose",
     ),
     "predict": (
-        "ulmus.cli.predicting.predict",
+        "ulmus.cli.supervised.predict",
         "predict the rows of a table, as CSV, JSON lines or Parquet",
         f"model MODEL, {_DATA}, --keep NAMES, --append, --probabilities, --interval PERCENT, "
         "--raw, --out FILE, --force",
@@ -79,7 +79,7 @@ COMMANDS = {
         "--report PAGE, --seed, --force",
     ),
     "explain": (
-        "ulmus.cli.reasons.explain",
+        "ulmus.cli.evaluating.explain",
         "say which columns a model goes by, and why it predicts what it does",
         f"model MODEL, {_DATA}, --rows NUMBERS, --seed",
     ),

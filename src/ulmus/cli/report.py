@@ -13,10 +13,9 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel
 from ulmus.tables.assessing import Assessment, mistakes, score_words
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import names_rows
-from ulmus.tables.encoder import as_text
 from ulmus.tables.evidence import baselines, calibration, slices, worst_rows
 from ulmus.tables.explaining import explain
+from ulmus.tables.kinds import as_text, names_rows
 
 # Rows and slices that are shown, columns of a chart and of a row, characters of a cell, and classes
 # of which there is a confusion matrix.

@@ -13,9 +13,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from ulmus.arguments import counted, hint, listed
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import numbers_of
-from ulmus.tables.encoder import Target, as_text, read_target
 from ulmus.tables.fitting import fit_table
+from ulmus.tables.kinds import Target, as_text, numbers_of, read_target
 from ulmus.tables.suspicions import beyond_chance, row_hashes
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel

@@ -1,35 +1,36 @@
-"""One column of a table: what it holds, by its cells, and how it becomes columns of a matrix.
+"""How one column of a table becomes columns of a matrix: numbers, categories and text.
 
 Numbers are centred and scaled. A column that reaches far beyond its bulk, as incomes do, is
 squashed into ±3 by z / √(1 + z²/9); otherwise a few far values would take up the whole range. In a
 table of few numbers, each also gets its rank among the training values, from −1 to 1: a hidden unit
 can then bend where the data are.
+
+Of text it is three and four letters in a row, weighed by how rare they are. They are hashed, so a
+model holds no words, and no word is unknown. They read inflected and misspelt words, names and
+codes as well as sentences; on docstrings and on names of functions they did better than words and
+pairs of words (python -m benchmarks texts).
 """
 
-import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.preprocessing import normalize
 
 from ulmus.arguments import counted, listed, quoted
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import (
-    PLAIN,
     has_comma,
-    layout_of,
-    layout_words,
     part_columns,
     part_names,
     read_cells,
     reader,
-    useful_parts,
     words_of,
 )
-from ulmus.tables.text_columns import Text, text_of
-from ulmus.typing import Rows
 
 # Larger numbers count as missing: they are no measurements, and their squares may overflow.
 LARGEST = 1e100
@@ -41,26 +42,12 @@ _LIMIT = 3.0
 _KNOTS = 256
 # Ranks of fewer different values add little to the values.
 _FEWEST_VALUES = 10
-# A column holds numbers if this share of its filled cells does, and the others have few spellings.
-_NUMBERS = 0.95
-_MOST_SPELLINGS = 10
-# In fewer rows than these, all values may differ by chance.
-_FEW_ROWS = 20
-# Blanks get a column of their own from this share of the rows on.
-_INDICATED = 0.01
-# A column has at most so many categories of its own; the rarer ones are one, "other".
-_MOST_CATEGORIES = 50
-# In a column with more values than that, a category is in at least so many rows.
-_FEWEST_ROWS = 10
-# Categories of up to so many rows are zeros and ones without a sparse matrix on the way.
-_FEW_CELLS = 64
-# Where more rows than this share have a rarer value, the column is read as text.
-_TAIL = 0.2
-KINDS = ("number", "boolean", "date", "category", "text")
-_BLANK = "is missing in every row"
-_CONSTANT = "has the same value in every row"
-
-_HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
+HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
+_BUCKETS = 2**13
+# Columns of a text, at most, and rows for each of them.
+_MOST, _ROWS_OF_EACH = 50, 20
+# Rows that the columns of a text are found from, and cells that are hashed at a time.
+_SAMPLE, _AT_ONCE = 20_000, 5000
 
 # Centre, scale, and whether far values are squashed.
 Frame = tuple[float, float, bool]
@@ -85,13 +72,9 @@ def unusable(x: np.ndarray) -> str:
     """
     blank, infinite = int(np.isnan(x).sum()), int(np.isinf(x).sum())
     large = int((~usable(x)).sum()) - blank - infinite
-    found = [
-        counted(n, what)
-        for n, what in ((blank, "missing value"), (infinite, "infinite value"))
-        if n
-    ]
-    if large:
-        found.append(f"{counted(large, 'value')} beyond {LARGEST:g}")
+    found = [counted(blank, "missing value")] * bool(blank)
+    found += [counted(infinite, "infinite value")] * bool(infinite)
+    found += [f"{counted(large, 'value')} beyond {LARGEST:g}"] * bool(large)
     return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
 
 
@@ -185,7 +168,7 @@ class Number:
             row = int(np.argmax(bad))
             more = f" ({counted(bad.sum() - 1, 'more row')} like it)" if bad.sum() > 1 else ""
             raise TableError(
-                f"The column {name!r} holds {_HOLDS[self.kind]}, and row {row + 1} below the "
+                f"The column {name!r} holds {HOLDS[self.kind]}, and row {row + 1} below the "
                 f"header has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
             )
         return x
@@ -215,7 +198,9 @@ class Category:
         outputs = [f"{name}={category}" for category in self.categories]
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is missing"] * self.blank]
 
-    def encoded(self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]) -> Rows:
+    def encoded(
+        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+    ) -> np.ndarray:
         """The matrix' columns; cells that training did not have are listed in ``notes``."""
         cells = words_of(values)
         last, known = len(self.categories), self._codes
@@ -229,172 +214,75 @@ class Category:
             )
         if new:
             what = "rare or new, taken as other" if self.other else "new, taken as none"
-            count, which = (
-                counted(new.total(), "row"),
-                listed(word for word, _ in new.most_common()),
-            )
-            notes.append(f"{name!r}: categories of {count} are {what}: {which}.")
-        rows = np.flatnonzero(codes >= 0)
-        if len(cells) <= _FEW_CELLS:  # where making a sparse matrix takes longest
-            dense = np.zeros((len(cells), last + self.other + self.blank), dtype=np.float32)
-            dense[rows, codes[rows]] = 1
-            return dense
-        ones = np.ones(len(rows), dtype=np.float32)
-        shape = (len(cells), last + self.other + self.blank)
-        return sp.csr_array((ones, (rows, codes[rows])), shape=shape)
+            which = listed(word for word, _ in new.most_common())
+            rows = counted(new.total(), "row")
+            notes.append(f"{name!r}: categories of {rows} are {what}: {which}.")
+        X = np.zeros((len(cells), last + self.other + self.blank), dtype=np.float32)
+        filled = np.flatnonzero(codes >= 0)
+        X[filled, codes[filled]] = 1
+        return X
 
 
-# ---------------------------------------------------------------------- what a column holds
-def column_of(
-    name: str,
-    values: np.ndarray,
-    decimal_comma: bool,
-    ranked: bool,
-    notes: list[str],
-    kind: str | None = None,
-) -> Number | Category | Text | str:
-    """How a column is encoded, or the reason why it is of no use.
+# ---------------------------------------------------------------------- text
+@dataclass(frozen=True)
+class Text:
+    """How a column of text becomes numbers: (weighed letters) componentsᵀ, centred and scaled."""
 
-    ``ranked`` says whether numbers get their ranks too; ``notes`` is added to. ``kind`` is what a
-    user says the column holds.
-    """
-    if kind in ("category", "text"):
-        cells = words_of(values)
-        return _category(name, cells, notes, whole=True) if kind == "category" else text_of(cells)
-    if values.dtype != object:
-        return _number(name, values, Number("number"), ranked, notes)
-    distinct = {cell for cell in values if cell is not None}
-    if not distinct:
-        return _BLANK
-    column = _as_numbers(name, values, distinct, decimal_comma, notes)
-    if column is not None and kind in (None, column.kind):
-        x = column.numbers(name, values, decimal_comma)
-        return _number(name, x, column, ranked, notes)
-    if kind is not None:
-        raise TableError(
-            f"--as {name}={kind}: not every cell of the column is {_HOLDS[kind]}, for instance "
-            f"{quoted(sorted(distinct)[0])}; correct the cells, or give --as {name}=category."
-        )
-    return _category(name, values, notes)
+    weights: np.ndarray = field(default_factory=lambda: np.ones(_BUCKETS, np.float32))
+    components: np.ndarray = field(default_factory=lambda: np.zeros((0, _BUCKETS), np.float32))
+    center: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))
+    scale: float = 1.0
+    kind: str = "text"
+
+    def outputs(self, name: str) -> list[str]:
+        """Names of the matrix' columns."""
+        return [f"{name}: text {k + 1}" for k in range(len(self.components))]
+
+    def encoded(
+        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+    ) -> np.ndarray:
+        """The matrix' columns; a blank is a text without a word."""
+        cells, place = _distinct(values)
+        parts = [
+            _weighed(_letters(cells[k : k + _AT_ONCE]), self.weights) @ self.components.T
+            for k in range(0, len(cells), _AT_ONCE)
+        ]
+        found = (np.vstack(parts) - self.center) / self.scale
+        return np.asarray(found[place], dtype=np.float32)
 
 
-def numbers_of(name: str, values: np.ndarray, decimal_comma: bool) -> tuple[np.ndarray, str] | None:
-    """A column's numbers, also those in text, and dates as days, with its kind; None of others."""
-    if values.dtype != object:
-        return values, "number"
-    column = column_of(name, values, decimal_comma, False, [])
-    if not isinstance(column, Number):
-        return None
-    return column.numbers(name, values, decimal_comma), column.kind
+def text_of(values: np.ndarray) -> Text:
+    """How a column of text is encoded."""
+    rows = np.random.default_rng(0).permutation(len(values))[:_SAMPLE]
+    cells, place = _distinct(values[rows])
+    letters = _letters(cells)[place]
+    weights = np.log((1 + len(rows)) / (1 + np.bincount(letters.indices, minlength=_BUCKETS))) + 1
+    V = _weighed(letters, weights)
+    width = max(1, min(_MOST, len(rows) // _ROWS_OF_EACH, len(cells) - 1))
+    svd = TruncatedSVD(width, random_state=0).fit(V)
+    Z = V @ svd.components_.T
+    return Text(
+        weights.astype(np.float32),
+        svd.components_.astype(np.float32),
+        Z.mean(axis=0).astype(np.float32),
+        float(Z.std(axis=0).max()) or 1.0,
+    )
 
 
-def _as_numbers(
-    name: str, values: np.ndarray, distinct: set[str], decimal_comma: bool, notes: list[str]
-) -> Number | None:
-    """How the cells are read where all are numbers, yes or no, or dates, or nearly all numbers."""
-    comma = has_comma(distinct, decimal_comma)
-    for kind in ("number", "boolean"):
-        read = reader(comma, kind)
-        if all(read(cell) is not None for cell in distinct):
-            _tell_marked(name, distinct, comma, kind, notes)
-            return Number(kind, comma=comma)
-    layout = layout_of(distinct)
-    if layout:
-        return Number("date", layout)
-    _, bad = read_cells(values, reader(comma))
-    spellings = tuple(sorted(set(values[bad])))
-    few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
-    if not few or len(spellings) > _MOST_SPELLINGS:
-        return None
-    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as missing.")
-    return Number("number", comma=comma, spellings=spellings)
+def _distinct(values: np.ndarray) -> tuple[list[str], np.ndarray]:
+    cells, place = np.unique([cell or "" for cell in values], return_inverse=True)
+    return cells.tolist(), place
 
 
-def _tell_marked(name: str, distinct: set[str], comma: bool, kind: str, notes: list[str]) -> None:
-    """A note on numbers such as $1,234.50 and 1.234,5, and how the first was read."""
-    marked = sorted(cell for cell in distinct if not PLAIN.fullmatch(cell))
-    if kind == "number" and marked:
-        number = reader(comma)(marked[0])
-        notes.append(f"{name!r} holds numbers in text: {quoted(marked[0])} is {number:.10g}.")
+def _letters(cells: list[str]) -> sp.csr_array:
+    """How often each of the letters in a row is in each cell, damped."""
+    hashing = HashingVectorizer(
+        analyzer="char_wb", ngram_range=(3, 4), n_features=_BUCKETS, alternate_sign=False, norm=None
+    )
+    counts = sp.csr_array(hashing.transform(cells))
+    counts.data = 1 + np.log(counts.data)
+    return counts
 
 
-def _number(
-    name: str, x: np.ndarray, column: Number, ranked: bool, notes: list[str]
-) -> Number | str:
-    seen = x[usable(x)]
-    blanks = len(x) - len(seen)
-    if not len(seen):
-        return _BLANK if np.isnan(x).all() else f"has no number below {LARGEST:g} in any row"
-    if not blanks and _tells_rows_apart(name, seen):
-        return "is a number of the row, different in each"
-    indicator = blanks > 0 and blanks >= _INDICATED * len(x)
-    if seen.min() == seen.max() and not indicator:
-        return _CONSTANT
-    column = replace(column, fill=float(np.median(seen)), indicator=indicator)
-    if column.kind != "boolean":
-        ranks = ranks_of(seen) if ranked else column.ranks
-        column = replace(column, frame=frame_of(seen), ranks=ranks)
-    if column.kind == "date":
-        parts = useful_parts(seen)
-        column = replace(column, parts=parts)
-        also = f", and the time of the {' and of the '.join(parts)}" if parts else ""
-        notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
-    if blanks:
-        also = "; a column of its own says where" if indicator else ""
-        notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
-    return column
-
-
-def _category(
-    name: str, values: np.ndarray, notes: list[str], whole: bool = False
-) -> Category | Text | str:
-    """Categories, or text where many rows have a rare one, unless categories are asked for."""
-    counts = Counter(values)
-    blanks, distinct = counts.pop(None, 0), len(counts)
-    if distinct == 1 and not blanks:
-        return _CONSTANT
-    kept = set(counts)
-    if distinct > _MOST_CATEGORIES:
-        often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CATEGORIES]
-        kept = {word for word, count in often if count >= _FEWEST_ROWS}
-    tail = sum(count for word, count in counts.items() if word not in kept)
-    if not whole and tail > _TAIL * len(values) and _is_text(counts):
-        column = text_of(values)
-        width = len(column.components)
-        notes.append(f"{name!r} is read as text: {counted(width, 'column')} of letters' patterns.")
-        return column
-    if distinct == len(values) >= _FEW_ROWS:
-        return "has different text in each row"
-    if not kept and not blanks:
-        return "has different text in nearly every row"
-    other = len(kept) < distinct
-    if other:
-        some = f"{len(kept)} of {counted(distinct, 'value')}"
-        notes.append(f"{name!r}: {some} are categories, the rarer ones are other.")
-    if blanks:
-        notes.append(
-            f"{name!r}: missing values, in {counted(blanks, 'row')}, are a category of their own."
-        )
-    return Category(tuple(sorted(kept)), blanks > 0, other)
-
-
-def _is_text(cells: Counter[str]) -> bool:
-    """Whether cells are words, not codes: mostly letters, and where none repeats several words."""
-    some = list(cells)[:1000]
-    letters = sum(char.isalpha() for cell in some for char in cell)
-    total = sum(not char.isspace() for cell in some for char in cell)
-    words = sum(len(cell.split()) for cell in some) / len(some)
-    return letters > 0.5 * total and (words > 1.5 or cells.total() > 2 * len(cells))
-
-
-def _tells_rows_apart(name: str, x: np.ndarray) -> bool:
-    """Whether whole numbers count the rows from 0 or 1, or are an id that never comes twice."""
-    if len(x) < _FEW_ROWS or (x != np.round(x)).any() or len(np.unique(x)) < len(x):
-        return False
-    return names_rows(name) or bool(x.min() in (0, 1) and np.ptp(x) == len(x) - 1)
-
-
-def names_rows(name: str) -> bool:
-    """Whether a column is called as an id is: id, customer_id, PassengerId."""
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)
-    return bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")
+def _weighed(letters: sp.csr_array, weights: np.ndarray) -> sp.csr_array:
+    return sp.csr_array(normalize(letters * weights.astype(float)))

@@ -1,4 +1,4 @@
-"""From a table to a matrix X, later tables in the same way, and to the target y."""
+"""From a table to a matrix X, and later tables in the same way."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,22 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import check_known, counted, hint, listed
-from ulmus.exceptions import InvalidInputError, TableError
-from ulmus.tables.cells import has_comma, read_cells, reader
-from ulmus.tables.columns import (
-    KINDS,
-    Category,
-    Number,
-    column_of,
-    names_rows,
-    unusable,
-    usable,
-    varied,
-)
+from ulmus.exceptions import TableError
+from ulmus.tables.columns import HOLDS, Category, Number, Text, unusable, usable, varied
+from ulmus.tables.kinds import column_of, names_rows
 from ulmus.tables.table import Table, as_table
-from ulmus.tables.text_columns import Text
 from ulmus.typing import Rows
-from ulmus.validation import missing
 
 # A matrix wider than this with fewer entries than this share is sparse.
 _WIDE, _FEW = 1000, 0.05
@@ -32,9 +21,6 @@ _MOST_NAMED = 450_000
 # Numbers get their ranks too where no more columns than these have any: in wider tables, such as
 # signals and images, ranks lowered the accuracy (benchmarks/tables.py).
 _MOST_RANKED = 32
-# Whole numbers are labels if there are at most so many, and this many rows of each on average.
-_MOST_LABELS = 20
-_ROWS_OF_EACH = 5
 
 
 @dataclass
@@ -175,11 +161,13 @@ class TableEncoder:
         extra = [name for name in table.names if name not in known]
         if extra:
             met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
-        comma = table.decimal_comma
-        blocks = [self.column(name).encoded(name, table[name], comma, met) for name in self.names]
+        blocks = (
+            self.column(name).encoded(name, table[name], table.decimal_comma, met)
+            for name in self.names
+        )
         if self.sparse:
             return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
-        return np.hstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
+        return np.hstack(list(blocks))
 
     def _matrix(self, table: Table, met: list[str]) -> Rows:
         """The rows of a table that is a matrix; what `fit` had not met is added to ``met``."""
@@ -219,7 +207,7 @@ _CLASSES: dict[str, Any] = {"category": Category, "text": Text}
 def _of_columns(table: Table, given: dict[str, str]) -> TableEncoder:
     for name, kind in given.items():
         table[name]  # an error where there is none
-        check_known("kind", kind, KINDS)
+        check_known("kind", kind, (*HOLDS, *_CLASSES))
     if len(table.names) > _MOST_NAMED:
         raise TableError(
             f"The table has {len(table.names):,} columns, and a model's file has room for "
@@ -268,109 +256,3 @@ def _of_matrix(X: Rows, table: Table) -> TableEncoder:
 
 def _filled(X: np.ndarray) -> str:
     return f"{unusable(X)} filled by the columns' means."
-
-
-@dataclass(frozen=True)
-class Target:
-    """A column to learn: words, whole numbers or numbers; those not ``known`` are not used."""
-
-    name: str
-    task: str
-    values: np.ndarray
-    known: np.ndarray
-    notes: tuple[str, ...] = ()
-
-
-def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
-    """The target's cells, its name, and the table without it."""
-    if name is not None:
-        return table[name], name, table.without(name)
-    if table.target is None:
-        names = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
-        raise InvalidInputError(
-            f"Which column is to be learnt? Name it with --target; there are {names}."
-        )
-    return table.target, "y", table
-
-
-def read_target(
-    cells: np.ndarray,
-    name: str,
-    task: str = "auto",
-    decimal_comma: bool = False,
-    varied: bool = True,
-) -> Target:
-    """A column as a `Target`; blank cells are rows without one.
-
-    ``varied`` says whether there must be two values at least, as there must to learn it.
-    """
-    check_known("task", task, ("auto", "classification", "regression"))
-    numbers, bad = cells, np.zeros(len(cells), dtype=bool)
-    if cells.dtype == object:
-        numbers, bad = read_cells(cells, reader(has_comma(set(cells), decimal_comma)))
-    words = bool(bad.any())
-    known = ~missing(cells) if words else usable(numbers)
-    if not known.any():
-        raise InvalidInputError(
-            f"The target {name!r} is missing in every row; fill it in for some rows at least."
-        )
-    notes = []
-    odd = numbers[~known & ~np.isnan(numbers)]
-    if len(odd) and not words:
-        verb = "counts" if len(odd) == 1 else "count"
-        notes.append(f"{name!r}: {unusable(odd)} {verb} as missing.")
-    if task == "auto":
-        task = "classification" if words else _guessed(numbers[known], name, notes)
-    if task == "regression" and words:
-        word = str(cells[np.argmax(bad)])[:40]
-        raise InvalidInputError(
-            f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
-            "leave --task regression out."
-        )
-    values = numbers.astype(float)
-    if task == "classification":
-        values = _labels(cells if words else np.where(known, values, 0))
-    if varied:
-        _check_varied(values[known], name, task)
-    return Target(name, task, values, known, tuple(notes))
-
-
-def _check_varied(values: np.ndarray, name: str, task: str) -> None:
-    distinct, rows = len(np.unique(values)), len(values)
-    if task == "classification" and distinct > max(2, rows / 2):
-        raise InvalidInputError(
-            f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
-            "two rows or more on average."
-        )
-    if distinct < 2:
-        raise InvalidInputError(
-            f"The target {name!r} is {as_text(values[:1])[0]!r} in every row that has one; "
-            "there is nothing to tell apart."
-        )
-
-
-def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
-    """The task that numbers suggest, and a note where they could suggest another."""
-    if (values != np.round(values)).any():
-        return "regression"
-    distinct = len(np.unique(values))
-    what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
-    if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
-        notes.append(f"{what} classes; --task regression if they are amounts.")
-        return "classification"
-    notes.append(f"{what} amounts; --task classification if they are classes.")
-    return "regression"
-
-
-def _labels(values: np.ndarray) -> np.ndarray:
-    """Whole numbers as integers, anything else as words."""
-    if values.dtype == object:
-        return np.array([cell if cell is not None else "" for cell in values], dtype=object)
-    if (values == np.round(values)).all() and np.abs(values).max() < 2**53:
-        return values.astype(np.int64)
-    return np.array([f"{value:.15g}" for value in values], dtype=object)
-
-
-def as_text(values: np.ndarray) -> list[str]:
-    """Labels or numbers as they are written to a file."""
-    return [f"{value:.9g}" if values.dtype.kind == "f" else str(value) for value in values]

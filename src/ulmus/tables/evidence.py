@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from ulmus.arguments import counted
 from ulmus.tables.assessing import Assessment, Judged, Watch, comparable, score, truth_of
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import numbers_of
+from ulmus.tables.kinds import numbers_of
 from ulmus.tables.table import Table
 from ulmus.validation import missing
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from ulmus.exceptions import InvalidInputError
-from ulmus.tables.assessing import judge_numbers, truth_of
+from ulmus.tables.assessing import comparable, score, truth_of
 from ulmus.tables.cells import words_of
-from ulmus.tables.columns import Number
-from ulmus.tables.encoder import as_text
+from ulmus.tables.columns import Number, Text
+from ulmus.tables.kinds import as_text
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel
-from ulmus.tables.text_columns import Text
 
 # Rows that are predicted again for each column, times that cells are exchanged, and rows that a
 # row's cells are exchanged with.
@@ -62,14 +61,8 @@ def explain(
     drops, measure, score = _drops(model, table, X, some, blocks, rng)
     order = np.argsort(-drops, kind="stable")
     gradients = model.summary["importances"]
-    columns = [
-        {
-            "name": encoder.names[j],
-            "drop": float(drops[j]),
-            "gradient": gradients.get(encoder.names[j]),
-        }
-        for j in order
-    ]
+    ranked = [(encoder.names[j], float(drops[j])) for j in order]
+    columns = [{"name": n, "drop": drop, "gradient": gradients.get(n)} for n, drop in ranked]
     return {
         "target": model.target,
         "classes": None if model.classes is None else as_text(model.classes),
@@ -88,46 +81,38 @@ def _outputs(model: TableModel, X: np.ndarray) -> np.ndarray:
     return y[:, None] if P is None else P
 
 
+def _with(X: np.ndarray, block: slice, values: np.ndarray) -> np.ndarray:
+    """Rows with other values in a block of columns."""
+    X = X.copy()
+    X[:, block] = values
+    return X
+
+
 # ---------------------------------------------------------------------- all rows
 def _drops(
     model: TableModel, table: Table, X: np.ndarray, some: np.ndarray, blocks: list[slice], rng: Any
 ) -> tuple[np.ndarray, str, float]:
     """What is lost without each column, in which measure, and its value with all."""
-    truth = _truth(model, table, some)
-    known = np.ones(len(some), dtype=bool) if truth is None else truth[1]
-    Z = X[some[known]]
-    found = _outputs(model, Z)
-    given = found if truth is None else truth[0][known]
-    best = _score(model, given, found)
+    measure = "R²" if model.classes is None else "accuracy"
+    if model.target not in table.names and table.target is None:
+        measure += " against the predictions"
+        truth = comparable(model.labelled(X[some])[0])
+    else:
+        goal = truth_of(model, table)
+        some = some[goal.known[some]]
+        truth = comparable(goal.values[some])
+    Z = X[some]
+    best = _score(model, truth, Z)
     drops = np.zeros(len(blocks))
     for j, block in enumerate(blocks):
         for _ in range(_TIMES):
-            other = Z.copy()
-            other[:, block] = Z[rng.permutation(len(Z)), block]
-            drops[j] += (best - _score(model, given, _outputs(model, other))) / _TIMES
-    what = "R²" if model.classes is None else "accuracy"
-    return drops, what if truth is not None else f"{what} against the predictions", best
+            other = _with(Z, block, Z[rng.permutation(len(Z)), block])
+            drops[j] += (best - _score(model, truth, other)) / _TIMES
+    return drops, measure, best
 
 
-def _truth(
-    model: TableModel, table: Table, some: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The target of these rows as outputs have it, and where it is known; None without any."""
-    if model.target not in table.names and table.target is None:
-        return None
-    goal = truth_of(model, table)
-    values = goal.values[some]
-    if model.classes is None:
-        return np.asarray(values, dtype=float)[:, None], goal.known[some]
-    words = np.array(as_text(values))[:, None]
-    return (words == np.array(as_text(model.classes))).astype(float), goal.known[some]
-
-
-def _score(model: TableModel, given: np.ndarray, found: np.ndarray) -> float:
-    if model.classes is None:
-        return float(judge_numbers(given[:, 0], found[:, 0])["r2"])
-    right = given.argmax(axis=1) == found.argmax(axis=1)
-    return float((right & (given.max(axis=1) > 0)).mean())
+def _score(model: TableModel, truth: np.ndarray, X: np.ndarray) -> float:
+    return score(truth, comparable(model.labelled(X)[0]))
 
 
 def _effect(
@@ -136,11 +121,9 @@ def _effect(
     """Mean predictions where all rows have one value of a column, for a few values."""
     name = model.encoder.names[j]
     places = _typical(_ordered(model, table, name, some, Z))
-    means = []
-    for place in places:
-        other = Z.copy()
-        other[:, block] = Z[place, block]
-        means.append([float(value) for value in _outputs(model, other).mean(axis=0)])
+    means = [
+        _outputs(model, _with(Z, block, Z[place, block])).mean(axis=0).tolist() for place in places
+    ]
     values = [_cell(table[name], some[place]) for place in places]
     return {"name": name, "values": values, "predictions": means}
 
@@ -186,11 +169,11 @@ def _reasons(
     own = _outputs(model, X[place : place + 1])[0]
     best = int(own.argmax())
     others = X[rng.permutation(len(X))[:_BACKGROUND]]
-    effects = []
-    for block in blocks:
-        rows = np.repeat(X[place : place + 1], len(others), axis=0)
-        rows[:, block] = others[:, block]
-        effects.append(float(own[best] - _outputs(model, rows)[:, best].mean()))
+    rows = np.repeat(X[place : place + 1], len(others), axis=0)
+    effects = [
+        float(own[best] - _outputs(model, _with(rows, block, others[:, block]))[:, best].mean())
+        for block in blocks
+    ]
     order = np.argsort(-np.abs(effects), kind="stable")[:_REASONS]
     names = model.encoder.names
     return {

@@ -23,7 +23,8 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
 from ulmus.slopes import CHOICE_ROWS
 from ulmus.tables.clipped_columns import ClippedColumns
-from ulmus.tables.encoder import TableEncoder, Target, read_target, separated
+from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.kinds import Target, read_target, separated
 from ulmus.tables.suspicions import copies, fingerprint, row_hashes, suspicions
 from ulmus.tables.table import as_table
 from ulmus.tables.table_model import TableModel
@@ -121,9 +122,9 @@ def fit_table(
     classify = goal.task == "classification"
     settings = Settings(classify, seed, verbose, watch)
     if known.all():
-        view, estimator = choose(X, _plain(values), settings)
+        estimator = choose(X, _plain(values), settings)
     else:
-        view, estimator = _fit_few(X, values, known, settings)
+        estimator = _fit_few(X, values, known, settings)
     estimator.set_params(verbose=0)
     hashes = row_hashes(X)
     copied = copies(hashes)
@@ -140,8 +141,8 @@ def fit_table(
         "seconds": round(time.perf_counter() - start, 2),
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],
     }
-    prints = fingerprint(hashes)
-    return TableModel(encoder, view, estimator, name, goal.task, summary, prints)
+    view = ClippedColumns().fit(X)
+    return TableModel(encoder, view, estimator, name, goal.task, summary, fingerprint(hashes))
 
 
 def model_summary(
@@ -230,9 +231,9 @@ def _chosen(estimator: Any) -> dict[str, Any]:
             value = getattr(estimator, name)
             found[name.rstrip("_")] = value if isinstance(value, int | str) else float(value)
     kernel = getattr(estimator, "kernel_", None)
-    if kernel is None:
-        return found
-    return {**found, "kernel": _KERNELS[type(kernel)], "gamma": float(kernel.gamma)}
+    if kernel is not None:
+        found |= {"kernel": _KERNELS[type(kernel)], "gamma": float(kernel.gamma)}
+    return found
 
 
 # ---------------------------------------------------------------------- candidates
@@ -246,13 +247,8 @@ class Settings:
     watch: Callable[[str], None] = lambda _: None
 
 
-# A fitted view and estimator.
-Choice = tuple[ClippedColumns, Any]
-
-
-def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Choice:
+def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings) -> Any:
     """A semi-supervised fit, or a supervised one where rows without a target do not help."""
-    view = ClippedColumns().fit(X)
     settings.watch("all rows")
     shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
     if settings.classify:
@@ -262,33 +258,28 @@ def _fit_few(X: Rows, values: np.ndarray, known: np.ndarray, settings: Settings)
     else:
         estimator = SemiSupervisedELMRegressor(**shared)
         given = np.where(known, values, np.nan)
-    estimator.fit(view.transform(X), given)
-    candidates = estimator.candidates_
+    candidates = estimator.fit(X, given).candidates_
     alone = float(candidates["weight"][candidates["kind"] == "alone"].sum())
-    if alone < _ALONE:
-        return view, estimator
-    return choose(X[known], _plain(values[known]), settings, seen=X)
+    return estimator if alone < _ALONE else choose(X[known], _plain(values[known]), settings)
 
 
-def choose(X: Rows, y: np.ndarray, settings: Settings, seen: Rows | None = None) -> Choice:
+def choose(X: Rows, y: np.ndarray, settings: Settings) -> Any:
     """The best of a few candidates, fitted to all rows.
 
     Random units, and a kernel where rows are not too many. Where there are more rows than a kernel
     is chosen on and it is used whole, units are not tried: their error falls less with more rows,
-    and on no visible table with so many do they win by more than .001. ``seen`` are all rows, also
-    those without a target, which the columns' ranges are taken from.
+    and on no visible table with so many do they win by more than .001.
     """
-    view = ClippedColumns().fit(X if seen is None else seen)
-    Z, n, kernel = view.transform(X), X.shape[0], None
+    n, kernel = X.shape[0], None
     if n <= _KERNEL_ROWS:
         settings.watch("a kernel")
-        kernel = _fitted(settings, Z, y, kernel=True)
+        kernel = _fitted(settings, X, y, kernel=True)
         if n > CHOICE_ROWS and kernel.method_ == "exact":
-            return view, kernel
+            return kernel
     settings.watch("random units")
-    units = _fitted(settings, Z, y)
+    units = _fitted(settings, X, y)
     wins = kernel is not None and _error(kernel) < _BETTER * _error(units)
-    return view, kernel if wins else units
+    return kernel if wins else units
 
 
 def _error(model: Any) -> float:
@@ -297,15 +288,13 @@ def _error(model: Any) -> float:
     return float(path["squared_error"][path["C"] == model.C_][0])
 
 
-def _fitted(settings: Settings, Z: Rows, y: np.ndarray, kernel: bool = False) -> Any:
+def _fitted(settings: Settings, X: Rows, y: np.ndarray, kernel: bool = False) -> Any:
     """An estimator of random units, or of a kernel."""
-    shared: dict[str, Any] = {"random_state": settings.seed, "verbose": settings.verbose}
-    if kernel:
-        # Wide kernels have large coefficients of both signs: their sum needs double precision.
-        shared["dtype"] = "float64"
-        estimator = (KernelELMClassifier if settings.classify else KernelELMRegressor)(**shared)
-    else:
-        if not settings.classify and np.abs(y).max() > _FAR * np.std(y):
-            shared["dtype"] = "float64"
-        estimator = (ELMClassifier if settings.classify else ELMRegressor)(**shared)
-    return estimator.fit(Z, y)
+    # Wide kernels have large coefficients of both signs: their sum needs double precision.
+    double = kernel or (not settings.classify and np.abs(y).max() > _FAR * np.std(y))
+    kinds = (KernelELMRegressor, KernelELMClassifier) if kernel else (ELMRegressor, ELMClassifier)
+    dtype = "float64" if double else None
+    estimator = kinds[settings.classify](
+        random_state=settings.seed, verbose=settings.verbose, dtype=dtype
+    )
+    return estimator.fit(X, y)

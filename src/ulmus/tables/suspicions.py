@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed
-from ulmus.tables.encoder import Target, as_text
+from ulmus.tables.kinds import Target, as_text
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
 

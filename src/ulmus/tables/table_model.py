@@ -7,7 +7,8 @@ import numpy as np
 
 from ulmus.exceptions import InvalidInputError, RowsGoneError
 from ulmus.tables.clipped_columns import ClippedColumns
-from ulmus.tables.encoder import TableEncoder, as_text
+from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.kinds import as_text
 from ulmus.tables.suspicions import known_share, row_hashes
 from ulmus.tables.table import as_table
 from ulmus.typing import Rows

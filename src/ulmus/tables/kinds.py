@@ -1,0 +1,310 @@
+"""What a column of a table holds, by its cells: how it is encoded, or the target that it is."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ulmus.arguments import check_known, counted, listed, quoted
+from ulmus.exceptions import InvalidInputError, TableError
+from ulmus.tables.cells import (
+    PLAIN,
+    has_comma,
+    layout_of,
+    layout_words,
+    read_cells,
+    reader,
+    useful_parts,
+    words_of,
+)
+from ulmus.tables.columns import (
+    HOLDS,
+    LARGEST,
+    Category,
+    Number,
+    Text,
+    frame_of,
+    ranks_of,
+    text_of,
+    unusable,
+    usable,
+)
+from ulmus.tables.table import Table
+from ulmus.validation import missing
+
+# A column holds numbers if this share of its filled cells does, and the others have few spellings.
+_NUMBERS = 0.95
+_MOST_SPELLINGS = 10
+# In fewer rows than these, all values may differ by chance.
+_FEW_ROWS = 20
+# Blanks get a column of their own from this share of the rows on.
+_INDICATED = 0.01
+# A column has at most so many categories of its own; the rarer ones are one, "other".
+_MOST_CATEGORIES = 50
+# In a column with more values than that, a category is in at least so many rows.
+_FEWEST_ROWS = 10
+# Where more rows than this share have a rarer value, the column is read as text.
+_TAIL = 0.2
+_BLANK = "is missing in every row"
+_CONSTANT = "has the same value in every row"
+# Whole numbers are labels if there are at most so many, and this many rows of each on average.
+_MOST_LABELS = 20
+_ROWS_OF_EACH = 5
+
+
+def column_of(
+    name: str,
+    values: np.ndarray,
+    decimal_comma: bool,
+    ranked: bool,
+    notes: list[str],
+    kind: str | None = None,
+) -> Number | Category | Text | str:
+    """How a column is encoded, or the reason why it is of no use.
+
+    ``ranked`` says whether numbers get their ranks too; ``notes`` is added to. ``kind`` is what a
+    user says the column holds.
+    """
+    if kind in ("category", "text"):
+        cells = words_of(values)
+        return _category(name, cells, notes, whole=True) if kind == "category" else text_of(cells)
+    if values.dtype != object:
+        return _number(name, values, Number("number"), ranked, notes)
+    distinct = {cell for cell in values if cell is not None}
+    if not distinct:
+        return _BLANK
+    column = _as_numbers(name, values, distinct, decimal_comma, notes)
+    if column is not None and kind in (None, column.kind):
+        x = column.numbers(name, values, decimal_comma)
+        return _number(name, x, column, ranked, notes)
+    if kind is not None:
+        raise TableError(
+            f"--as {name}={kind}: not every cell of the column is {HOLDS[kind]}, for instance "
+            f"{quoted(sorted(distinct)[0])}; correct the cells, or give --as {name}=category."
+        )
+    return _category(name, values, notes)
+
+
+def numbers_of(name: str, values: np.ndarray, decimal_comma: bool) -> tuple[np.ndarray, str] | None:
+    """A column's numbers, also those in text, and dates as days, with its kind; None of others."""
+    if values.dtype != object:
+        return values, "number"
+    column = column_of(name, values, decimal_comma, False, [])
+    if not isinstance(column, Number):
+        return None
+    return column.numbers(name, values, decimal_comma), column.kind
+
+
+def _as_numbers(
+    name: str, values: np.ndarray, distinct: set[str], decimal_comma: bool, notes: list[str]
+) -> Number | None:
+    """How the cells are read where all are numbers, yes or no, or dates, or nearly all numbers."""
+    comma = has_comma(distinct, decimal_comma)
+    for kind in ("number", "boolean"):
+        read = reader(comma, kind)
+        if all(read(cell) is not None for cell in distinct):
+            marked = sorted(cell for cell in distinct if not PLAIN.fullmatch(cell))
+            if kind == "number" and marked:
+                words = f"{quoted(marked[0])} is {read(marked[0]):.10g}"
+                notes.append(f"{name!r} holds numbers in text: {words}.")
+            return Number(kind, comma=comma)
+    layout = layout_of(distinct)
+    if layout:
+        return Number("date", layout)
+    _, bad = read_cells(values, reader(comma))
+    spellings = tuple(sorted(set(values[bad])))
+    few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
+    if not few or len(spellings) > _MOST_SPELLINGS:
+        return None
+    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as missing.")
+    return Number("number", comma=comma, spellings=spellings)
+
+
+def _number(
+    name: str, x: np.ndarray, column: Number, ranked: bool, notes: list[str]
+) -> Number | str:
+    seen = x[usable(x)]
+    blanks = len(x) - len(seen)
+    if not len(seen):
+        return _BLANK if np.isnan(x).all() else f"has no number below {LARGEST:g} in any row"
+    if not blanks and _tells_rows_apart(name, seen):
+        return "is a number of the row, different in each"
+    indicator = blanks > 0 and blanks >= _INDICATED * len(x)
+    if seen.min() == seen.max() and not indicator:
+        return _CONSTANT
+    column = replace(column, fill=float(np.median(seen)), indicator=indicator)
+    if column.kind != "boolean":
+        ranks = ranks_of(seen) if ranked else column.ranks
+        column = replace(column, frame=frame_of(seen), ranks=ranks)
+    if column.kind == "date":
+        parts = useful_parts(seen)
+        column = replace(column, parts=parts)
+        also = f", and the time of the {' and of the '.join(parts)}" if parts else ""
+        notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
+    if blanks:
+        also = "; a column of its own says where" if indicator else ""
+        notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
+    return column
+
+
+def _category(
+    name: str, values: np.ndarray, notes: list[str], whole: bool = False
+) -> Category | Text | str:
+    """Categories, or text where many rows have a rare one, unless categories are asked for."""
+    counts = Counter(values)
+    blanks, distinct = counts.pop(None, 0), len(counts)
+    if distinct == 1 and not blanks:
+        return _CONSTANT
+    kept = set(counts)
+    if distinct > _MOST_CATEGORIES:
+        often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_CATEGORIES]
+        kept = {word for word, count in often if count >= _FEWEST_ROWS}
+    tail = sum(count for word, count in counts.items() if word not in kept)
+    if not whole and tail > _TAIL * len(values) and _is_text(counts):
+        column = text_of(values)
+        width = len(column.components)
+        notes.append(f"{name!r} is read as text: {counted(width, 'column')} of letters' patterns.")
+        return column
+    if distinct == len(values) >= _FEW_ROWS:
+        return "has different text in each row"
+    if not kept and not blanks:
+        return "has different text in nearly every row"
+    other = len(kept) < distinct
+    if other:
+        some = f"{len(kept)} of {counted(distinct, 'value')}"
+        notes.append(f"{name!r}: {some} are categories, the rarer ones are other.")
+    if blanks:
+        notes.append(
+            f"{name!r}: missing values, in {counted(blanks, 'row')}, are a category of their own."
+        )
+    return Category(tuple(sorted(kept)), blanks > 0, other)
+
+
+def _is_text(cells: Counter[str]) -> bool:
+    """Whether cells are words, not codes: mostly letters, and where none repeats several words."""
+    some = list(cells)[:1000]
+    letters = sum(char.isalpha() for cell in some for char in cell)
+    total = sum(not char.isspace() for cell in some for char in cell)
+    words = sum(len(cell.split()) for cell in some) / len(some)
+    return letters > 0.5 * total and (words > 1.5 or cells.total() > 2 * len(cells))
+
+
+def _tells_rows_apart(name: str, x: np.ndarray) -> bool:
+    """Whether whole numbers count the rows from 0 or 1, or are an id that never comes twice."""
+    if len(x) < _FEW_ROWS or (x != np.round(x)).any() or len(np.unique(x)) < len(x):
+        return False
+    return names_rows(name) or bool(x.min() in (0, 1) and np.ptp(x) == len(x) - 1)
+
+
+def names_rows(name: str) -> bool:
+    """Whether a column is called as an id is: id, customer_id, PassengerId."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)
+    return bool(parts) and parts[-1].lower() in ("id", "uuid", "guid")
+
+
+# ---------------------------------------------------------------------- the target
+@dataclass(frozen=True)
+class Target:
+    """A column to learn: words, whole numbers or numbers; those not ``known`` are not used."""
+
+    name: str
+    task: str
+    values: np.ndarray
+    known: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
+    """The target's cells, its name, and the table without it."""
+    if name is not None:
+        return table[name], name, table.without(name)
+    if table.target is None:
+        names = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
+        raise InvalidInputError(
+            f"Which column is to be learnt? Name it with --target; there are {names}."
+        )
+    return table.target, "y", table
+
+
+def read_target(
+    cells: np.ndarray,
+    name: str,
+    task: str = "auto",
+    decimal_comma: bool = False,
+    varied: bool = True,
+) -> Target:
+    """A column as a `Target`; blank cells are rows without one.
+
+    ``varied`` says whether there must be two values at least, as there must to learn it.
+    """
+    check_known("task", task, ("auto", "classification", "regression"))
+    numbers, bad = cells, np.zeros(len(cells), dtype=bool)
+    if cells.dtype == object:
+        numbers, bad = read_cells(cells, reader(has_comma(set(cells), decimal_comma)))
+    words = bool(bad.any())
+    known = ~missing(cells) if words else usable(numbers)
+    if not known.any():
+        raise InvalidInputError(
+            f"The target {name!r} is missing in every row; fill it in for some rows at least."
+        )
+    notes = []
+    odd = numbers[~known & ~np.isnan(numbers)]
+    if len(odd) and not words:
+        verb = "counts" if len(odd) == 1 else "count"
+        notes.append(f"{name!r}: {unusable(odd)} {verb} as missing.")
+    if task == "auto":
+        task = "classification" if words else _guessed(numbers[known], name, notes)
+    if task == "regression" and words:
+        word = str(cells[np.argmax(bad)])[:40]
+        raise InvalidInputError(
+            f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
+            "leave --task regression out."
+        )
+    values = numbers.astype(float)
+    if task == "classification":
+        values = _labels(cells if words else np.where(known, values, 0))
+    if varied:
+        _check_varied(values[known], name, task)
+    return Target(name, task, values, known, tuple(notes))
+
+
+def _check_varied(values: np.ndarray, name: str, task: str) -> None:
+    distinct, rows = len(np.unique(values)), len(values)
+    if task == "classification" and distinct > max(2, rows / 2):
+        raise InvalidInputError(
+            f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
+            "two rows or more on average."
+        )
+    if distinct < 2:
+        raise InvalidInputError(
+            f"The target {name!r} is {as_text(values[:1])[0]!r} in every row that has one; "
+            "there is nothing to tell apart."
+        )
+
+
+def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
+    """The task that numbers suggest, and a note where they could suggest another."""
+    if (values != np.round(values)).any():
+        return "regression"
+    distinct = len(np.unique(values))
+    what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
+    if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
+        notes.append(f"{what} classes; --task regression if they are amounts.")
+        return "classification"
+    notes.append(f"{what} amounts; --task classification if they are classes.")
+    return "regression"
+
+
+def _labels(values: np.ndarray) -> np.ndarray:
+    """Whole numbers as integers, anything else as words."""
+    if values.dtype == object:
+        return np.array([cell if cell is not None else "" for cell in values], dtype=object)
+    if (values == np.round(values)).all() and np.abs(values).max() < 2**53:
+        return values.astype(np.int64)
+    return np.array([f"{value:.15g}" for value in values], dtype=object)
+
+
+def as_text(values: np.ndarray) -> list[str]:
+    """Labels or numbers as they are written to a file."""
+    return [f"{value:.9g}" if values.dtype.kind == "f" else str(value) for value in values]
