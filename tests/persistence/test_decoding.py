@@ -11,7 +11,7 @@ import pytest
 from persistence.forging import HEAD, forged, units, zipped
 from ulmus import load
 from ulmus.exceptions import ModelFileError
-from ulmus.persistence import decoding, describe
+from ulmus.persistence import decoding, describe, encoding
 
 MEGABYTE = 2**20
 
@@ -99,9 +99,9 @@ def test_random_states_are_few(path, little):
                      ["has_uint32", 0], ["uinteger", 0]]}  # fmt: skip
     forged(path, units(), [state["state"]["state"]], random=[["Generator", data]] * 5000)
     made = []
-    real = decoding.GENERATORS["SFC64"]
+    real = encoding.GENERATORS["SFC64"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(decoding.GENERATORS, "SFC64", lambda seed: (made.append(0), real(seed))[1])
+        patch.setitem(encoding.GENERATORS, "SFC64", lambda seed: (made.append(0), real(seed))[1])
         with pytest.raises(ModelFileError, match="times its own size"):
             load(path)
     assert len(made) < 1000

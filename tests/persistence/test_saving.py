@@ -227,7 +227,7 @@ def test_half_of_a_symmetric_matrix(tmp_path):
         for order in "CF":
             B = np.asarray(A, order=order)
             assert encoding.is_symmetric(B)
-            C = decoding.from_half(encoding.to_half(B), n, order)
+            C = encoding.from_half(encoding.to_half(B), n, order)
             assert C.tobytes() == B.tobytes()
             assert C.flags.f_contiguous == (order == "F")
     for almost in (A[:100, :100], A[:, :-1], A[::2, ::2], np.arange(90000).reshape(300, 300)):

@@ -30,22 +30,11 @@ import scipy.sparse as sp
 
 from ulmus.archives import ArrayArchive, sparse_matrix
 from ulmus.exceptions import ModelFileError
+from ulmus.persistence import encoding
 from ulmus.persistence.classes import FUNCTIONS, TYPES, known
-from ulmus.persistence.encoding import (
-    DEEPEST,
-    DOCUMENT,
-    GENERATORS,
-    LONGEST_DOCUMENT,
-    MOST_ARRAYS,
-    PANEL,
-    PLAIN,
-    SPARSE_PARTS,
-    is_plain,
-    panels,
-)
 
 _MEMBER = re.compile(r"model\.json|arrays/(0|[1-9][0-9]{0,5})\.npy")
-_LONGEST_DIRECTORY = 128 * MOST_ARRAYS
+_LONGEST_DIRECTORY = 128 * encoding.MOST_ARRAYS
 # The end of a zip: the record of zip64 and its position, if there are any, and the older record.
 _TAIL = struct.Struct("<4sQ2H2L4Q4sLQL4s4H2LH")
 # The budget in bytes: a multiple of the file's size, plus a constant.
@@ -63,11 +52,15 @@ LIST, VALUE, _PAIR, _ARRAY, _OBJECT, _GENERATOR = 72, 8, 128, 512, 512, 2**14
 _MOST_ALIKE = 16
 
 
-class Budget:
-    """The memory and work that reading a file of ``size`` bytes may still take."""
+class Archive(ArrayArchive):
+    """A container that is open for reading, its directory checked.
 
-    def __init__(self, size: int) -> None:
-        self._left = _FREE + _TIMES * size
+    It also keeps count of the memory and work that reading it may still take.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._left = _FREE + _TIMES * _checked_size(stream)
+        super().__init__(stream, _MEMBER.fullmatch, packed=False)
 
     def spend(self, cost: int) -> None:
         """Subtract ``cost`` bytes, or refuse the file."""
@@ -77,37 +70,17 @@ class Budget:
                 f"to read it would take more than {_TIMES} times its own size in memory or work"
             )
 
-
-def json_cost(text: bytes) -> int:
-    """An estimate of the memory of a parsed JSON text, from its punctuation."""
-    return len(text) + sum(cost * text.count(mark) for mark, cost in _JSON.items())
-
-
-def weight_of(value: Any) -> int:
-    """Bytes of the arrays that a value is or has."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if sp.issparse(value):
-        return sum(weight_of(part) for part in vars(value).values())
-    return 0
-
-
-class Archive(ArrayArchive):
-    """A container that is open for reading, its directory checked."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        _check_end(stream)
-        super().__init__(stream, _MEMBER.fullmatch, packed=False)
+    def spend_shape(self, shape: Iterable[int], itemsize: int) -> None:
+        """Charge an array; a side of length zero counts as one, because products may be larger."""
+        self.spend(_ARRAY + itemsize * math.prod(max(n, 1) for n in shape))
 
     def document(self) -> bytes:
-        """The JSON document."""
-        if DOCUMENT not in self.members:
-            raise ModelFileError(f"it has no {DOCUMENT}")
-        if (size := self.size(DOCUMENT)) > LONGEST_DOCUMENT:
-            raise ModelFileError(
-                f"its {DOCUMENT} is {size} bytes, and no model's is over {LONGEST_DOCUMENT}"
-            )
-        return self.read(DOCUMENT)
+        """The JSON document; the memory of its values is estimated from the punctuation."""
+        if (size := self.size(encoding.DOCUMENT)) > encoding.LONGEST_DOCUMENT:
+            raise ModelFileError(f"its {encoding.DOCUMENT} is {size} bytes, too many for a model")
+        text = self.read(encoding.DOCUMENT)
+        self.spend(size + sum(cost * text.count(mark) for mark, cost in _JSON.items()))
+        return text
 
     def name(self, number: int) -> str:
         """The name of an array."""
@@ -117,8 +90,8 @@ class Archive(ArrayArchive):
         return name
 
 
-def _check_end(stream: IO[bytes]) -> None:
-    """Refuse a file that does not end as a zip, or whose directory is too long."""
+def _checked_size(stream: IO[bytes]) -> int:
+    """Bytes of a file; refused if it does not end as a zip, or its directory is too long."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - _TAIL.size))
     parts = _TAIL.unpack(stream.read(_TAIL.size).rjust(_TAIL.size, b"\0"))
@@ -130,7 +103,10 @@ def _check_end(stream: IO[bytes]) -> None:
             raise ModelFileError("its directory is not where it should be")
         length = length_64
     if length > _LONGEST_DIRECTORY:
-        raise ModelFileError(f"it has more members than the {MOST_ARRAYS} that a model may have")
+        raise ModelFileError(
+            f"it has more members than the {encoding.MOST_ARRAYS} that a model may have"
+        )
+    return size
 
 
 class Reader:
@@ -139,18 +115,17 @@ class Reader:
     ``scikit_learn`` collects the names of scikit-learn's classes, ``arrays`` the arrays.
     """
 
-    def __init__(self, archive: Archive, random: list[Any], budget: Budget) -> None:
+    def __init__(self, archive: Archive, random: list[Any]) -> None:
         self.scikit_learn: set[str] = set()
         self.arrays: dict[int, np.ndarray] = {}
         self._archive = archive
-        self._budget = budget
         self._generators = [self._generator(*parts) for parts in random]
 
     def value(self, data: Any, depth: int = 0) -> Any:
         """The value that the data describes."""
-        if depth > DEEPEST:
-            raise ModelFileError(f"its parts lie more than {DEEPEST} levels deep")
-        if type(data) in PLAIN:
+        if depth > encoding.DEEPEST:
+            raise ModelFileError(f"its parts lie more than {encoding.DEEPEST} levels deep")
+        if type(data) in encoding.PLAIN:
             return data
         if type(data) is list:
             return self._each(data, depth)
@@ -161,9 +136,9 @@ class Reader:
 
     def _each(self, parts: Any, depth: int) -> list[Any]:
         _check_list(parts)
-        self._budget.spend(LIST + VALUE * len(parts))
+        self._archive.spend(LIST + VALUE * len(parts))
         # Most lists are long lists of numbers or words, which need no conversion.
-        if set(map(type, parts)) <= PLAIN:
+        if set(map(type, parts)) <= encoding.PLAIN:
             return parts
         return [self.value(part, depth + 1) for part in parts]
 
@@ -171,7 +146,7 @@ class Reader:
         _check_list(pairs)
         for pair in pairs:
             _check_list(pair)
-        self._budget.spend(_PAIR * len(pairs))
+        self._archive.spend(_PAIR * len(pairs))
         keys = [self.value(key, depth + 1) for key, _ in pairs]
         if len(keys) > _MOST_ALIKE and max(Counter(map(hash, keys)).values()) > _MOST_ALIKE:
             raise ModelFileError("it has a dict with many keys of the same hash")
@@ -199,7 +174,8 @@ class Reader:
 
     def _array(self, number: Any, depth: int) -> Any:
         if number not in self.arrays:
-            self.arrays[number] = self._archive.array(self._archive.name(number), self._spend_shape)
+            name = self._archive.name(number)
+            self.arrays[number] = self._archive.array(name, self._archive.spend_shape)
         return self.arrays[number]
 
     def _symmetric(self, parts: Any, depth: int) -> Any:
@@ -207,38 +183,34 @@ class Reader:
         if number not in self.arrays:
             half = self._archive.array(self._archive.name(number))
             # The matrix is at most twice as large as its half.
-            if type(n) is not int or n < 0 or half.shape != (half_length(n),):
+            if type(n) is not int or not 0 <= n <= half.size:
                 raise ModelFileError("it has half a symmetric matrix of another size than stated")
-            self._spend_shape((n, n), half.itemsize)
-            self.arrays[number] = from_half(half, n, order)
+            self._archive.spend_shape((n, n), half.itemsize)
+            self.arrays[number] = encoding.from_half(half, n, order)
         return self.arrays[number]
 
     def _objects(self, parts: Any, depth: int) -> Any:
         shape, inside = parts
         values = self._each(inside, depth)
-        if not all(map(is_plain, values)):
+        if not all(map(encoding.is_plain, values)):
             raise ModelFileError("it has an array of objects that are not text or numbers")
-        self._spend_shape(shape, VALUE)
+        self._archive.spend_shape(shape, VALUE)
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array.reshape(shape)
 
-    def _spend_shape(self, shape: Iterable[int], itemsize: int) -> None:
-        """Charge an array; a side of length zero counts as one, because products may be larger."""
-        self._budget.spend(_ARRAY + itemsize * math.prod(max(n, 1) for n in shape))
-
     def _sparse(self, parts: Any, depth: int) -> Any:
         name, shape = parts["class"], tuple(parts["shape"])
         cls, form = _SPARSE[name], name.partition("_")[0]
-        arrays = [self.value(parts[part], depth + 1) for part in SPARSE_PARTS[form]]
+        arrays = [self.value(parts[part], depth + 1) for part in encoding.SPARSE_PARTS[form]]
         # Other formats of the matrix have an entry for each row or each column.
-        self._budget.spend(VALUE * sum(shape) + sum(map(weight_of, arrays)))
+        self._archive.spend(VALUE * sum(shape) + sum(map(_weight_of, arrays)))
         return sparse_matrix(cls, arrays, shape)
 
     def _generator(self, kind: str, data: Any) -> Any:
-        self._budget.spend(_GENERATOR)
+        self._archive.spend(_GENERATOR)
         state = self.value(data)
-        bits = GENERATORS[state["bit_generator"]](0)
+        bits = encoding.GENERATORS[state["bit_generator"]](0)
         inner = state["state"]
         # NumPy reads the key at this position without a check.
         if isinstance(bits, np.random.MT19937) and not (
@@ -261,11 +233,11 @@ class Reader:
                 "If it is your own, pass it to ulmus.persistence.register first"
             )
         cls, layout = entry.load(), entry.layout
-        self._budget.spend(_OBJECT)
+        self._archive.spend(_OBJECT)
         state = {key: self.value(part, depth + 1) for key, part in parts["state"].items()}
         made = _made(cls, name, state | {key: make() for key, make in layout.fresh.items()})
         # The checks read every array of the object.
-        self._budget.spend(sum(map(weight_of, state.values())) // 4)
+        self._archive.spend(sum(map(_weight_of, state.values())) // 4)
         layout.check(made)
         if name.startswith("sklearn."):
             self.scikit_learn.add(cls.__name__)
@@ -275,21 +247,11 @@ class Reader:
         return made
 
 
-def from_half(half: np.ndarray, n: int, order: str) -> np.ndarray:
-    """The n × n matrix, by rows (order C) or by columns (F)."""
-    A, start = np.empty((n, n), half.dtype), 0
-    for rows in panels(n):
-        stop = start + (rows.stop - rows.start) * rows.stop
-        part, start = half[start:stop].reshape(-1, rows.stop), stop
-        A[rows, : rows.stop] = part
-        A[: rows.start, rows] = part[:, : rows.start].T
-    return A.T if order == "F" else A
-
-
-def half_length(n: int) -> int:
-    """How many numbers half of an n × n matrix has."""
-    panels, rest = divmod(n, PANEL)
-    return PANEL**2 * panels * (panels + 1) // 2 + rest * n
+def _weight_of(value: Any) -> int:
+    """Bytes of the arrays that a value is or has."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    return sum(map(_weight_of, vars(value).values())) if sp.issparse(value) else 0
 
 
 def _check_list(parts: Any) -> None:
@@ -335,7 +297,7 @@ def _may_be_set(cls: type, attribute: str) -> bool:
 
 _SPARSE = {
     f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
-    for form in SPARSE_PARTS
+    for form in encoding.SPARSE_PARTS
     for kind in ("array", "matrix")
 }
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

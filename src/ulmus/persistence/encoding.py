@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
+from scipy.linalg import issymmetric
 
 from ulmus.archives import ARRAY_KINDS
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
@@ -77,7 +78,7 @@ class Writer:
         for matches, method in _KINDS:
             if matches(x):
                 return method(self, x, where, depth + 1)
-        return self._object(x, where, depth + 1)
+        return self.object(x, where, depth + 1)
 
     def _each(self, parts: Any, where: str, depth: int) -> list[Any]:
         return [self.value(part, f"{where}[{i}]", depth + 1) for i, part in enumerate(parts)]
@@ -155,7 +156,8 @@ class Writer:
             self._met[id(x)] = x, {"random": len(self.random) - 1}
         return self._met[id(x)][1]
 
-    def _object(self, x: Any, where: str, depth: int) -> Any:
+    def object(self, x: Any, where: str, depth: int = 1) -> Any:
+        """An object of a known class, or a known function, as data."""
         for name, function in FUNCTIONS.items():
             if function is x:
                 return {"function": name}
@@ -248,24 +250,28 @@ def is_symmetric(A: np.ndarray) -> bool:
         return False
     if not (A.flags.c_contiguous or A.flags.f_contiguous):
         return False
-    bits = _by_rows(A).view(f"u{A.itemsize}")  # 0.0 is not −0.0, and NaN is itself
-    return all(
-        np.array_equal(bits[rows, columns], bits[columns, rows].T)
-        for rows in panels(len(A))
-        for columns in panels(rows.stop)
-    )
+    return bool(issymmetric(A.view(f"u{A.itemsize}")))  # 0.0 is not −0.0, and NaN is itself
 
 
 def to_half(A: np.ndarray) -> np.ndarray:
     """The rows of each panel up to the diagonal's block, one after the other."""
-    A = _by_rows(A)
-    return np.concatenate([A[rows, : rows.stop].ravel() for rows in panels(len(A))])
+    A = A if A.flags.c_contiguous else A.T
+    return np.concatenate([A[rows, : rows.stop].ravel() for rows in _panels(len(A))])
 
 
-def _by_rows(A: np.ndarray) -> np.ndarray:
-    return A if A.flags.c_contiguous else A.T
+def from_half(half: np.ndarray, n: int, order: str) -> np.ndarray:
+    """The n × n matrix, by rows (order C) or by columns (F)."""
+    A, start = np.empty((n, n), half.dtype), 0
+    for rows in _panels(n):
+        stop = start + (rows.stop - rows.start) * rows.stop
+        part, start = half[start:stop].reshape(-1, rows.stop), stop
+        A[rows, : rows.stop] = part
+        A[: rows.start, rows] = part[:, : rows.start].T
+    if half.shape != (start,):
+        raise ModelFileError("it has half a symmetric matrix of another size than stated")
+    return A.T if order == "F" else A
 
 
-def panels(n: int) -> list[slice]:
+def _panels(n: int) -> list[slice]:
     """The rows of each panel."""
     return [slice(i, min(i + PANEL, n)) for i in range(0, n, PANEL)]

@@ -13,16 +13,14 @@ from sklearn.exceptions import InconsistentVersionWarning
 
 from ulmus.exceptions import ModelFileError, UnsupportedModelError
 from ulmus.files import replacing
-from ulmus.persistence.classes import known_as
-from ulmus.persistence.decoding import LIST, VALUE, Archive, Budget, Reader, json_cost
-from ulmus.persistence.encoding import Writer, refusal, write
+from ulmus.persistence.decoding import LIST, VALUE, Archive, Reader
+from ulmus.persistence.encoding import Writer, write
 from ulmus.version import __version__
 
 _FORMAT = "ulmus model"
 _VERSION = 1
-# Most entries of an array that `describe` shows, and what it charges for a dict and a header.
-_FEW = 20
-_DICT, _HEADER = 256, 512
+# Most entries of an array that `describe` shows, and bytes that it charges for a dict.
+_FEW, _DICT = 20, 256
 
 
 def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> None:
@@ -69,12 +67,8 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
         raise UnsupportedModelError(
             f"{model.__name__} is a class; save takes a model, such as {model.__name__}()."
         )
-    if known_as(type(model)) is None:
-        raise UnsupportedModelError(
-            f"What is to be saved is {refusal(model)}; otherwise use skops or pickle."
-        )
     writer = Writer(for_update)
-    data = writer.value(model, type(model).__name__)
+    data = writer.object(model, type(model).__name__)
     document = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -187,8 +181,8 @@ def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
 
 
 def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
-    opened, budget, document = _document(stream)
-    reader = Reader(opened, document["random"], budget)
+    opened, document = _document(stream)
+    reader = Reader(opened, document["random"])
     model = reader.value(document["model"])
     if len(reader.arrays) != len(opened.members) - 1:
         raise ModelFileError("it has arrays that nothing refers to")
@@ -196,17 +190,15 @@ def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
 
 
 def _described(stream: IO[bytes]) -> dict[str, Any]:
-    opened, budget, document = _document(stream)
+    opened, document = _document(stream)
     facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
-    return facts | _words(document["model"], opened, budget) | {"bytes": stream.seek(0, 2)}
+    return facts | _words(document["model"], opened) | {"bytes": stream.seek(0, 2)}
 
 
-def _document(stream: IO[bytes]) -> tuple[Archive, Budget, dict[str, Any]]:
-    """The opened archive, its budget, and the JSON document, if this version can read it."""
-    opened, budget = Archive(stream), Budget(stream.seek(0, 2))
-    text = opened.document()
-    budget.spend(json_cost(text))
-    document = json.loads(text.decode("ascii"), parse_constant=_no_constant)
+def _document(stream: IO[bytes]) -> tuple[Archive, dict[str, Any]]:
+    """The opened archive and its JSON document, if this version can read it."""
+    opened = Archive(stream)
+    document = json.loads(opened.document().decode("ascii"), parse_constant=_no_constant)
     if not isinstance(document, dict) or document.get("format") != _FORMAT:
         raise ModelFileError("it is a file of another kind")
     version, writer = document["version"], str(document["ulmus"])[:40]
@@ -215,42 +207,41 @@ def _document(stream: IO[bytes]) -> tuple[Archive, Budget, dict[str, Any]]:
             f"Ulmus {writer} wrote it in version {version!r} of the format, and Ulmus "
             f"{__version__} reads up to {_VERSION}; install a newer Ulmus"
         )
-    return opened, budget, document
+    return opened, document
 
 
 def _no_constant(name: str) -> float:
     raise ModelFileError(f"its JSON has a {name}, which is not JSON")
 
 
-def _words(data: Any, opened: Archive, budget: Budget) -> Any:
+def _words(data: Any, opened: Archive) -> Any:
     """Stored data as plain JSON values."""
     if isinstance(data, list):
-        budget.spend(LIST + VALUE * len(data))
-        return [_words(part, opened, budget) for part in data]
+        opened.spend(LIST + VALUE * len(data))
+        return [_words(part, opened) for part in data]
     if not isinstance(data, dict):
         return data
     ((kind, inside),) = data.items()
-    budget.spend(_DICT)
+    opened.spend(_DICT)
     if kind == "object":
-        state = {key: _words(part, opened, budget) for key, part in inside["state"].items()}
+        state = {key: _words(part, opened) for key, part in inside["state"].items()}
         fitted = {key: part for key, part in state.items() if key.endswith("_") and key[0] != "_"}
         params = {k: part for k, part in state.items() if not (k in fitted or k.startswith("_"))}
         return {"class": inside["class"], "params": params, "fitted": fitted}
     if kind == "dict":
-        return {str(key): _words(part, opened, budget) for key, part in inside}
+        return {str(key): _words(part, opened) for key, part in inside}
     if kind == "array":
         name = opened.name(inside)
         shape, dtype = opened.header(name)
         # An array without entries can have any number of rows, each of which becomes a list.
-        entries = math.prod(max(n, 1) for n in shape)
-        few = entries <= _FEW and dtype.kind != "S"
+        few = math.prod(max(n, 1) for n in shape) <= _FEW and dtype.kind != "S"
         # A file may refer to one array, with long texts, any number of times.
-        budget.spend(_HEADER + (entries * dtype.itemsize if few else 0))
+        opened.spend_shape(shape if few else (), dtype.itemsize)
         return opened.array(name).tolist() if few else f"{dtype} array of shape {shape}"
     if kind == "symmetric":
         return f"array of shape {(inside[1], inside[1])}"
     if kind == "sparse":
         return f"{inside['class']} of shape {tuple(inside['shape'])}"
     if kind in ("scalar", "objects"):
-        return _words(inside[1], opened, budget)
-    return _words(inside, opened, budget) if kind in ("tuple", "slice") else str(inside)
+        return _words(inside[1], opened)
+    return _words(inside, opened) if kind in ("tuple", "slice") else str(inside)

@@ -20,8 +20,9 @@ _ABSENT = object()
 _LARGEST = float(np.finfo(float).max)
 # Products of two numbers up to this size are finite.
 _MODERATE = 1e150
-# Values of set_output of scikit-learn's transformers.
+# What set_output of scikit-learn's transformers leaves: a word for each method.
 _CONTAINERS = ("default", "pandas", "polars", None)
+_OUTPUT_CONFIG = "_sklearn_output_config"
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,11 @@ class Layout:
         """Raise ValueError for an object that does not fit."""
         kind, state, sizes = type(made).__name__, vars(made), Sizes()
         whole = f"the parts of {kind} do not fit each other"
-        _require(whole, _is_output_config, state.get("_sklearn_output_config", {}))
+        _require(whole, _is_output_config, state.get(_OUTPUT_CONFIG, {}))
         if self.always is not None:
             _require(whole, self.always, made)
-        if not (is_dataclass(made) or any(map(_is_fitted_name, state))):
+        fitted = [name for name in state if name.strip("_") != name and name != _OUTPUT_CONFIG]
+        if not (is_dataclass(made) or fitted):
             return
         fields = self.fields(made) if callable(self.fields) else self.fields
         for name, spec in fields.items():
@@ -79,17 +81,11 @@ def _require(why: str, rule: Callable[..., bool], *args: Any) -> None:
 
 
 def _is_output_config(value: Any) -> bool:
-    """What ``set_output`` of any transformer leaves: a word for each method."""
     return type(value) is dict and all(
         type(method) is str and kind in _CONTAINERS for method, kind in value.items()
     )
 
 
-def _is_fitted_name(name: str) -> bool:
-    return name != "_sklearn_output_config" and name.strip("_") != name
-
-
-# ---------------------------------------------------------------- one value
 def _number(value: Any, sizes: Sizes, least: str = "-inf", most: str = "inf") -> bool:
     number = isinstance(value, int | float | np.integer | np.floating)
     # A whole number of Python's may be larger than any float.
@@ -108,7 +104,6 @@ def _a(value: Any, sizes: Sizes, name: str, *attributes: str) -> bool:
     return name in bases and all(hasattr(value, attribute) for attribute in attributes)
 
 
-# ---------------------------------------------------------------- arrays
 def _array(value: Any, sizes: Sizes, kinds: str, *dims: str) -> bool:
     sound = isinstance(value, np.ndarray) and value.dtype.kind in kinds
     return sound and _has_shape(value.shape, dims, sizes)
@@ -121,9 +116,7 @@ def _floats(value: Any, sizes: Sizes, *dims: str, most: float = np.inf) -> bool:
 
 
 def _places(value: Any, sizes: Sizes, dim: str, _: str, within: str) -> bool:
-    if not _array(value, sizes, "iu", dim):
-        return False
-    return not value.size or (int(value.min()) >= 0 and int(value.max()) < sizes[within])
+    return _array(value, sizes, "iu", dim) and bool(((value >= 0) & (value < sizes[within])).all())
 
 
 def _labels(value: Any, sizes: Sizes, dim: str) -> bool:

@@ -4,8 +4,7 @@ Their compiled loops do not check that arrays fit each other, and would read or 
 The parameters of a fitted object are also checked by scikit-learn's own constraints.
 """
 
-from collections.abc import Callable, Container, Sequence
-from functools import cache
+from collections.abc import Container
 from typing import Any
 
 import numpy as np
@@ -27,24 +26,21 @@ _SPARSE = "?bBhHiIlLqQfdg"
 # Arguments that a function of arrays may have; not ``out`` or ``where``, which leave parts of the
 # result uninitialised.
 _HARMLESS = {"casting", "dtype", "order", "subok"}
+# Types of an imputer; which of them there are depends on the version of scikit-learn.
+_FILL_TYPES = vars(SimpleImputer().fit([[0.0]])).keys() & {"_fit_dtype", "_fill_dtype"}
 _TRANSFORMER = "a BaseEstimator transform | word passthrough"
 _WEIGHTS = "none | numbers"
 _FLAG, _K_BY_D, _EACH = "flag", "moderate k d", "moderate d | none"
 
 
-def _fitted(
-    more: Callable[[Any, Sizes], bool] | None = None,
-    fresh: dict[str, Callable[[], Any]] | None = None,
-    **fields: Spec,
-) -> Layout:
+def _fitted(more: Any = None, fresh: Any = None, **fields: Spec) -> Layout:
     """A layout of columns, these fields, and parameters that scikit-learn accepts."""
 
     def valid(made: Any, sizes: Sizes) -> bool:
         made._validate_params()
         numbers = [x for x in made.get_params(deep=False).values() if isinstance(x, int)]
-        return all(fits(float(x), "number", {}) for x in numbers) and (
-            more is None or more(made, sizes)
-        )
+        sound = all(fits(float(x), "number", {}) for x in numbers)
+        return sound and (more is None or more(made, sizes))
 
     return Layout({**COLUMNS, **fields}, valid, fresh=fresh or {})
 
@@ -60,18 +56,14 @@ def _parameters_alone(made: Any) -> bool:
 
 
 # ---------------------------------------------------------------- numbers
-def _scaler(**parts: str) -> Callable[[Any, Sizes], bool]:
-    """A check that the parts that the parameters require are there, and no scale is zero."""
-
-    def check(made: Any, sizes: Sizes) -> bool:
-        asked = [part for parameter, part in parts.items() if getattr(made, parameter)]
-        scale = np.ones(1) if made.scale_ is None else made.scale_
-        least = max(1e-150, np.finfo(scale.dtype).tiny)
-        return all(getattr(made, part) is not None for part in asked) and bool(
-            (np.abs(scale) > least).all()
-        )
-
-    return check
+def _scaler(made: Any, sizes: Sizes) -> bool:
+    """Whether the parts that the parameters require are there, and no scale is zero."""
+    parameters = ("with_mean", "mean_"), ("with_centering", "center_"), ("with_std", "scale_")
+    for parameter, part in (*parameters, ("with_scaling", "scale_")):
+        if getattr(made, parameter, False) and getattr(made, part) is None:
+            return False
+    scale = np.ones(1) if made.scale_ is None else made.scale_
+    return bool((np.abs(scale) > max(1e-150, np.finfo(scale.dtype).tiny)).all())
 
 
 def _clipped(made: Any, sizes: Sizes) -> bool:
@@ -93,75 +85,66 @@ def _powers(made: Any, sizes: Sizes) -> bool:
     return same and counted._n_out_full <= _WIDEST
 
 
-@cache
-def _types_of_fills() -> list[str]:
-    """The attributes for dtypes that this version of scikit-learn has."""
-    found = SimpleImputer().fit([[0.0]])
-    return [name for name in ("_fit_dtype", "_fill_dtype") if hasattr(found, name)]
-
-
 def _filled(made: Any, sizes: Sizes) -> bool:
-    types, indicator = [getattr(made, name) for name in _types_of_fills()], made.indicator_
-    with np.errstate(invalid="ignore"):
-        for kind in types:
+    """Whether the fills can have the types that they are filled in with."""
+    indicator = made.indicator_
+    for name in _FILL_TYPES:
+        if not isinstance(kind := getattr(made, name), np.dtype):
+            return False
+        with np.errstate(invalid="ignore"):
             made.statistics_.astype(kind)  # raises ValueError for words
-    if (indicator is not None) != made.add_indicator:
-        return False
-    suits = indicator is None or (indicator._n_features, indicator.sparse) == (sizes["d"], "auto")
-    return suits and all(isinstance(kind, np.dtype) for kind in types)
+    if indicator is None or not made.add_indicator:
+        return indicator is None and not made.add_indicator
+    return bool((indicator._n_features, indicator.sparse) == (sizes["d"], "auto"))
 
 
 # ---------------------------------------------------------------- categories
 # Encoders look categories up and write at the positions that they find, without a check.
-def _is_sorted(kinds: np.ndarray) -> bool:
-    """Whether numbers ascend, with NaN last, as a binary search requires."""
-    if kinds.dtype.kind in "OUS":
-        return True
-    known = kinds[:-1] if kinds[-1] != kinds[-1] else kinds
-    return bool((known == known).all() and (known[1:] > known[:-1]).all())
-
-
 def _categories(value: Any, sizes: Sizes) -> bool:
-    """Whether every column has categories, and numbers among them are sorted."""
+    """Whether every column has categories; numbers ascend, NaN last, for a binary search."""
     if type(value) is not list or len(value) != sizes["d"]:
         return False
-    return all(
-        fits(kinds, "array biufOUS n", {}) and len(kinds) and _is_sorted(kinds) for kinds in value
-    )
+    for kinds in value:
+        if not fits(kinds, "array biufOUS n", {}) or not len(kinds):
+            return False
+        known = kinds[:-1] if kinds[-1] != kinds[-1] else kinds
+        if kinds.dtype.kind in "biuf" and np.isnan(known).any() | (known[1:] <= known[:-1]).any():
+            return False
+    return True
 
 
-def _groups(made: Any, missing: Container[int] = ()) -> list[int]:
-    """The number of groups of each column's categories; NaN of ``missing`` columns is in none."""
+def _is_grouped(made: Any, missing: Container[int] = ()) -> bool:
+    """Whether rare categories, if any, share the last group; NaN of ``missing`` is in none."""
     if not made._infrequent_enabled:
-        return [len(kinds) for kinds in made.categories_]
-    groups = []
+        return True
     rare, maps = made._infrequent_indices, made._default_to_infrequent_mappings
-    columns = enumerate(zip(made.categories_, rare, maps, strict=True))
-    for j, (kinds, indices, mapping) in columns:
-        sizes = {"n": len(kinds) - (j in missing)}
-        if indices is None and mapping is None:
-            groups.append(len(kinds))
+    for j, (kinds, own, mapping) in enumerate(zip(made.categories_, rare, maps, strict=True)):
+        n = len(kinds) - (j in missing)
+        if own is None and mapping is None:
             continue
-        mapped = fits(mapping, "places n below n", sizes)
-        if not (mapped and fits(indices, "places i below n", sizes) and len(indices)):
-            raise ValueError("its rare categories are not grouped")
-        groups.append(int(mapping.max()) + 1)
-    return groups
+        if not (fits(own, "places i below n", {"n": n}) and fits(mapping, "array iu n", {"n": n})):
+            return False
+        groups = np.full(n, n - len(own))
+        groups[np.delete(np.arange(n), own)] = np.arange(n - len(own))
+        if not len(own) or (groups != mapping).any():
+            return False
+    return True
 
 
 def _one_hot(made: Any, sizes: Sizes) -> bool:
     """Whether there are as many columns as groups, in one of which a row has a one."""
-    groups, drops, dtype = _groups(made), made._drop_idx_after_grouping, np.dtype(made.dtype)
-    if dtype.char not in _SPARSE or not dtype.isnative:
+    drops, dtype, outs = made._drop_idx_after_grouping, np.dtype(made.dtype), made._n_features_outs
+    if dtype.char not in _SPARSE or not dtype.isnative or not _is_grouped(made):
         return False
-    if drops is not None:
-        if not fits(drops, "array iuO d", sizes):
-            return False
-        pairs = list(zip(drops.tolist(), groups, strict=True))
-        if not all(fits(drop, f"whole 0 {count - 1} | none", {}) for drop, count in pairs):
-            return False
-        groups = [count - (drop is not None) for drop, count in pairs]
-    return type(made._n_features_outs) is list and made._n_features_outs == groups
+    if type(outs) is not list or outs != made._compute_n_features_outs():
+        return False
+    return drops is None or (
+        fits(drops, "array iuO d", sizes)
+        and all(
+            fits(drop, f"whole 0 {count} | none", {})
+            for drop, count in zip(drops.tolist(), outs, strict=True)
+        )
+    )
 
 
 def _ordinal(made: Any, sizes: Sizes) -> bool:
@@ -173,20 +156,14 @@ def _ordinal(made: Any, sizes: Sizes) -> bool:
     # Compared as text, because 0 is equal to 0.0 and False, which are no column numbers.
     if repr(made._missing_indices) != repr(missing) or dtype.kind not in "iuf":
         return False
-    _groups(made, missing)
     unknown = made.handle_unknown == "use_encoded_value"
     codes = [made.unknown_value] * unknown + [made.encoded_missing_value] * bool(missing)
-    return all(_is_held(code, dtype) for code in codes)
-
-
-def _is_held(value: Any, dtype: np.dtype) -> bool:
-    """Whether a type can hold this number."""
-    if type(value) is float and value != value:
-        return dtype.kind == "f"
-    if dtype.kind == "f":
-        largest = float(np.finfo(dtype).max)
-        return fits(value, f"number {-largest!r} {largest!r}", {})
-    return fits(value, f"whole {np.iinfo(dtype).min} {np.iinfo(dtype).max}", {})
+    limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+    held = f"{'number' if dtype.kind == 'f' else 'whole'} {limits.min} {limits.max}"
+    return _is_grouped(made, missing) and all(
+        dtype.kind == "f" if type(code) is float and code != code else fits(code, held, {})
+        for code in codes
+    )
 
 
 # ---------------------------------------------------------------- made of others
@@ -233,25 +210,21 @@ def _columns(made: Any, sizes: Sizes) -> bool:
     if not all(fits(x, f"whole 0 {n - 1}", {}) for numbers in inputs.values() for x in numbers):
         return False
     return _named(made.transformers_, 3, f"{_TRANSFORMER} | word drop") and all(
-        len(found := _numbers(some, n, places)) == len(inputs[name]) and list(found) == inputs[name]
-        for name, _, some in made.transformers_
+        _numbers(some, n, places) == inputs[name] for name, _, some in made.transformers_
     )
 
 
-def _numbers(columns: Any, n: int, places: dict[str, int]) -> Sequence[int]:
+def _numbers(columns: Any, n: int, places: dict[str, int]) -> Any:
     """The numbers of columns that are given by number, by name or by a mask."""
+    every = np.arange(n)
     if isinstance(columns, slice):
         start, stop = (
             places[end] if type(end) is str else end for end in (columns.start, columns.stop)
         )
         stop = stop + 1 if type(columns.stop) is str else stop  # names include the last
-        return range(n)[start:stop] if columns.step in (None, 1) else ()
+        return every[start : stop : columns.step].tolist()
     each = list(columns) if isinstance(columns, list | np.ndarray) else [columns]
-    if str in map(type, each) and len(set(each)) < len(each):
-        raise ValueError("a column is named twice")
-    if each and all(isinstance(x, bool | np.bool_) for x in each):
-        return np.arange(n)[np.array(each)].tolist() if len(each) == n else ()
-    return [places[x] if type(x) is str else range(n)[x] for x in each]
+    return every[[places[x] if isinstance(x, str) else x for x in each]].tolist()
 
 
 def _target(made: Any, sizes: Sizes) -> bool:
@@ -265,24 +238,20 @@ def _outputs(model: Any) -> int | None:
     """The number of columns that a model predicts; None where it is not known."""
     if hasattr(model, "steps"):
         return _outputs(model.steps[-1][1])
-    if hasattr(model, "transformer_"):
-        width = _outputs(model.regressor_)
-        return None if width is None else _taken_back(np.zeros((1, width)), model.transformer_)
-    if hasattr(model, "classes_"):
-        return 1
-    return len(model.intercept_) if hasattr(model, "intercept_") else None
-
-
-def _taken_back(row: Any, transformer: Any) -> int:
-    """The number of columns that ``inverse_transform``, which does not check them, makes."""
-    for _, part in reversed(getattr(transformer, "steps", [("", transformer)])):
-        if part == "passthrough":
+    if not hasattr(model, "transformer_"):
+        outputs = None if not hasattr(model, "intercept_") else len(model.intercept_)
+        return 1 if hasattr(model, "classes_") else outputs
+    width = _outputs(model.regressor_)
+    row = None if width is None else np.zeros((1, width))
+    # ``inverse_transform`` does not check the number of columns.
+    for _, part in reversed(getattr(model.transformer_, "steps", [("", model.transformer_)])):
+        if part == "passthrough" or row is None:
             continue
         with np.errstate(all="ignore"):
             row = part.inverse_transform(row)
         if row.ndim != 2 or row.shape[1] != getattr(part, "n_features_in_", row.shape[1]):
             raise ValueError(f"{type(part).__name__} inverts another number of columns")
-    return int(row.shape[1])
+    return None if row is None else int(row.shape[1])
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -317,7 +286,7 @@ LAYOUTS: dict[str, Layout] = {
     "sklearn.kernel_approximation.RBFSampler": _fitted(
         n_components="size k", random_weights_="moderate d k", random_offset_="moderate k"
     ),
-    "sklearn.preprocessing.MaxAbsScaler": _fitted(_scaler(), scale_="moderate d"),
+    "sklearn.preprocessing.MaxAbsScaler": _fitted(_scaler, scale_="moderate d"),
     "sklearn.preprocessing.MinMaxScaler": _fitted(
         _clipped, scale_="moderate d", min_="moderate d"
     ),
@@ -329,12 +298,8 @@ LAYOUTS: dict[str, Layout] = {
         _ordinal, categories_=_categories, _infrequent_enabled=_FLAG
     ),
     "sklearn.preprocessing.PolynomialFeatures": _fitted(_powers),
-    "sklearn.preprocessing.RobustScaler": _fitted(
-        _scaler(with_centering="center_", with_scaling="scale_"), center_=_EACH, scale_=_EACH
-    ),
-    "sklearn.preprocessing.StandardScaler": _fitted(
-        _scaler(with_mean="mean_", with_std="scale_"), mean_=_EACH, scale_=_EACH
-    ),
+    "sklearn.preprocessing.RobustScaler": _fitted(_scaler, center_=_EACH, scale_=_EACH),
+    "sklearn.preprocessing.StandardScaler": _fitted(_scaler, mean_=_EACH, scale_=_EACH),
     "sklearn.neighbors.KNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.neighbors.RadiusNeighborsTransformer": Layout(always=_parameters_alone),
     "sklearn.compose.make_column_selector": Layout(),
