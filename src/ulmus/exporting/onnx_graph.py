@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.polynomial import Chebyshev, Polynomial
 from scipy.special import erfcx
 
@@ -15,6 +16,10 @@ OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8
 # Of a classifier, a regressor, a clusterer and a transformer.
 OUTPUT_NAMES = ("label", "probabilities", "scores", "variable", "transformed")
+_OPERATORS = {
+    np.add: "Add", np.subtract: "Sub", np.multiply: "Mul", np.true_divide: "Div",
+    np.matmul: "MatMul", np.negative: "Neg",
+}  # fmt: skip
 # Degree and a of a polynomial in 1 − 2a / (z + a) that is within 1e-13 of erfcx for z ≥ 0.
 _ERF_DEGREE, _ERF_CENTER = 16, 3.0
 
@@ -24,47 +29,20 @@ def onnx_module(name: str) -> Any:
     return extra(name, "onnx", "Writing a model as ONNX")
 
 
-class Value:
+class Value(NDArrayOperatorsMixin):
     """The output of a node, a constant or an input of a graph. Arithmetic on it adds nodes."""
-
-    # For an array on the left, Python calls the reflected operator of the value on the right.
-    __array_ufunc__ = None
 
     def __init__(self, graph: "Graph", name: str) -> None:
         self.graph = graph
         self.name = name
 
+    def __array_ufunc__(self, ufunc: np.ufunc, _: str, *inputs: "Node", **__: Any) -> Any:
+        return self.graph.op(_OPERATORS[ufunc], *inputs)
+
     def op(self, kind: str, *others: "Node", **attributes: Any) -> "Value":
         """A node of this kind, whose first input is this value."""
-        return self.graph.op(kind, self, *others, **attributes)
-
-    def __add__(self, other: "Node") -> "Value":
-        return self.op("Add", other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: "Node") -> "Value":
-        return self.op("Sub", other)
-
-    def __rsub__(self, other: "Node") -> "Value":
-        return self.graph.op("Sub", other, self)
-
-    def __mul__(self, other: "Node") -> "Value":
-        return self.op("Mul", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: "Node") -> "Value":
-        return self.op("Div", other)
-
-    def __rtruediv__(self, other: "Node") -> "Value":
-        return self.graph.op("Div", other, self)
-
-    def __matmul__(self, other: "Node") -> "Value":
-        return self.op("MatMul", other)
-
-    def __neg__(self) -> "Value":
-        return self.op("Neg")
+        found: Value = self.graph.op(kind, self, *others, **attributes)
+        return found
 
     def sum(self) -> "Value":
         """The sum of each row, as a column."""
@@ -87,6 +65,14 @@ class Value:
         """(x − center) · factor, without nodes for zeros and ones."""
         x = self - center if np.any(center) else self
         return x if np.all(factor == 1.0) else x * factor
+
+    def length(self) -> "Value":
+        """The Euclidean length of each row, as a column."""
+        return (self * self).sum().op("Sqrt")
+
+    def clipped(self, least: "Node", most: "Node") -> "Value":
+        """The numbers, those outside of the limits replaced by the limits."""
+        return self.op("Max", least).op("Min", most)
 
     def unit_rows(self, length: "Value") -> "Value":
         """Rows divided by their length, a column; those of length zero as they are."""

@@ -4,8 +4,9 @@ Scikit-learn's transformers are among them. Where the encoder of a table rounds 
 the graph does too, because comparisons of numbers in a model must have the same result.
 """
 
+import operator
 from collections.abc import Callable
-from functools import singledispatch
+from functools import reduce, singledispatch
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def transformed(transformer: Any, x: Value) -> Value:
 @transformed.register
 def _(transformer: ELMEmbedding, x: Value) -> Value:
     E = linear_outputs(transformer, x)
-    return E.unit_rows((E * E).sum().op("Sqrt")) if transformer.row_normalize else E
+    return E.unit_rows(E.length()) if transformer.row_normalize else E
 
 
 @transformed.register
@@ -78,18 +79,9 @@ def linear_outputs(model: Any, x: Value) -> Value:
 
 
 @transformed.register
-def _(transformer: MinMaxScaler, x: Value) -> Value:
-    x = x * transformer.scale_ + transformer.min_
-    if transformer.clip:
-        least, most = map(float, transformer.feature_range)
-        x = x.op("Max", least).op("Min", most)
-    return x
-
-
-@transformed.register
 def _(transformer: Normalizer, x: Value) -> Value:
     if transformer.norm == "l2":
-        return x.unit_rows((x * x).sum().op("Sqrt"))
+        return x.unit_rows(x.length())
     size = x.op("Abs")
     largest = size.op("ReduceMax", np.array([1]), keepdims=1)
     return x.unit_rows(size.sum() if transformer.norm == "l1" else largest)
@@ -109,19 +101,13 @@ def _(transformer: SimpleImputer, x: Value) -> Value:
 
 @transformed.register
 def _(transformer: PolynomialFeatures, x: Value) -> Value:
-    # Each column is a product of inputs, filled up with ones to a common length.
-    powers = transformer.powers_
-    longest = int(powers.sum(axis=1).max(initial=0))
-    ones = powers.shape[1]
-    factors = np.full((longest, len(powers)), ones)
-    for column, power in enumerate(powers):
-        own = np.repeat(np.arange(len(power)), power)
-        factors[: len(own), column] = own
+    # Each column is a product of inputs; a column of ones fills the products up to one length.
     x = x.op("Pad", np.array([0, 0, 0, 1]), 1.0)
-    product = x.columns(factors[0]) if longest else x.columns(np.full(len(powers), ones))
-    for factor in factors[1:]:
-        product = product * x.columns(factor)
-    return product
+    own = [np.repeat(np.arange(len(power)), power) for power in transformer.powers_]
+    ones = np.full((len(own), max(1, *map(len, own))), transformer.powers_.shape[1])
+    for row, factors in zip(ones, own, strict=True):
+        row[: len(factors)] = factors
+    return reduce(operator.mul, map(x.columns, ones.T))
 
 
 @transformed.register
@@ -143,7 +129,7 @@ def _(transformer: Nystroem, x: Value) -> Value:
     cls = KERNELS[transformer.kernel]
     defaults = {"gamma": 1.0 / transformer.n_features_in_, "coef0": 1.0, "degree": 3}
     given = {name: getattr(transformer, name) for name in defaults}
-    values = {name: defaults[name] if given[name] is None else given[name] for name in defaults}
+    values = defaults | {name: value for name, value in given.items() if value is not None}
     kernel = cls(**{name: values[name] for name in parameters_of(cls) if name in values})
     Z = np.asarray(transformer.components_, dtype=float)
     return kernel.onnx(x, Z) @ transformer.normalization_.T
@@ -232,10 +218,8 @@ def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
                 f"The column {name!r} is read as text, which has no form in ONNX; fit without it, "
                 f"--without {name}, or with --as {name}=category."
             )
-        if isinstance(column, Number):
-            parts.append(_number(column, graph, given))
-        else:
-            parts.append(_category(column, graph, given))
+        nodes = _number if isinstance(column, Number) else _category
+        parts.append(nodes(column, graph, given))
     return graph.op("Concat", *parts, axis=1)
 
 
@@ -259,8 +243,7 @@ def _calendar(x: Value, part: str) -> Value:
         return (day - (day / 7.0).op("Floor") * 7.0).op("Equal", np.arange(7.0)).cast(np.float64)
     turns = x / TURNS[part]
     angle = (turns - turns.op("Floor")) * (2 * np.pi)
-    # The cosine as a sine: ONNX Runtime has a cosine of single precision only.
-    return x.graph.op("Concat", angle.op("Sin"), (angle + np.pi / 2).op("Sin"), axis=1)
+    return x.graph.op("Concat", angle.op("Sin"), angle.cosine(), axis=1)
 
 
 def _category(column: Category, graph: Graph, name: str) -> Value:
@@ -289,7 +272,7 @@ def _filled(x: Value, fill: Any) -> Value:
 def _framed(x: Value, frame: Frame) -> Value:
     """`ulmus.tables.columns.framed`."""
     center, scale, squash = frame
-    z = ((x - center) / scale).op("Max", -FARTHEST).op("Min", FARTHEST)
+    z = ((x - center) / scale).clipped(-FARTHEST, FARTHEST)
     third = z / 3.0
     return z / (1.0 + third * third).op("Sqrt") if squash else z
 
@@ -297,8 +280,7 @@ def _framed(x: Value, frame: Frame) -> Value:
 def _interpolated(x: Value, values: np.ndarray, ranks: np.ndarray) -> Value:
     """`numpy.interp` of a column: the position among the values, and the line from there."""
     slope = np.append(np.diff(ranks) / np.diff(values), 0.0)
-    last = x.op("GreaterOrEqual", values).cast(np.int64).sum() - 1
-    last = last.op("Max", 0)
+    last = (x.op("GreaterOrEqual", values).cast(np.int64).sum() - 1).op("Max", 0)
     start, height, steep = (x.graph.op("Gather", row, last) for row in (values, ranks, slope))
     return steep * (x.op("Max", float(values[0])) - start) + height
 
@@ -317,7 +299,12 @@ _FORMULAS: dict[type, Callable[[Any, Value], Value]] = {
     ),
     MaxAbsScaler: lambda t, x: x.scaled(0.0, 1.0 / t.scale_),
     TruncatedSVD: lambda t, x: x @ t.components_.T,
-    ClippedColumns: lambda t, x: x.op("Max", t.low_).op("Min", t.high_) if len(t.low_) else x,
+    MinMaxScaler: lambda t, x: (
+        (x * t.scale_ + t.min_).clipped(*map(float, t.feature_range))
+        if t.clip
+        else x * t.scale_ + t.min_
+    ),
+    ClippedColumns: lambda t, x: x.clipped(t.low_, t.high_) if len(t.low_) else x,
     RBFSampler: lambda t, x: (
         (x @ t.random_weights_ + t.random_offset_).cosine() * np.sqrt(2.0 / t.n_components)
     ),
