@@ -8,7 +8,7 @@ semi-supervised fit −1 marks a row without a class too: `ulmus.targets.known_l
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.validation import _check_n_features, check_consistent_length, validate_data
 
+from ulmus.arguments import counted
 from ulmus.backends.namespace import (
     check_places,
     forget_pages,
@@ -48,6 +49,7 @@ _NO_NUMBER = (
 )  # fmt: skip
 # Types of missing values by name, so that pandas need not be installed.
 _NOTHING = {"NoneType", "NAType", "NaTType", "MaskedConstant"}
+_NUMBERS = (Real, Decimal, np.datetime64, np.timedelta64)
 # Most rows that an error lists.
 _NAMED = 5
 
@@ -280,12 +282,8 @@ def plain(y: Any) -> np.ndarray:
 
 def missing(y: np.ndarray) -> np.ndarray:
     """Which entries of an array are missing."""
-    if y.dtype.kind in "fc":
-        return np.isnan(y)
-    if y.dtype.kind in "mM":
-        return np.isnat(y)
-    if y.dtype.kind != "O":
-        return np.zeros(y.shape, dtype=bool)
+    if y.dtype != object:
+        return np.asarray(y != y)  # NaN and NaT alone differ from themselves
     return np.array([_is_nothing(entry) for entry in y.ravel()], dtype=bool).reshape(y.shape)
 
 
@@ -327,25 +325,18 @@ def _has_gaps(y: Any) -> bool:
 def _objects(y: Any) -> np.ndarray:
     """y as an array of objects."""
     if isinstance(y, np.ma.MaskedArray):
-        entries = np.asarray(y.data).astype(object)
-        entries[np.ma.getmaskarray(y)] = None
-        return entries
+        return np.where(np.ma.getmaskarray(y), None, np.asarray(y.data).astype(object))
     if hasattr(y, "isna"):
         return np.asarray(y.astype(object), dtype=object)
     for name in ("rows", "to_pylist", "to_list"):
-        if hasattr(y, name):
-            y = getattr(y, name)()
-            break
+        y = getattr(y, name)() if hasattr(y, name) else y
     return np.array(y, dtype=object)
 
 
 def _is_nothing(entry: Any) -> bool:
     if type(entry).__name__ in _NOTHING:
         return True
-    if isinstance(entry, Integral):
-        return False
-    moment = np.datetime64 | np.timedelta64
-    return isinstance(entry, Real | Decimal | moment) and bool(entry != entry)
+    return isinstance(entry, _NUMBERS) and bool(entry != entry)
 
 
 def _counted(gaps: np.ndarray) -> str:
@@ -354,5 +345,5 @@ def _counted(gaps: np.ndarray) -> str:
     count = int(np.count_nonzero(gaps))
     named = ", ".join(map(str, rows[:_NAMED]))
     more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
-    values, where = ("value", "row") if count == 1 else ("values", "rows")
-    return f"{count:,} missing {values}, in {where} {named}{more} (counted from 0)"
+    values, where = counted(count, "missing value"), "row" if count == 1 else "rows"
+    return f"{values}, in {where} {named}{more} (counted from 0)"

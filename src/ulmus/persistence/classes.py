@@ -6,7 +6,6 @@ been defined, and the entries of `scikit` and `layouts` beside this file. `regis
 other packages.
 """
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -21,26 +20,23 @@ from ulmus.persistence import layouts, scikit
 from ulmus.persistence.rules import Layout
 
 
-@dataclass(frozen=True)
 class Known:
     """A class that files may hold; without a layout it is checked by what it declares."""
 
-    name: str
-    own_layout: Layout | None = None
-    cls: type | None = None
+    def __init__(self, name: str, layout: Layout | None = None, cls: type | None = None) -> None:
+        self.name, self._layout, self._cls = name, layout, cls
 
     def load(self) -> type:
         """The class; its module is imported on first use."""
-        if self.cls is not None:
-            return self.cls
-        module, _, name = self.name.rpartition(".")
-        found: type = getattr(import_module(module), name)
-        return found
+        if self._cls is None:
+            module, _, name = self.name.rpartition(".")
+            self._cls = getattr(import_module(module), name)
+        return self._cls
 
     @property
     def layout(self) -> Layout:
         """What its objects must be."""
-        return layouts.layout_of(self.load()) if self.own_layout is None else self.own_layout
+        return layouts.layout_of(self.load()) if self._layout is None else self._layout
 
 
 def register(cls: type) -> type:
@@ -109,10 +105,8 @@ def known(name: str) -> Known | None:
 
 def known_as(cls: type) -> Known | None:
     """The entry of this very class, if there is one."""
-    for name, entry in _with_kernels().items():
-        if name.endswith(f".{cls.__name__}") and entry.load() is cls:
-            return entry
-    return None
+    alike = [e for name, e in _with_kernels().items() if name.endswith(f".{cls.__name__}")]
+    return next((entry for entry in alike if entry.load() is cls), None)
 
 
 def _with_kernels() -> dict[str, Known]:
@@ -121,14 +115,13 @@ def _with_kernels() -> dict[str, Known]:
     for cls in kernels:
         own = cls.__module__.startswith("ulmus.kernels.")
         name = f"{'ulmus.kernels' if own else cls.__module__}.{cls.__qualname__}"
-        if name not in _KNOWN or _KNOWN[name].cls is not cls:
+        if name not in _KNOWN or _KNOWN[name].load() is not cls:
             _KNOWN[name] = Known(name, cls=cls)
     return _KNOWN
 
 
-_PUBLIC = [f"ulmus.{name}" for name in dir(ulmus) if name[0].isupper()]
-_KNOWN = {name: Known(name) for name in _PUBLIC}
-_KNOWN |= {name: Known(name, layout) for name, layout in (layouts.PARTS | scikit.LAYOUTS).items()}
+_PUBLIC = dict.fromkeys(f"ulmus.{name}" for name in dir(ulmus) if name[0].isupper())
+_KNOWN = {n: Known(n, layout) for n, layout in (_PUBLIC | layouts.PARTS | scikit.LAYOUTS).items()}
 _with_kernels()
 
 # Functions of one array, and kernels of two arrays. NumPy and SciPy functions of several arguments

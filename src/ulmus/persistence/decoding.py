@@ -135,7 +135,7 @@ class Reader:
         return _KINDS[kind](self, inside, depth)
 
     def _each(self, parts: Any, depth: int) -> list[Any]:
-        _check_list(parts)
+        _check_lists(parts)
         self._archive.spend(LIST + VALUE * len(parts))
         # Most lists are long lists of numbers or words, which need no conversion.
         if set(map(type, parts)) <= encoding.PLAIN:
@@ -143,16 +143,13 @@ class Reader:
         return [self.value(part, depth + 1) for part in parts]
 
     def _dict(self, pairs: Any, depth: int) -> Any:
-        _check_list(pairs)
-        for pair in pairs:
-            _check_list(pair)
+        _check_lists(pairs, *pairs)
         self._archive.spend(_PAIR * len(pairs))
         keys = [self.value(key, depth + 1) for key, _ in pairs]
         if len(keys) > _MOST_ALIKE and max(Counter(map(hash, keys)).values()) > _MOST_ALIKE:
             raise ModelFileError("it has a dict with many keys of the same hash")
-        return {
-            key: self.value(part, depth + 1) for key, (_, part) in zip(keys, pairs, strict=True)
-        }
+        parts = [self.value(part, depth + 1) for _, part in pairs]
+        return dict(zip(keys, parts, strict=True))
 
     def _dtype(self, name: Any, depth: int) -> Any:
         if not _DTYPE.fullmatch(name):
@@ -200,9 +197,8 @@ class Reader:
         return array.reshape(shape)
 
     def _sparse(self, parts: Any, depth: int) -> Any:
-        name, shape = parts["class"], tuple(parts["shape"])
-        cls, form = _SPARSE[name], name.partition("_")[0]
-        arrays = [self.value(parts[part], depth + 1) for part in encoding.SPARSE_PARTS[form]]
+        (cls, names), shape = encoding.SPARSE[parts["class"]], tuple(parts["shape"])
+        arrays = [self.value(parts[name], depth + 1) for name in names]
         # Other formats of the matrix have an entry for each row or each column.
         self._archive.spend(VALUE * sum(shape) + sum(map(_weight_of, arrays)))
         return sparse_matrix(cls, arrays, shape)
@@ -217,12 +213,12 @@ class Reader:
             0 <= inner["pos"] <= _MT19937_LENGTH and inner["key"].shape == (_MT19937_LENGTH,)
         ):
             raise ModelFileError("it has an invalid random state")
-        if kind == "RandomState":
-            random = np.random.RandomState(bits)
-            random.set_state(state)
-            return random
-        bits.state = state
-        return np.random.Generator(bits)
+        if kind != "RandomState":
+            bits.state = state
+            return np.random.Generator(bits)
+        random = np.random.RandomState(bits)
+        random.set_state(state)
+        return random
 
     def _object(self, parts: Any, depth: int) -> Any:
         name = parts["class"]
@@ -254,9 +250,9 @@ def _weight_of(value: Any) -> int:
     return sum(map(_weight_of, vars(value).values())) if sp.issparse(value) else 0
 
 
-def _check_list(parts: Any) -> None:
+def _check_lists(*each: Any) -> None:
     """Refuse other iterables: the letters of a word, the keys of a dict."""
-    if type(parts) is not list:
+    if any(type(parts) is not list for parts in each):
         raise ModelFileError("it has something else in place of a list")
 
 
@@ -295,11 +291,6 @@ def _may_be_set(cls: type, attribute: str) -> bool:
     return inspect.getattr_static(cls, attribute, cls) is cls
 
 
-_SPARSE = {
-    f"{form}_{kind}": getattr(sp, f"{form}_{kind}")
-    for form in encoding.SPARSE_PARTS
-    for kind in ("array", "matrix")
-}
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _KINDS: dict[str, Callable[[Reader, Any, int], Any]] = {
     "array": Reader._array,

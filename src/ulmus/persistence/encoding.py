@@ -34,11 +34,11 @@ GENERATORS = {
     kind.__name__: kind
     for kind in (np.random.MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.SFC64)
 }
-# The arrays that a sparse matrix is made of.
-SPARSE_PARTS = {
-    "csr": ("data", "indices", "indptr"),
-    "csc": ("data", "indices", "indptr"),
-    "coo": ("data", "row", "col"),
+# Sparse matrices and the arrays that they are made of.
+SPARSE: dict[str, tuple[type, tuple[str, ...]]] = {
+    f"{form}_{kind}": (getattr(sp, f"{form}_{kind}"), ("data", *rest.split()))
+    for form, rest in (("csr", "indices indptr"), ("csc", "indices indptr"), ("coo", "row col"))
+    for kind in ("array", "matrix")
 }
 _ELSEWHERE = "keep the model with skops or pickle, and open such files only if you made them"
 
@@ -78,6 +78,9 @@ class Writer:
         for matches, method in _KINDS:
             if matches(x):
                 return method(self, x, where, depth + 1)
+        for name, function in FUNCTIONS.items():
+            if function is x:
+                return {"function": name}
         return self.object(x, where, depth + 1)
 
     def _each(self, parts: Any, where: str, depth: int) -> list[Any]:
@@ -133,15 +136,13 @@ class Writer:
         return {"symmetric": [number, len(x), order]} if half else {"array": number}
 
     def _sparse(self, x: Any, where: str, depth: int) -> Any:
-        if x.format not in SPARSE_PARTS or x.ndim != 2:
+        name = type(x).__name__
+        if name not in SPARSE or x.ndim != 2:
             raise UnsupportedModelError(
                 f"{where} is a sparse matrix in the format {x.format}; convert it by .tocsr()."
             )
-        parts = {
-            name: self.value(getattr(x, name), f"{where}.{name}", depth)
-            for name in SPARSE_PARTS[x.format]
-        }
-        return {"sparse": {"class": type(x).__name__, "shape": [int(n) for n in x.shape], **parts}}
+        parts = {p: self.value(getattr(x, p), f"{where}.{p}", depth) for p in SPARSE[name][1]}
+        return {"sparse": {"class": name, "shape": [int(n) for n in x.shape], **parts}}
 
     def _draws(self, x: Any, where: str, depth: int) -> Any:
         if id(x) not in self._met:
@@ -157,10 +158,7 @@ class Writer:
         return self._met[id(x)][1]
 
     def object(self, x: Any, where: str, depth: int = 1) -> Any:
-        """An object of a known class, or a known function, as data."""
-        for name, function in FUNCTIONS.items():
-            if function is x:
-                return {"function": name}
+        """An object of a known class as data."""
         entry = known_as(type(x))
         if entry is None:
             raise UnsupportedModelError(f"{where} is {refusal(x)}; or {_ELSEWHERE}.")
