@@ -13,6 +13,7 @@ each of its passes over the rows a subtask, and a hundredth of the rows a subtas
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
@@ -109,8 +110,7 @@ def forget_fit(estimator: Any) -> None:
 def fitted_names(estimator: Any) -> list[str]:
     """The fitted attributes that an estimator has."""
     fitted = declared(type(estimator)).keys() - set(estimator.get_params(deep=False))
-    names = list(vars(estimator))
-    return [name for name in names if name in fitted or (name.endswith("_") and name[0] != "_")]
+    return [n for n in vars(estimator) if n in fitted or (n.endswith("_") and n[0] != "_")]
 
 
 def without_rows(model: Any) -> Any:
@@ -226,24 +226,20 @@ def finite_outputs(method: Callable[[Any, Any], Array]) -> Callable[[Any, Any], 
 def _numbers(estimator: Any) -> Iterator[tuple[str, Any]]:
     """Fitted attributes by name; of dicts and fitted parts, what they hold."""
     for name, value in vars(estimator).items():
-        if name[0] == "_" or not (name.endswith("_") or name in _SCALE):
-            continue
         if name in _PARTS:
             yield from ((f"{name}.{inner}", number) for inner, number in _numbers(value))
-        elif isinstance(value, dict):
-            yield from ((f"{name}[{key!r}]", each) for key, each in value.items())
-        else:
+        elif name[0] != "_" and (name.endswith("_") or name in _SCALE):
+            inside = value.items() if isinstance(value, dict) else ()
+            yield from ((f"{name}[{key!r}]", each) for key, each in inside)
             yield name, value
 
 
 def _finite(value: Any) -> bool:
     """Whether a number or an array of floats is finite; anything else counts as such."""
-    if isinstance(value, float):
-        return bool(np.isfinite(value))
-    if not is_array_api_obj(value):
-        return True
-    floats = namespace(value).isdtype(value.dtype, "real floating")
-    return not floats or all_finite(value)
+    if is_array_api_obj(value):
+        floats = namespace(value).isdtype(value.dtype, "real floating")
+        return not floats or all_finite(value)
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 # ---------------------------------------------------------------- progress

@@ -325,7 +325,9 @@ def _has_gaps(y: Any) -> bool:
 def _objects(y: Any) -> np.ndarray:
     """y as an array of objects."""
     if isinstance(y, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(y), None, np.asarray(y.data).astype(object))
+        entries = np.asarray(y.data).astype(object)
+        entries[np.ma.getmaskarray(y)] = None
+        return entries
     if hasattr(y, "isna"):
         return np.asarray(y.astype(object), dtype=object)
     for name in ("rows", "to_pylist", "to_list"):

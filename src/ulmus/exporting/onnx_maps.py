@@ -218,7 +218,7 @@ def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
                 f"The column {name!r} is read as text, which has no form in ONNX; fit without it, "
                 f"--without {name}, or with --as {name}=category."
             )
-        nodes = _number if isinstance(column, Number) else _category
+        nodes: Any = _number if isinstance(column, Number) else _category
         parts.append(nodes(column, graph, given))
     return graph.op("Concat", *parts, axis=1)
 
