@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from papers.datasets import load
 from ulmus import ELMEmbedding, ELMLayout, KernelELMRegressor
-from ulmus.methods import pacmap_layout
+from ulmus.estimators import layout as module
 
 PIXELS = ("usps", "optdigits", "coil20", "mnist")
 CHOSEN_ON = ("usps", "optdigits", "coil20")
@@ -103,7 +103,7 @@ def laid_out_by_opentsne(E, near, seed):
 
 
 LIBRARIES = {
-    "PaCMAP": pacmap_layout.laid_out,
+    "PaCMAP": module.laid_out,
     "UMAP": laid_out_by_umap,
     "openTSNE": laid_out_by_opentsne,
 }
@@ -111,8 +111,6 @@ LIBRARIES = {
 
 def by_library(library, X):
     """ELMLayout with another library under it."""
-    from ulmus.estimators import layout as module
-
     before = module.laid_out
     module.laid_out = LIBRARIES[library]
     try:

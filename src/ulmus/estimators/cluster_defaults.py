@@ -17,7 +17,7 @@ from ulmus.features import RandomFeatures, RBFFeatures
 from ulmus.features.base import FeatureMap
 from ulmus.features.hidden_layer import share_a_unit
 from ulmus.features.scaling import ColumnStatistics, Scaling
-from ulmus.methods.related_columns import related_columns
+from ulmus.methods.noise import related_columns
 from ulmus.typing import Rows
 
 # Rows by which columns and forms are judged: more cost time and change few choices.

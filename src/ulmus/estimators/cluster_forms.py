@@ -14,7 +14,7 @@ from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, scaled_rows
 from ulmus.graphs import KNNGraph, Laplacian, all_laplacians
 from ulmus.hidden import Hidden
-from ulmus.methods.far_rows import far_rows
+from ulmus.methods.noise import far_rows
 from ulmus.methods.partitions import Form, agreement, clustered, embeddings, judged
 from ulmus.typing import Rows
 

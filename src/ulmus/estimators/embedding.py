@@ -9,9 +9,8 @@ from ulmus.arguments import check_flag, check_known, check_number, check_whole
 from ulmus.backends.namespace import (
     gathered,
     is_collection,
-    is_sparse,
-    namespace,
 )
+from ulmus.backends.neighbors import different_rows
 from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
 from ulmus.estimators.row_graphs import COUPLINGS, GRAPHS, coupling_for, laplacians
@@ -25,9 +24,9 @@ from ulmus.features.hidden_layer import (
     scaled_rows,
 )
 from ulmus.fitted import OfRows, OnDevice, atomic, forget_fit
-from ulmus.graphs import as_laplacian
+from ulmus.graphs import Laplacian, as_laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.unsupervised import Embedding, Free, Tight, hidden_gram, of_unit_length
+from ulmus.methods.unsupervised import Free, Tight, of_unit_length
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.typing import Array, Rows, Seed
 from ulmus.validation import valid_rows
@@ -141,11 +140,59 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         """Fit so many columns, according to the coupling, or as many as the rows differ in."""
         forget_fit(self)
         self._check_parameters()
-        if is_collection(X):
-            self._fit_blocks(X, client, tight, fewer)
-        else:
-            self._fit(X, {"tight": tight, "free": free}, fewer)
+        H = self._blocks(X, client) if is_collection(X) else self._rows(X)
+        most = min(len(H), H.width) - 1
+        if tight > most:
+            raise InvalidInputError(
+                f"n_components={tight} is too many: {len(H)} rows and {H.width} hidden units give "
+                f"at most {most}."
+            )
+        laplacian = self._laplacian(H)
+        method = Tight(float(self.lam), tight, fewer)
+        try:
+            graph: Any = Free(free, self.row_normalize) if self.coupling_ == "free" else method
+            found = graph.fit(H, laplacian)
+        except GraphError as error:
+            if self.coupling == "free":
+                raise
+            self.coupling_, self.coupling_reason_ = "tight", str(error)
+            found = method.fit(H, laplacian)
+        self.beta_, self.intercept_ = found.coef, found.intercept
+        self.eigenvalues_, self.n_hidden_ = found.values, int(found.coef.shape[0])
+        for name, value in found.fitted.items():
+            setattr(self, name, value)
         return self
+
+    def _rows(self, X: Rows) -> Hidden:
+        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
+        self.features_ = fitted_map(self, X, default_width=DEFAULT_WIDTH)
+        H = Hidden(layer_of(self.features_, X, self.dtype), X)
+        asked, by_size = (self.coupling, "asked for"), coupling_for(len(H), H.width)
+        self.coupling_, self.coupling_reason_ = by_size if asked[0] == "auto" else asked
+        return H
+
+    def _blocks(self, X: Rows, client: Any) -> HiddenBlocks:
+        if self.coupling == "free":
+            raise InvalidParameterError(
+                "coupling='free' needs all rows at once, not a Dask collection; use 'tight'."
+            )
+        self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
+        rows = BlockRows(self, X, client=client)
+        columns = merged(rows.survey(column_statistics))
+        self.features_ = fitted_map(self, rows, default_width=DEFAULT_WIDTH, columns=columns)
+        return HiddenBlocks(rows, self.features_, self.dtype)
+
+    def _laplacian(self, H: Hidden | HiddenBlocks) -> Laplacian:
+        compare = scaled_rows if self.coupling_ == "tight" else comparable_rows
+        if isinstance(H, HiddenBlocks):
+            return laplacians(self.graph, "tight", H.rows, partial(compare, self.features_))[0]
+        rows = compare(self.features_, H.X)
+        if different_rows(rows, 2) < 2:  # their graph is chance, and so would places on it be
+            raise InvalidInputError(
+                "The rows of X are all the same, so there is nothing to embed; give rows that "
+                "differ."
+            )
+        return as_laplacian(GRAPHS[self.coupling_] if self.graph is None else self.graph, rows)
 
     def fit_transform(self, X: Rows, y: Any = None) -> Array:
         """Find the embedding of X and return it.
@@ -160,12 +207,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
     @by_blocks
     def transform(self, X: Rows) -> Array:
-        """The embedding of these rows: one product with the output weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask collection
-            The rows, seen before or not.
+        """The embedding of rows, seen before or not: one product with the output weights.
 
         Returns
         -------
@@ -174,61 +216,6 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         """
         E = self._outputs(X)
         return of_unit_length(E) if self.row_normalize else E
-
-    def _fit(self, X: Rows, columns: dict[str, int], fewer: bool) -> None:
-        X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
-        self.features_ = fitted_map(self, X, default_width=DEFAULT_WIDTH)
-        H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        asked = self.coupling, "asked for"
-        by_size = coupling_for(len(H), H.width)
-        self.coupling_, self.coupling_reason_ = by_size if asked[0] == "auto" else asked
-        self._check_components(columns["tight"], len(H), H.width)
-        graph = GRAPHS[self.coupling_] if self.graph is None else self.graph
-        compared = scaled_rows if self.coupling_ == "tight" else comparable_rows
-        rows = compared(self.features_, X)
-        _check_variety(rows)
-        laplacian = as_laplacian(graph, rows)
-        method: Any = Tight(float(self.lam), columns["tight"], fewer)
-        try:
-            free = Free(columns["free"], self.row_normalize)
-            found = (free if self.coupling_ == "free" else method).fit(H, laplacian)
-        except GraphError as error:
-            if self.coupling == "free":
-                raise
-            self.coupling_, self.coupling_reason_ = "tight", str(error)
-            found = method.fit(H, laplacian)
-        self._accept(found)
-
-    def _fit_blocks(self, X: Rows, client: Any, n_components: int, fewer: bool) -> None:
-        """HᵀΛH and HᵀH as sums over blocks, the eigenvectors in this process."""
-        if self.coupling == "free":
-            raise InvalidParameterError(
-                "coupling='free' needs all rows at once, not a Dask collection; use 'tight'."
-            )
-        self.coupling_, self.coupling_reason_ = "tight", "the rows lie in blocks"
-        rows = BlockRows(self, X, client=client)
-        columns = merged(rows.survey(column_statistics))
-        self.features_ = fitted_map(self, rows, default_width=DEFAULT_WIDTH, columns=columns)
-        source = HiddenBlocks(rows, self.features_, self.dtype)
-        self._check_components(n_components, len(rows), source.width)
-        compare = partial(scaled_rows, self.features_)
-        (laplacian,) = laplacians(self.graph, "tight", rows, compare)
-        M, B = source.smoothed_gram(laplacian), source.total(hidden_gram)
-        self._accept(Tight(float(self.lam), n_components, fewer).of(M, B))
-
-    def _accept(self, found: Embedding) -> None:
-        self.beta_, self.intercept_ = found.coef, found.intercept
-        self.eigenvalues_, self.n_hidden_ = found.values, int(found.coef.shape[0])
-        for name, value in found.fitted.items():
-            setattr(self, name, value)
-
-    def _check_components(self, n_components: int, n_rows: int, width: int) -> None:
-        most = min(n_rows, width) - 1
-        if n_components > most:
-            raise InvalidInputError(
-                f"n_components={n_components} is too many: {n_rows} rows and {width} hidden "
-                f"units give at most {most}."
-            )
 
     def _check_parameters(self) -> None:
         check_whole("n_components", self.n_components, least=1)
@@ -244,12 +231,3 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"] if self.dtype is None else []
         return tags
-
-
-def _check_variety(X: Rows) -> None:
-    """Refuse rows that are all the same: their graph is chance, and so would places on it be."""
-    changes = X[1:] != X[:-1] if is_sparse(X) else X[1:, :] != X[:-1, :]
-    if not (changes.nnz if is_sparse(changes) else namespace(X).any(changes)):
-        raise InvalidInputError(
-            "The rows of X are all the same, so there is nothing to embed; give rows that differ."
-        )

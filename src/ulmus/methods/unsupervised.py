@@ -44,6 +44,7 @@ from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.manifold_basis import in_span, manifold_gram
 from ulmus.methods.ridge import DEFAULT_GRID, solve
 from ulmus.problem import Problem
+from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.targets import ValueTargets
 from ulmus.typing import Array
 
@@ -78,8 +79,10 @@ class Tight:
     n_components: int
     fewer: bool = False
 
-    def fit(self, H: Hidden, laplacian: Laplacian) -> Embedding:
-        """With fewer rows than units the work is done in the span of the rows."""
+    def fit(self, H: Hidden | HiddenBlocks, laplacian: Laplacian) -> Embedding:
+        """With fewer rows than units the work is done in the span of the rows, if at hand."""
+        if isinstance(H, HiddenBlocks):
+            return self.of(H.smoothed_gram(laplacian), H.total(hidden_gram))
         if len(H) >= H.width:
             return self.of(manifold_gram(H, laplacian), hidden_gram(H))
         few, span = in_span(H)
