@@ -29,7 +29,6 @@ _HEADERS = {
 }
 # NumPy's own limit; headers of numbers and text are shorter.
 _LONGEST_HEADER = 10_000
-Charge = Callable[[tuple[int, ...], int], None]
 # Zeros are compressed a thousandfold. Past the first number of bytes in all, archives that hold
 # more than 200 times their own size are refused.
 _FREE, _TIMES = 2**30, 200
@@ -72,7 +71,14 @@ class ArrayArchive:
             infos = self._zip.infolist()
         self.members = {info.filename: info for info in infos}
         for info in infos:
-            _check(info, belongs, packed)
+            if belongs is not None and not belongs(name := info.filename):
+                raise ValueError(f"it has a member {name[:80]!r}, which does not belong there")
+            if info.flag_bits & 1:
+                raise ValueError("it is encrypted")
+            whole = info.compress_size == info.file_size
+            kinds = [zipfile.ZIP_STORED] * whole + [zipfile.ZIP_DEFLATED] * packed
+            if info.compress_type not in kinds:
+                raise ValueError("it is compressed in a way that is not allowed")
         if len(self.members) < len(infos):
             raise ValueError("it has two members of one name")
         # Members that overlap would be larger together than the archive.
@@ -105,7 +111,9 @@ class ArrayArchive:
         with self.open(name) as (_, shape, _, dtype):
             return shape, dtype
 
-    def array(self, name: str, charge: Charge | None = None) -> np.ndarray:
+    def array(
+        self, name: str, charge: Callable[[tuple[int, ...], int], None] | None = None
+    ) -> np.ndarray:
         """An array; ``charge`` is called with its shape and item size before it is read."""
         with self.open(name) as (member, shape, fortran_order, dtype):
             if charge is not None:
@@ -143,17 +151,6 @@ def sparse_matrix(cls: type[Any], parts: Sequence[np.ndarray], shape: tuple[int,
     form = cls.__name__[:3]
     check_places(form, places, len(data), shape)
     return cls((data, places) if form == "coo" else (data, *places), shape=shape)
-
-
-def _check(info: zipfile.ZipInfo, belongs: Callable[[str], object] | None, packed: bool) -> None:
-    """Refuse a member that is not allowed."""
-    if belongs is not None and not belongs(info.filename):
-        raise ValueError(f"it has a member {info.filename[:80]!r}, which does not belong there")
-    if info.flag_bits & 1:
-        raise ValueError("it is encrypted")
-    plain = info.compress_type == zipfile.ZIP_STORED and info.compress_size == info.file_size
-    if not plain and not (packed and info.compress_type == zipfile.ZIP_DEFLATED):
-        raise ValueError("it is compressed in a way that is not allowed")
 
 
 def _header(member: IO[bytes], name: str, size: int) -> tuple[tuple[int, ...], bool, np.dtype]:

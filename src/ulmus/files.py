@@ -33,8 +33,9 @@ def replacing(path: str | Path) -> Iterator[IO[Any]]:
     has the mode of the old one; where ``path`` is a symbolic link, the file that it leads to is
     replaced. A pipe or a device is written to as it is.
     """
-    path = Path(os.path.realpath(path))
-    old = _status(path)
+    path, old = Path(os.path.realpath(path)), None
+    with contextlib.suppress(FileNotFoundError):
+        old = path.stat()
     if old is not None and not stat.S_ISREG(old.st_mode):
         with path.open("wb") as pipe:
             yield pipe
@@ -70,36 +71,26 @@ def lock(file: IO[Any]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _status(path: Path) -> os.stat_result | None:
-    """The file's status, None where there is no file."""
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
 def _locked_draft(path: Path, old: os.stat_result | None, drafts: list[Path]) -> IO[bytes]:
     """A draft, the last of ``drafts``, with the mode of the old file or with the usual one."""
     while True:
-        draft = path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part")
-        drafts.append(draft)
+        drafts.append(path.with_name(f"{_beginning(path)}{secrets.token_hex(4)}.part"))
         # Until it has the mode of the file that it replaces, only its owner may read a draft.
         mode = 0o666 if old is None else 0o600
-        stream = os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
-        if _is_ours(draft, stream):
+        stream = os.fdopen(os.open(drafts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb")
+        if _is_ours(drafts[-1], stream):
             break
         stream.close()
     if old is not None:
-        draft.chmod(stat.S_IMODE(old.st_mode))
+        drafts[-1].chmod(stat.S_IMODE(old.st_mode))
     return stream
 
 
 def _is_ours(draft: Path, stream: IO[bytes]) -> bool:
     """Lock a new draft; False where another process has already removed it as abandoned."""
-    if os.name == "nt":
-        return True
     try:
-        lock(stream)
+        if os.name != "nt":
+            lock(stream)
     except BlockingIOError:
         return False
     except OSError:  # no locks on this file system, where no draft is ever taken for abandoned
