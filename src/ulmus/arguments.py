@@ -35,19 +35,23 @@ def is_number(value: object, least: float = _SMALLEST, most: float = _LARGEST) -
     return real and bool(least <= plain <= most)
 
 
+def _require(sound: bool, name: str, value: Any, words: str) -> None:
+    if not sound:
+        raise InvalidParameterError(f"{name}={value!r} must be {words}.")
+
+
 def check_whole(name: str, value: Any, least: int, most: int = _INTEGERS) -> None:
     """Refuse an argument that is no whole number from ``least`` to ``most``."""
-    if not (is_whole(value) and least <= value <= most):
-        limit = f"of at least {least}" if most == _INTEGERS else f"from {least} to {most:,}"
-        raise InvalidParameterError(f"{name}={value!r} must be a whole number {limit}.")
+    limit = f"of at least {least}" if most == _INTEGERS else f"from {least} to {most:,}"
+    _require(is_whole(value) and least <= value <= most, name, value, f"a whole number {limit}")
 
 
 def check_number(
     name: str, value: Any, words: str = "a positive number", zero: bool = False
 ) -> None:
     """Refuse an argument that is no positive number, or zero if allowed; it must be ``words``."""
-    if not (is_number(value) or (zero and is_number(value, 0, 0))):
-        raise InvalidParameterError(f"{name}={value!r} must be {words}{limits(value)}.")
+    sound = is_number(value) or (zero and is_number(value, 0, 0))
+    _require(sound, name, value, f"{words}{limits(value)}")
 
 
 def numbers_of(value: Any, zero: bool = False) -> np.ndarray | None:
@@ -87,28 +91,18 @@ def check_precision(name: str, value: Any) -> None:
         sound = value is None or np.dtype(value).name in ("float32", "float64")
     except (TypeError, ValueError):
         sound = False
-    if not sound:
-        raise InvalidParameterError(
-            f"{name}={value!r} must be float32, float64, or None to follow the input."
-        )
+    _require(sound, name, value, "float32, float64, or None to follow the input")
 
 
 def check_rank(rank: Any, tol: Any, oversampling: Any = 0, power_steps: Any = 0) -> None:
     """Refuse a rank, a tolerance or a sketch that cannot be."""
     check_whole("oversampling", oversampling, least=0)
     check_whole("power_steps", power_steps, least=0, most=_MOST_STEPS)
-    if rank is not None:
-        sound = rank >= 1 if is_whole(rank) else is_number(rank, most=1.0)
-        if not sound:
-            raise InvalidParameterError(
-                f"rank={rank!r} must be a whole number of at least 1, or a part of the rows above "
-                "0 and at most 1.0."
-            )
-    if tol is not None and not (is_number(tol) and tol < 1):
-        raise InvalidParameterError(
-            f"tol={tol!r} must be above 0 and below 1: the part of the kernel's trace that may be "
-            "missing."
-        )
+    ranks = "a whole number of at least 1, or a part of the rows above 0 and at most 1.0"
+    sound = rank is None or (rank >= 1 if is_whole(rank) else is_number(rank, most=1.0))
+    _require(sound, "rank", rank, ranks)
+    parts = "above 0 and below 1: the part of the kernel's trace that may be missing"
+    _require(tol is None or (is_number(tol) and tol < 1), "tol", tol, parts)
 
 
 def check_arguments(estimator: Any) -> None:
@@ -148,16 +142,13 @@ def listed(cells: Iterable[str]) -> str:
 
 def check_flag(name: str, value: Any) -> None:
     """Refuse an argument that is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidParameterError(f"{name}={value!r} must be True or False.")
+    _require(isinstance(value, bool | np.bool_), name, value, "True or False")
 
 
 def _seed(name: str, value: Any) -> None:
     seeded = value is None or isinstance(value, np.random.RandomState) or value is np.random
-    if not seeded and not (is_whole(value) and 0 <= value < 2**32):
-        raise InvalidParameterError(
-            f"{name}={value!r} must be None, a whole number from 0 to 2**32 − 1, or a RandomState."
-        )
+    sound = seeded or (is_whole(value) and 0 <= value < 2**32)
+    _require(sound, name, value, "None, a whole number from 0 to 2**32 − 1, or a RandomState")
 
 
 def _width(name: str, value: Any) -> None:
@@ -166,8 +157,7 @@ def _width(name: str, value: Any) -> None:
 
 
 def _volume(name: str, value: Any) -> None:
-    if not isinstance(value, Integral | np.bool_):
-        raise InvalidParameterError(f"{name}={value!r} must be 0 or 1.")
+    _require(isinstance(value, Integral | np.bool_), name, value, "0 or 1")
 
 
 _CHECKS: dict[str, Callable[[str, Any], None]] = {
@@ -198,8 +188,6 @@ def grid_of(
         given = "" if default is None else f"{word!r}, "
         least = "that is zero or more" if zero else "that is positive"
         sort = least if most == _LARGEST else f"from 0 to {most:g}"
-        raise InvalidParameterError(
-            f"{name}={value!r} must be {given}a number {sort}, or a list of such "
-            f"numbers{limits(value)}."
-        )
+        words = f"{given}a number {sort}, or a list of such numbers{limits(value)}"
+        raise InvalidParameterError(f"{name}={value!r} must be {words}.")
     return values

@@ -11,8 +11,6 @@ from ulmus.backends.streaming import torch_device
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Array
 
-Move = Callable[[Array], Array]
-
 
 def to_host(model: Any) -> Any:
     """A copy of a model whose every array is NumPy's.
@@ -42,7 +40,7 @@ def to_host(model: Any) -> Any:
     >>> type(model.beta_).__name__
     'ndarray'
     """
-    return _moved(model, lambda x: x if namespace.is_numpy(x) else namespace.to_numpy(x))
+    return _moved(model, lambda x: x if namespace.is_numpy(x) else namespace.to_numpy(x), True)
 
 
 def to_device(model: Any, device: Any) -> Any:
@@ -84,36 +82,28 @@ def to_device(model: Any, device: Any) -> Any:
     def move(x: Array) -> Array:
         return namespace.beside(namespace.to_numpy(x), like)
 
-    if is_array_api_obj(model):
-        return move(model)
-    return _moved_parts(model, move)
+    return _moved(model, move, is_array_api_obj(model))
 
 
-def _moved(x: Any, move: Move) -> Any:
-    """x with every array in it moved; x itself where there is none."""
-    if is_array_api_obj(x):
+def _moved(x: Any, move: Callable[[Array], Array], every: bool) -> Any:
+    """x with its arrays moved: every one, or those that its class declares `OnDevice`."""
+    if every and is_array_api_obj(x):
         return move(x)
-    return _inside(x, lambda name, part: _moved(part, move))
-
-
-def _moved_parts(x: Any, move: Move) -> Any:
-    """x with those arrays moved that its class declares `OnDevice`."""
     there = marked(type(x), Mark.DEVICE)
-    return _inside(x, lambda name, part: (_moved if name in there else _moved_parts)(part, move))
 
+    def part(name: Any, inside: Any) -> Any:
+        return _moved(inside, move, every or name in there)
 
-def _inside(x: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """x with each of its parts changed: an estimator's attributes, a record's fields, entries."""
     if hasattr(x, "get_params") and not isinstance(x, type):
         model = copy(x)  # without what can be computed again
-        vars(model).update({name: change(name, part) for name, part in vars(model).items()})
+        vars(model).update({name: part(name, inside) for name, inside in vars(model).items()})
         return model
     if is_dataclass(x) and not isinstance(x, type):
         parts = {f.name: getattr(x, f.name) for f in fields(x)}
-        fresh = {name: change(name, part) for name, part in parts.items()}
+        fresh = {name: part(name, inside) for name, inside in parts.items()}
         return x if all(fresh[name] is parts[name] for name in parts) else replace(x, **fresh)
     if isinstance(x, dict):
-        return type(x)({key: change(key, part) for key, part in x.items()})
+        return type(x)({key: part(key, inside) for key, inside in x.items()})
     if type(x) in (list, tuple):
-        return type(x)(change(i, part) for i, part in enumerate(x))
+        return type(x)(part(i, inside) for i, inside in enumerate(x))
     return x

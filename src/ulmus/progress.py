@@ -38,7 +38,9 @@ class Bar:
     ) -> None:
         self.title, self.words = title, words
         self.stream = sys.stderr if stream is None else stream
-        self.shown = self.stream.isatty() or _in_notebook(self.stream)
+        # A notebook rewrites a line as a terminal does.
+        notebook = type(self.stream).__module__.partition(".")[0] == "ipykernel"
+        self.shown = self.stream.isatty() or notebook
         self._lines = lines and not self.shown
         self._due = 0.0
 
@@ -66,11 +68,6 @@ class Bar:
             self._due = now + _LINE_PERIOD
             self.stream.write(f"{self.title}: {self.words(done, total)}\n")
             self.stream.flush()
-
-
-def _in_notebook(stream: TextIO) -> bool:
-    """Whether a stream is a notebook's, which rewrites a line as a terminal does."""
-    return type(stream).__module__.partition(".")[0] == "ipykernel"
 
 
 def line(title: str, done: float, total: float | None, words: str) -> str:
