@@ -26,7 +26,7 @@ from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden, block_rows, row_blocks
 from ulmus.kernels import Kernel, Precomputed
 from ulmus.kernels.pairs import Shifted, some_rows
-from ulmus.typing import Array, DType, Layer, Rows
+from ulmus.typing import Array, DType, Rows
 
 # Entries this small relative to the diagonal are set to zero: they change no digit of a solution.
 # In a factorisation their products become subnormal numbers, which makes it twenty times as slow.
@@ -71,17 +71,10 @@ class KernelMatrix:
         """K[part, chosen], as a new array."""
         return self.kernel(some_rows(self.X, part), some_rows(self.X, chosen))
 
-    def among(self, chosen: np.ndarray) -> Array:
-        """K[chosen, chosen] in float64."""
-        return doubles(self.block(chosen, chosen))
-
     def rows(self) -> Iterator[tuple[slice, Array]]:
-        """K by blocks of rows; the array is reused."""
-        host = is_numpy(self.array)
-        buffer = np.empty((self._size, len(self)), self.dtype) if host else None
+        """K by blocks of rows."""
         for part in row_blocks(len(self), self._size):
-            out = None if buffer is None else buffer[: part.stop - part.start]
-            yield part, self.kernel(some_rows(self.X, part), self.X, out)
+            yield part, self.block(part, slice(0, len(self)))
 
     def take(self, chosen: np.ndarray) -> "KernelMatrix":
         """K of some of the rows."""
@@ -92,10 +85,6 @@ class KernelMatrix:
         if not is_single(self.dtype):
             return self
         return KernelMatrix(self.kernel, cast(self.X, namespace(self.array).float64))
-
-    def single(self) -> "KernelMatrix":
-        """K computed in float32."""
-        return KernelMatrix(self.kernel, cast(self.X, namespace(self.array).float32))
 
     def all(self, dtype: Any = np.float64) -> Array:
         """The whole of K, in float64 or, on the host, another precision; there negligible entries
@@ -143,35 +132,20 @@ class GivenKernel(KernelMatrix):
     def block(self, part: slice | np.ndarray, chosen: slice | np.ndarray) -> Array:
         return contiguous(take(take(self.X, part), chosen, axis=1))
 
-    def rows(self) -> Iterator[tuple[slice, Array]]:
-        for part in row_blocks(len(self), self._size):
-            yield part, take(self.X, part)
-
     def take(self, chosen: np.ndarray) -> "GivenKernel":
-        return GivenKernel(take(take(self.X, chosen), chosen, axis=1))
+        return GivenKernel(self.block(chosen, chosen))
 
     def precise(self) -> "GivenKernel":
         return self
 
 
-@dataclass(frozen=True)
-class _OfLayer(Kernel):
-    """h(x)ᵀh(z) of a hidden layer."""
-
-    layer: Layer
-
-    def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        left, right = (self.layer(rows) + self.layer.offset for rows in (X, Z))
-        return matmul(left, right.T, out)
-
-
 class HiddenKernel(KernelMatrix):
-    """K = HHᵀ of a hidden layer."""
+    """K = HHᵀ of a hidden layer: its diagonal and products, which a sketch needs."""
 
     H: Hidden
 
     def __init__(self, H: Hidden) -> None:
-        super().__init__(_OfLayer(H.layer), H.X)
+        super().__init__(Precomputed(), H.X)
         object.__setattr__(self, "H", H)
 
     @property
@@ -181,9 +155,6 @@ class HiddenKernel(KernelMatrix):
     def diagonal(self) -> Array:
         xp = namespace(self.X)
         return xp.concat([xp.sum(doubles(h) ** 2, axis=1) for _, h in self._blocks()])
-
-    def take(self, chosen: np.ndarray) -> "HiddenKernel":
-        return HiddenKernel(self.H.take(chosen))
 
     def precise(self) -> "HiddenKernel":
         return self

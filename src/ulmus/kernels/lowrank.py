@@ -271,7 +271,8 @@ class _PartialCholesky:
     def add(self, proposed: np.ndarray, rng: Rng | None) -> bool:
         """Add those of the proposed pivots that `_thinned_cholesky` accepts; False if none is."""
         known = self._gather(proposed)
-        inner = to_numpy(self.K.among(proposed) - matmul(known.T, known))
+        inner = doubles(self.K.block(proposed, proposed)) - matmul(known.T, known)
+        inner = to_numpy(inner)
         _check_diagonal(self.missing[proposed], np.diagonal(inner), self.whole.max())
         smallest = _SMALLEST_PIVOT * eps(self.K.dtype) ** 0.5
         least = max(self.noise, smallest * float(self.missing.max()))

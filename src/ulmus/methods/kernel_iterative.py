@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 
 from ulmus.backends.gram import self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul, symmetric_product
-from ulmus.backends.namespace import is_numpy, to_numpy
+from ulmus.backends.namespace import cast, is_numpy, to_numpy
 from ulmus.hidden import sample_rows
+from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.kernels.lowrank import partial_cholesky
 from ulmus.methods.iterative import gradient_steps
 from ulmus.problem import Problem, Solution
@@ -79,7 +80,8 @@ def iterates(problem: Problem, C: float) -> bool:
 
 def iterated(problem: Problem, C: float, seed: int) -> Solution | None:
     """The solution at one C, and some rows left out; None where the steps do not suffice."""
-    H, rng, n = problem.H.single(), check_random_state(seed), len(problem.H)
+    H, rng, n = problem.H, check_random_state(seed), len(problem.H)
+    H = KernelMatrix(H.kernel, cast(H.X, np.float32))
     some = np.sort(sample_rows(rng, min(_LEFT_OUT, n // 4), n))
     T = np.asarray(coded(problem.targets, slice(0, n), np.float64))
     weight = np.ones(n) if problem.weight is None else to_numpy(problem.weight)

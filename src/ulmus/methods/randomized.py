@@ -8,7 +8,7 @@ from ulmus.arguments import check_known
 from ulmus.backends.linalg import eigh, matmul
 from ulmus.backends.namespace import doubles, namespace, zeros
 from ulmus.exceptions import InvalidParameterError
-from ulmus.kernels.kernel_matrix import HiddenKernel, KernelMatrix, Randomized
+from ulmus.kernels.kernel_matrix import GivenKernel, HiddenKernel, KernelMatrix, Randomized
 from ulmus.kernels.lowrank import Factor, low_rank, most_columns
 from ulmus.methods.quadratic_penalty import (
     NO_RIDGE,
@@ -89,7 +89,7 @@ class SketchedGram(QuadraticPenalty):
 
     def _factor(self, gram: Array) -> Array:
         h = gram.shape[0]
-        return _sketched(_Gram(gram), self.sketch, h, h, self.seed).H.all()
+        return _sketched(GivenKernel(gram), self.sketch, h, h, self.seed).H.all()
 
 
 def _sketched(K: KernelMatrix, sketch: Randomized, n: int, default: int, seed: int) -> Factor:
@@ -98,19 +98,6 @@ def _sketched(K: KernelMatrix, sketch: Randomized, n: int, default: int, seed: i
     more = int(sketch.oversampling), int(sketch.power_steps)
     rng = np.random.RandomState(seed)
     return low_rank(K, "randomized", rank, sketch.tol or 0.0, rng, *more, literal=True)
-
-
-class _Gram(KernelMatrix):
-    """An h × h matrix that is at hand in place of a kernel between rows."""
-
-    def __init__(self, gram: Array) -> None:
-        super().__init__(None, gram)  # type: ignore[arg-type]
-
-    def diagonal(self) -> Array:
-        return namespace(self.X).linalg.diagonal(self.X)
-
-    def times(self, V: Array) -> Array:
-        return matmul(self.X, V)
 
 
 def residual_coef(problem: Problem, solution: Solution) -> Array:
