@@ -9,7 +9,6 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_known
 from ulmus.backends.namespace import (
     cast,
     floating,
@@ -23,20 +22,21 @@ from ulmus.backends.namespace import (
     same_place,
 )
 from ulmus.conformal import LeftOut
+from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, effect_targets, left_out_of
-from ulmus.estimators.kernel_blocks import fit_blocks
 from ulmus.estimators.kernel_inputs import (
     CHOSEN,
     KernelInputs,
-    check_choice,
+    check_parameters,
     choose_gamma,
     choose_kernel,
     trial_of,
     weighing_factor,
 )
 from ulmus.estimators.ridge_elm import record
-from ulmus.exceptions import InvalidParameterError, RowsGoneError
+from ulmus.exceptions import RowsGoneError
+from ulmus.features.kernel_space import KernelFeatures, candidates
 from ulmus.features.scaling import ColumnStatistics, Scaling, given_weights
 from ulmus.fitted import (
     ForUpdate,
@@ -48,25 +48,25 @@ from ulmus.fitted import (
     forget_fit,
     watched,
 )
-from ulmus.kernels.definition import check_method, has_gamma, is_definite
+from ulmus.kernels.definition import is_definite
 from ulmus.kernels.kernel_matrix import (
-    NAMES,
     GivenKernel,
     KernelMatrix,
     LowRank,
     Randomized,
     approximation_of,
 )
-from ulmus.kernels.lowrank import Factor
+from ulmus.kernels.lowrank import Factor, factor_of
 from ulmus.kernels.pairs import some_rows
 from ulmus.methods.dual import dual
-from ulmus.methods.kernel_ridge import ALL_LEFT_OUT, EXACT, KernelRidge
-from ulmus.methods.ridge import ridge_grid
+from ulmus.methods.kernel_ridge import ALL_LEFT_OUT, EXACT, KernelRidge, spanned
+from ulmus.methods.ridge import Ridge, ridge_grid
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.progress import columns
-from ulmus.reservoir import some_kept
+from ulmus.reservoir import Reservoir, some_kept
 from ulmus.slopes import Slopes
-from ulmus.sources.source import calibration_rows
+from ulmus.sources.hidden_rows import summed_blocks, surveyed_blocks
+from ulmus.sources.source import RowsSoFar, calibration_rows
 from ulmus.targets import ValueTargets, weighted_rows
 from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
@@ -193,34 +193,62 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             The targets; a Dask collection when X is one.
         """
         forget_fit(self)
-        self._check_parameters()
+        check_parameters(self)
         if is_collection(X):
-            return fit_blocks(self, ridge_grid(self.C), X, y, sample_weight, client)
+            return self._fit_blocks(*surveyed_blocks(self, X, y, sample_weight, client))
         X, y = self._validate_target(X, y, reset=True)
         return self._fit(*self._counted(gathered(X), y, sample_weight))
 
     def _fit(self, kept: np.ndarray, X: Rows, y: Any, count: np.ndarray | None) -> Self:
         """Fit rows that are all in memory; ``kept`` are their numbers."""
-        grid = ridge_grid(self.C)
         targets, weight, unit = self._encode(y, count)
         self._learn_scaling(X, count)
         weight, unit = (None if c is None else placed(c, X) for c in (weight, unit))
         problem = Problem(None, targets.placed(X), weight, unit, self._intercept)
-        K, rows, rng, path = self._learn_kernel(X, problem, grid, count)
+        K, rows, rng, path = self._learn_kernel(X, problem, count)
         if path is not None and len(K) > ALL_LEFT_OUT:
             problem = problem.take(np.arange(len(K)))  # class weights stay as they are
-        method = replace(self._method(grid, len(K)), path=path)
+        method = replace(self._method(len(K)), path=path)
         self._solve(K, kept if self._precomputed else rows, problem, method, rng, count)
         return self
 
+    def _fit_blocks(self, blocks: BlockRows, known: Any, columns: ColumnStatistics) -> Self:
+        """Fit Dask collections: a ridge on the factor's rows, which are made where the blocks are.
+
+        Kernel and landmarks are chosen here, among as many rows as leave room for the factor.
+        """
+        n = len(blocks)
+        method = self._method(n)
+        if method.approximation is None:
+            return self._fit(np.arange(n), *blocks.take(slice(None)))
+        self._hold(known)
+        self.method_ = method.name
+        self._settle_scaling(blocks, columns)
+        X, y, weight = blocks.take(candidates(n, floating(blocks, self.dtype), 0))
+        problem = known.problem(y, weight, whole=True).among(np.arange(X.shape[0]))
+        K, scaled, rng, _ = self._learn_kernel(X, problem, weight)
+        seed = rng.randint(2**31 - 2)
+        found = factor_of(K, method.approximation, n, method.columns, rng)
+        self._accept_factor(found)
+        space = KernelFeatures(self.kernel_, scaling=self.scaling)
+        space.kernel_, space.scaling_, space.weights_ = self.kernel_, self.scaling_, found.W
+        space.landmarks_ = cast(some_rows(scaled, found.rows), found.dtype)
+        space.n_features_in_ = X.shape[1]
+        rows, ridge = RowsSoFar(self, known, Reservoir(0), space), Ridge(method.C)
+        made, (_, _, count) = summed_blocks(rows, blocks, ridge.chooses, seed)
+        source = made(space, None)
+        solution = spanned(found, ridge.fit(source))
+        self._accept(space.landmarks_, source.sample().problem, solution, count, n)
+        return self
+
     def _learn_kernel(
-        self, X: Rows, problem: Problem, grid: float | np.ndarray, count: np.ndarray | None
+        self, X: Rows, problem: Problem, count: np.ndarray | None
     ) -> tuple[KernelMatrix, Rows, np.random.RandomState, ErrorPath | None]:
         """The kernel between the rows, these scaled, and the generator that goes on from here.
 
         With them comes what is known of every C, where the kernel was chosen.
         """
-        rng = check_random_state(self.random_state)
+        rng, grid = check_random_state(self.random_state), ridge_grid(self.C)
         seed = rng.randint(2**31 - 2)
         if self._chosen_names and self.scaling == "auto" and not is_sparse(X):
             scaling, _ = Scaling.robust(X, ColumnStatistics.of(X, count), count, seed)
@@ -253,7 +281,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             solution, found = method.fit(problem, rng, update)
         self.method_, self.rank_, self.approximation_error_ = method.name, len(K), 0.0
         if found is not None:
-            rows = rows if found.rows is None else some_rows(rows, found.rows)
+            rows = some_rows(rows, found.rows)
             rows = rows if self._precomputed else cast(rows, found.dtype)
             self._accept_factor(found)
         self._accept(rows, problem, solution, count)
@@ -298,12 +326,12 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         problem = replace(problem, targets=effect_targets(problem, rows))
         return Jackknife.of(self, some, dual(problem, self.C_, asked=False))
 
-    def _method(self, grid: float | np.ndarray, n: int) -> KernelRidge:
+    def _method(self, n: int) -> KernelRidge:
         """What finds the dual coefficients of n rows."""
         named = isinstance(self.kernel, str) and not self._precomputed
         columns = int(np.clip(_MOST_ENTRIES / n, EXACT, _MOST_COLUMNS))
         return KernelRidge(
-            grid,
+            ridge_grid(self.C),
             self._approximation(n),
             named and self._definite,
             columns=columns if self._chosen_names else EXACT,
@@ -316,7 +344,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         self.approximation_error_ = found.error
         self.approximation_path_ = placed(found.path, found.W)
 
-    def _approximation(self, n: int) -> LowRank | Randomized | None:
+    def _approximation(self, n: float) -> LowRank | Randomized | None:
         """How K is approximated, or None where it is used whole."""
         most = _CHOSEN_EXACT if self._chosen_names else EXACT
         if self.method == "exact" or (self.method == "auto" and self.rank is None and n <= most):
@@ -344,25 +372,6 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         weights = given_weights(self.column_weights, len(self.scaling_.factor))
         if weights is not None:
             self.scaling_, self.column_weights_ = self.scaling_.weighed(weights), weights
-
-    def _check_parameters(self) -> None:
-        check_choice(self)
-        if not self._chosen_names:
-            self._check_inputs()
-            if self.gamma == "loo" and not has_gamma(self.kernel):
-                raise InvalidParameterError(
-                    f"gamma='loo' needs a kernel with a gamma, and kernel={self.kernel!r} has none "
-                    "to choose; give one by name, such as 'rbf'."
-                )
-        if not isinstance(self.method, LowRank | Randomized):
-            check_known("method", self.method, ("auto", "exact", *NAMES))
-        if self.method == "exact" and self.rank is not None:
-            raise InvalidParameterError(
-                "method='exact' uses the whole kernel; leave rank out, or choose another method."
-            )
-        how = self._approximation(n=_CHOSEN_EXACT + 1)
-        if how is not None and not self._chosen_names:
-            check_method(self.kernel, how.method)
 
     def _slopes(self, X: Rows) -> Slopes | None:
         return self._kernel_gradients(X, self.landmarks_, on_host(self.dual_coef_))

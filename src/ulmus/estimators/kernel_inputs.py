@@ -17,6 +17,7 @@ from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels import KERNELS, Kernel
 from ulmus.kernels.definition import (
     check_kernel,
+    check_method,
     check_precomputed,
     has_gamma,
     has_gradient,
@@ -24,6 +25,7 @@ from ulmus.kernels.definition import (
     kernel_of,
     scales_inputs,
 )
+from ulmus.kernels.kernel_matrix import NAMES, LowRank, Randomized
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.kernel_ridge import WIDTHS, KernelChoice, Trial, best_of, table_of
 from ulmus.problem import ErrorPath, Problem
@@ -196,8 +198,8 @@ def weighing_factor(model: Any, total: float) -> float:
     return float(np.sqrt(1.0 + model.n_features_in_ / total))
 
 
-def check_choice(model: Any) -> None:
-    """Refuse kernels that cannot be chosen from, and column weights that cannot be used."""
+def check_parameters(model: Any) -> None:
+    """Refuse parameters of a `KernelELM` that cannot be used."""
     names, weights = model._chosen_names, model.column_weights
     check_scaling(model.scaling)
     if isinstance(model.kernel, list | tuple) and not names:
@@ -212,8 +214,19 @@ def check_choice(model: Any) -> None:
         )
     if isinstance(weights, str):
         check_known("column_weights", weights, ("loo",))
-    elif (weights is not None and not (names or model.kernel in KERNELS)) or model._precomputed:
-        _refuse_weights(model)
+    elif weights is not None and (model._precomputed or not (names or model.kernel in KERNELS)):
+        raise InvalidParameterError(
+            f"column_weights= needs a kernel that is given by name, and kernel={model.kernel!r} "
+            "sees the inputs as they are; multiply the columns of X."
+        )
+    if not names:
+        model._check_inputs()
+        if model.gamma == "loo" and not has_gamma(model.kernel):
+            raise InvalidParameterError(
+                f"gamma='loo' needs a kernel with a gamma, and kernel={model.kernel!r} has none "
+                "to choose; give one by name, such as 'rbf'."
+            )
+    _check_how(model)
 
 
 def _check_name(name: Any, weighs: bool) -> None:
@@ -229,9 +242,13 @@ def _check_name(name: Any, weighs: bool) -> None:
         )
 
 
-def _refuse_weights(model: Any) -> None:
-    if model.column_weights is not None and not isinstance(model.column_weights, str):
+def _check_how(model: Any) -> None:
+    if not isinstance(model.method, LowRank | Randomized):
+        check_known("method", model.method, ("auto", "exact", *NAMES))
+    if model.method == "exact" and model.rank is not None:
         raise InvalidParameterError(
-            f"column_weights= needs a kernel that is given by name, and kernel={model.kernel!r} "
-            "sees the inputs as they are; multiply the columns of X."
+            "method='exact' uses the whole kernel; leave rank out, or choose another method."
         )
+    how = model._approximation(n=np.inf)
+    if how is not None and not model._chosen_names:
+        check_method(model.kernel, how.method)

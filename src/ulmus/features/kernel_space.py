@@ -241,7 +241,7 @@ class KernelFeatures(FeatureMap):
             K = KernelMatrix(self.kernel_, rows)
         how = approximation_of(self.method, self.rank, self.tol)
         found = factor_of(K, how, len(K), _DEFAULT_RANK, rng)
-        rows = rows if found.rows is None else some_rows(rows, found.rows)
+        rows = some_rows(rows, found.rows)
         self.landmarks_ = rows if self.kernel == "precomputed" else cast(rows, found.dtype)
         self.weights_, self.rank_ = found.W, found.rank
         self.approximation_error_ = found.error

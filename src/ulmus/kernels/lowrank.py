@@ -64,14 +64,14 @@ _INDEFINITE = 1e-3
 
 @dataclass(frozen=True)
 class Factor:
-    """F as hidden rows, the rows that span it (None: all) and W.
+    """F as hidden rows, the rows that span it and W.
 
     ``path`` is the part of the trace that is missing after each column; ``dtype`` is the precision
     of K, in which new rows should be mapped too.
     """
 
     H: Stored
-    rows: np.ndarray | None
+    rows: np.ndarray | slice
     W: Array
     path: np.ndarray
     dtype: DType
@@ -198,7 +198,7 @@ def _eig(K: KernelMatrix, rank: int, tol: float) -> Factor:
 def _spanned_by_all(K: KernelMatrix, F: Array, W: Array, trace: float) -> Factor:
     """F = K W; the trace of FFᵀ is what its columns take of that of K."""
     missing = trace - np.cumsum(to_numpy(namespace(F).sum(F**2, axis=0)))
-    return Factor(Stored([F.T]), None, W, np.maximum(missing, 0.0) / trace, K.dtype)
+    return Factor(Stored([F.T]), slice(None), W, np.maximum(missing, 0.0) / trace, K.dtype)
 
 
 def _leading(

@@ -13,9 +13,11 @@ the visible tables and confirmed on the others; `docs/benchmarks` says which, an
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import is_sparse, take
@@ -31,7 +33,6 @@ from ulmus.methods.near_path import near_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.slopes import (
-    Slopes,
     correction,
     gradient_rows,
     kernel_gradients,
@@ -39,7 +40,6 @@ from ulmus.slopes import (
     weighings,
     weights_of,
 )
-from ulmus.typing import Rows
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
@@ -97,15 +97,9 @@ class KernelRidge:
         seed = rng.randint(2**31 - 2)
         if self.approximation is None:
             return self._exact(problem, seed), None
-        found = self.factor(problem.H, len(problem.H), rng, watch)
+        n = len(problem.H)
+        found = factor_of(problem.H, self.approximation, n, self.columns, rng, watch)
         return spanned(found, solve(replace(problem, H=found.H), self.C, seed)), found
-
-    def factor(
-        self, K: KernelMatrix, n: int, rng: np.random.RandomState, watch: Watch = None
-    ) -> Factor:
-        """K ≈ FFᵀ, with as many columns as are asked for of n rows; K may be some of them."""
-        assert self.approximation is not None  # only for a kernel that is not used whole
-        return factor_of(K, self.approximation, n, self.columns, rng, watch)
 
     def _exact(self, problem: Problem, seed: int) -> Solution:
         """Solve over the whole of K."""
@@ -183,12 +177,10 @@ class Candidate:
         some = gradient_rows(n, n, d, seed)
         share = np.ones(len(some)) if count is None else count[some]
         coef = self.solution.coef / (np.abs(self.solution.coef).max() or 1.0)
-        return weights_of(self._slopes(some_rows(self.rows, some), coef), share)
-
-    def _slopes(self, rows: Rows, coef: np.ndarray) -> Slopes:
+        rows = some_rows(self.rows, some)
         found = kernel_gradients(self.kernel, rows, self.rows, coef, self.weights)
         assert found is not None  # kernels without gradients are refused before
-        return found
+        return weights_of(found, share)
 
 
 @dataclass(frozen=True)
@@ -229,7 +221,10 @@ class Trial:
 
         All C are tried, or those around ``near``, the best one of something like it.
         """
-        kernel, weights, rows, problem = self._over(name, factor, weights)
+        weights = np.ones(self.rows.shape[1]) if weights is None else weights
+        rows = weighed_columns(self.rows, weights)
+        kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
+        problem = replace(self.problem, H=KernelMatrix(kernel, rows))
         lift = correction(self.columns, self.total) if number else 1.0
         if near is None or np.any(np.diff(self.C) <= 0):
             solution = dual_path(problem, self.C)
@@ -239,18 +234,9 @@ class Trial:
 
     def again(self, one: Candidate, alone: bool = False) -> Candidate:
         """What was fitted to other rows, fitted to these; with ``alone`` at its C alone."""
-        C, weights = one.solution.C, one.weights if one.round else None
+        C = one.solution.C
         trial = replace(self, C=np.array([C])) if alone else self
-        return trial.candidate(one.name, one.factor, weights, one.round, C)
-
-    def _over(
-        self, name: str, factor: float, weights: np.ndarray | None
-    ) -> tuple[Kernel, np.ndarray, Any, Problem]:
-        """Kernel, weights, weighed rows, and the problem over the kernel between these."""
-        rows = self.rows if weights is None else weighed_columns(self.rows, weights)
-        weights = np.ones(rows.shape[1]) if weights is None else weights
-        kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
-        return kernel, weights, rows, replace(self.problem, H=KernelMatrix(kernel, rows))
+        return trial.candidate(one.name, one.factor, one.weights, one.round, C)
 
     def sample(self, most: int, seed: int) -> "Trial":
         """At most so many of the rows."""
@@ -268,7 +254,8 @@ class Trial:
     def columns(self) -> int:
         """How many columns vary, and so can have a weight."""
         rows = self.rows.rows if isinstance(self.rows, Shifted) else self.rows
-        return int(np.count_nonzero(_dense(rows.max(axis=0)) - _dense(rows.min(axis=0))))
+        ends = min_max_axis(rows, 0) if is_sparse(rows) else (rows.min(axis=0), rows.max(axis=0))
+        return int(np.count_nonzero(ends[1] - ends[0]))
 
 
 @dataclass(frozen=True)
@@ -285,9 +272,7 @@ class KernelChoice:
         few, some = (trial.sample(most, self.seed) for most in (_FEW_ROWS, enough))
         tried = list[Candidate]()
         for start in _near(self._best_width(few, name) for name in self.names):
-            whole = start
-            if few is not some:
-                whole = some.candidate(start.name, start.factor, near=start.solution.C)
+            whole = start if few is some else some.again(start)
             tried.append(whole)
             # With more columns than rows no weights win by as much as the correction asks for.
             weighs = self.weighs and some.columns < some.total
@@ -307,7 +292,7 @@ class KernelChoice:
         for factor in _FACTORS.get(name, _OTHER_FACTORS)[0]:
             near = tried[-1].solution.C if tried else None
             tried.append(trial.candidate(name, factor, near=near))
-        return min(tried, key=_squared)
+        return min(tried, key=attrgetter("squared"))
 
     def _weigh(self, trial: Trial, tried: list[Candidate]) -> None:
         """Weigh the columns for the last one that was tried, while its error falls."""
@@ -337,22 +322,14 @@ def best_of(tried: list[Candidate]) -> Candidate:
     return min(tried, key=lambda each: (-each.rows.shape[0], each.score))
 
 
-def _squared(one: Candidate) -> float:
-    return one.squared
-
-
 def _least(tried: list[Candidate], number: int) -> float:
     """The least squared error of the candidates of a round."""
     return min(each.squared for each in tried if each.round == number)
 
 
-def _dense(row: Any) -> np.ndarray:
-    return np.asarray(row.toarray() if is_sparse(row) else row).ravel()
-
-
 def _near(first: Iterable[Candidate]) -> list[Candidate]:
     """Those not far behind the best, which comes first."""
-    ranked = sorted(first, key=_squared)
+    ranked = sorted(first, key=attrgetter("squared"))
     return [each for each in ranked if each.squared <= _NEAR * ranked[0].squared]
 
 
