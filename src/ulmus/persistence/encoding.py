@@ -162,9 +162,16 @@ class Writer:
         entry = known_as(type(x))
         if entry is None:
             raise UnsupportedModelError(f"{where} is {refusal(x)}; or {_ELSEWHERE}.")
+        parts = vars(settled(x))
+        left_out = {*entry.layout.fresh, *marked(type(x), Mark.AGAIN)}
+        if is_dataclass(x):
+            parts, left_out = {field.name: getattr(x, field.name) for field in fields(x)}, set()
+        elif not self._for_update:
+            left_out.update(marked(type(x), Mark.UPDATE))
         state = {
-            attribute: self.value(part, f"{where}.{attribute}", depth)
-            for attribute, part in self._state(x, entry.layout.fresh).items()
+            name: self.value(part, f"{where}.{name}", depth)
+            for name, part in parts.items()
+            if name not in left_out
         }
         try:  # the same check as when the file is read
             entry.layout.check(x)
@@ -173,16 +180,6 @@ class Writer:
                 f"{where} cannot be stored: {error}. If scikit-learn fitted it, {_ELSEWHERE}."
             ) from error
         return {"object": {"class": entry.name, "state": state}}
-
-    def _state(self, x: Any, fresh: Iterable[str]) -> dict[str, Any]:
-        """The attributes of an object that are stored."""
-        if is_dataclass(x):
-            return {field.name: getattr(x, field.name) for field in fields(x)}
-        left_out = {*fresh, *marked(type(x), Mark.AGAIN)}
-        if not self._for_update:
-            left_out |= set(marked(type(x), Mark.UPDATE))
-        state = vars(settled(x)).items()
-        return {attribute: part for attribute, part in state if attribute not in left_out}
 
 
 def refusal(x: Any) -> str:

@@ -154,21 +154,16 @@ def _agrees(model: Any, sizes: Sizes) -> bool:
         return False
     if type(model).__name__ == "RowFeatures" and sizes["h"] - sizes["r"] not in (0, 1):
         return False
-    if "elm_" in state and not _embeds(model, sizes):
-        return False
+    if "elm_" in state:  # rows go through a PCA, an ELM, and to the landmarks' columns
+        ends = model.pca_.n_features_in_, model.elm_.n_features_in_, model.elm_.beta_.shape[1]
+        if ends != (sizes["d"], len(model.pca_.components_), sizes["r"]):
+            return False
     if "nmf_" in state and len(model.nmf_.components_) != k:
         return False
     if "cluster_centers_" not in state:
         return True
     own, centers = model.cluster_centers_, model.kmeans_.cluster_centers_
     return bool(own.shape == centers.shape and own.dtype == centers.dtype)
-
-
-def _embeds(model: Any, sizes: Sizes) -> bool:
-    """A layout's rows go through its PCA, the ELM, and to the landmarks' columns."""
-    pca, elm = model.pca_, model.elm_
-    between = elm.n_features_in_ == len(pca.components_)
-    return bool(between and pca.n_features_in_ == sizes["d"] and elm.beta_.shape[1] == sizes["r"])
 
 
 def _landmarks(model: Any, sizes: Sizes) -> bool:

@@ -99,11 +99,6 @@ def _whole(value: Any, sizes: Sizes, least: str, most: str) -> bool:
     return whole and int(least) <= value <= int(most)
 
 
-def _a(value: Any, sizes: Sizes, name: str, *attributes: str) -> bool:
-    bases = [base.__name__ for base in type(value).__mro__]
-    return name in bases and all(hasattr(value, attribute) for attribute in attributes)
-
-
 def _array(value: Any, sizes: Sizes, kinds: str, *dims: str) -> bool:
     sound = isinstance(value, np.ndarray) and value.dtype.kind in kinds
     return sound and _has_shape(value.shape, dims, sizes)
@@ -113,16 +108,6 @@ def _floats(value: Any, sizes: Sizes, *dims: str, most: float = np.inf) -> bool:
     if not _array(value, sizes, "f", *dims) or value.dtype.itemsize not in (4, 8):
         return False
     return bool((np.abs(value) <= min(most, np.finfo(value.dtype).max)).all())
-
-
-def _places(value: Any, sizes: Sizes, dim: str, _: str, within: str) -> bool:
-    return _array(value, sizes, "iu", dim) and bool(((value >= 0) & (value < sizes[within])).all())
-
-
-def _labels(value: Any, sizes: Sizes, dim: str) -> bool:
-    if not _array(value, sizes, "biufUO", dim) or len(value) == 0:
-        return False
-    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
 def _csr(value: Any, sizes: Sizes, types: str, *dims: str) -> bool:
@@ -164,7 +149,10 @@ _RULES: dict[str, Callable[..., bool]] = {
         and np.dtype(value) in (np.dtype("f4"), np.dtype("f8"))
     ),
     # An object of the class, or one that is derived from it, with these attributes.
-    "a": _a,
+    "a": lambda value, sizes, name, *attributes: (
+        name in [base.__name__ for base in type(value).__mro__]
+        and all(hasattr(value, attribute) for attribute in attributes)
+    ),
     # An object, and not a class, with these attributes.
     "has": lambda value, sizes, *names: (
         not isinstance(value, type) and all(hasattr(value, name) for name in names)
@@ -186,9 +174,15 @@ _RULES: dict[str, Callable[..., bool]] = {
         _floats(value, sizes, *dims, most=_MODERATE) and value.dtype.isnative
     ),
     # Whole numbers, each from 0 up and below a size.
-    "places": _places,
+    "places": lambda value, sizes, dim, _, within: (
+        _array(value, sizes, "iu", dim) and bool(((value >= 0) & (value < sizes[within])).all())
+    ),
     # Finite numbers, text, or both as Python has them.
-    "labels": _labels,
+    "labels": lambda value, sizes, dim: (
+        _array(value, sizes, "biufUO", dim)
+        and len(value) > 0
+        and (value.dtype.kind != "f" or bool(np.isfinite(value).all()))
+    ),
     "names": lambda value, sizes, dim: (
         _array(value, sizes, "OU", dim) and all(isinstance(x, str) for x in value.tolist())
     ),

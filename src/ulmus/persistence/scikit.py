@@ -188,18 +188,6 @@ def _named(parts: Any, length: int, spec: str) -> bool:
     )
 
 
-def _union(made: Any) -> bool:
-    """Whether the parts are transformers."""
-    named = _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
-    return named and fits(made.transformer_weights, _WEIGHTS, {}) and fits(made.n_jobs, "jobs", {})
-
-
-def _steps(made: Any) -> bool:
-    """Whether all steps but the last are transformers."""
-    every = _named(made.steps, 2, "a BaseEstimator | word passthrough")
-    return every and bool(made.steps) and _named(made.steps[:-1], 2, _TRANSFORMER)
-
-
 def _columns(made: Any, sizes: Sizes) -> bool:
     """Whether the column numbers of each part are those of its columns."""
     n, names = sizes["d"], getattr(made, "feature_names_in_", ())
@@ -225,13 +213,6 @@ def _numbers(columns: Any, n: int, places: dict[str, int]) -> Any:
         return every[start : stop : columns.step].tolist()
     each = list(columns) if isinstance(columns, list | np.ndarray) else [columns]
     return every[[places[x] if isinstance(x, str) else x for x in each]].tolist()
-
-
-def _target(made: Any, sizes: Sizes) -> bool:
-    """Whether the transformer can invert as many columns as the predictor gives."""
-    # `_outputs` raises where it cannot.
-    predicts = is_regressor(made.regressor_) or is_classifier(made.regressor_)
-    return predicts and _outputs(made) != 0
 
 
 def _outputs(model: Any) -> int | None:
@@ -308,16 +289,32 @@ LAYOUTS: dict[str, Layout] = {
         _transformer_to_input_indices="a dict",
     ),
     "sklearn.compose.TransformedTargetRegressor": _fitted(
-        _target, n_features_in_="absent", regressor_="has predict",
+        # `_outputs` raises where the transformer cannot invert what the predictor gives.
+        lambda made, sizes: (
+            (is_regressor(made.regressor_) or is_classifier(made.regressor_))
+            and _outputs(made) != 0
+        ),
+        n_features_in_="absent", regressor_="has predict",
         transformer_="has inverse_transform", _training_dim="whole 1 2",
     ),
     "sklearn.frozen.FrozenEstimator": Layout(
         always=lambda made: fits(made.estimator, "a BaseEstimator", {})
     ),
-    "sklearn.pipeline.FeatureUnion": Layout(always=_union),
+    "sklearn.pipeline.FeatureUnion": Layout(
+        always=lambda made: (
+            _named(made.transformer_list, 2, f"{_TRANSFORMER} | word drop")
+            and fits(made.transformer_weights, _WEIGHTS, {})
+            and fits(made.n_jobs, "jobs", {})
+        )
+    ),
     # A folder of cached results is not taken from a file.
     "sklearn.pipeline.Pipeline": Layout(
-        always=_steps, fresh={"memory": lambda: None}
+        always=lambda made: (
+            _named(made.steps, 2, "a BaseEstimator | word passthrough")
+            and bool(made.steps)
+            and _named(made.steps[:-1], 2, _TRANSFORMER)
+        ),
+        fresh={"memory": lambda: None},
     ),
     "sklearn.preprocessing.FunctionTransformer": Layout(COLUMNS, always=_functions),
 }  # fmt: skip
