@@ -9,7 +9,7 @@ be stable but differ from all others.
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -42,23 +42,6 @@ _STARTS, _HALVINGS = 3, 3
 _POWER = 2
 
 
-@dataclass(frozen=True)
-class LayerChoice:
-    """The layer in use, as a function that makes it, and the table of all that were compared."""
-
-    layer: Callable[..., Any]
-    candidates: dict[str, np.ndarray] = field(default_factory=dict)
-
-    @property
-    def why(self) -> str:
-        """The reason, in words."""
-        kinds, agreed, steady, _ = self.candidates.values()
-        return (
-            f"{kinds[0]}: of {len(kinds)} layers the one whose clusters agree with the others' "
-            f"({agreed[0]:.2f}) and are stable ({steady[0]:.2f})"
-        )
-
-
 def default_layer(n_columns: int, positive: bool) -> Callable[..., Any]:
     """The layer where none is compared."""
     # The map's scaling divides rows by their length, about √d; the gain takes it back, so that
@@ -66,23 +49,29 @@ def default_layer(n_columns: int, positive: bool) -> Callable[..., Any]:
     return local_units if positive else partial(RandomFeatures, gain=float(np.sqrt(n_columns)))
 
 
-def choice_of_layer(
+def layer_for(
     model: Any, X: Rows, method: Callable[[str], Means], positive: bool
-) -> LayerChoice:
+) -> Callable[..., Any]:
     """The layer whose clusters agree with those of others and are stable, of those left open.
 
-    ``method`` is that of a map by the name of its class, and ``positive`` says that hidden rows may
-    not be negative.
+    It is a function that makes it. Where layers are compared, the model has `candidates_` and
+    `layer_reason_`. ``method`` is that of a map by the name of its class, and ``positive`` says
+    that hidden rows may not be negative.
     """
     layers = _open_layers(model, X, positive)
     if model.features is not None or X.shape[0] < _LEAST * model.n_clusters_:
-        return LayerChoice(layers["local units" if positive else "sigmoid units"])
+        return layers["local units" if positive else "sigmoid units"]
     hidden, origins = _hidden(model, X, _FEWER if positive else _SAMPLE, layers)
     scores = layer_scores(hidden, [method(origin) for origin in origins])
     order = np.argsort(-scores["score"], kind="stable")
-    kinds = np.array(list(layers))[order]
-    table = {"kind": kinds} | {name: column[order] for name, column in scores.items()}
-    return LayerChoice(layers[str(kinds[0])], table)
+    table = {"kind": np.array(list(layers))} | scores
+    model.candidates_ = found = {name: column[order] for name, column in table.items()}
+    best = str(found["kind"][0])
+    model.layer_reason_ = (
+        f"{best}: of {len(layers)} layers the one whose clusters agree with the others' "
+        f"({found['agreement'][0]:.2f}) and are stable ({found['stability'][0]:.2f})"
+    )
+    return layers[best]
 
 
 def stability_by_number(model: Any, X: Rows, numbers: np.ndarray) -> dict[str, np.ndarray]:

@@ -19,7 +19,7 @@ from ulmus.backends.namespace import is_collection
 from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
 from ulmus.estimators.cluster_defaults import number_of_clusters
-from ulmus.estimators.cluster_layers import choice_of_layer, default_layer, stability_by_number
+from ulmus.estimators.cluster_layers import default_layer, layer_for, stability_by_number
 from ulmus.features import RandomFeatures
 from ulmus.features.base import column_statistics, merged
 from ulmus.features.hidden_layer import fitted_map, layer_of
@@ -135,10 +135,8 @@ class HiddenClustering(
         self._check_parameters()
         # Clusters that are far apart are as stable when some of them are one.
         self.n_clusters_ = number_of_clusters(self, X, self._by_number, largest=True)
-        choice = choice_of_layer(self, X, self._method, self._positive)
-        self.features_ = fitted_map(self, X, default=choice.layer)
-        if choice.candidates:
-            self.candidates_, self.layer_reason_ = choice.candidates, choice.why
+        layer = layer_for(self, X, self._method, self._positive)
+        self.features_ = fitted_map(self, X, default=layer)
         return Hidden(layer_of(self.features_, X, self.dtype), X)
 
     def _accept(self, found: Clusters) -> None:

@@ -143,7 +143,6 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     n_clusters_: int
     n_clusters_path_: dict[str, np.ndarray]
     selection_: str
-    loo_score_: float
     outliers_: OfRows[OnDevice[Array]]
     labels_: OfRows[OnDevice[Array]]
 
@@ -283,13 +282,13 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     def _embedding(self, n_rows: int, units: DefaultUnits, **parameters: Any) -> ELMEmbedding:
         """One that is not fitted, with the hidden layer of this model."""
         shared = {"dtype": self.dtype, "random_state": self.random_state}
-        layer = {"features": self.features, "n_hidden": self.n_hidden}
-        if self.features is None and (units.local or units.weights is not None):
-            width = self.n_hidden or DEFAULT_WIDTH
+        features, n_hidden = self.features, self.n_hidden
+        if features is None:
+            width = n_hidden or DEFAULT_WIDTH
             # Local units are rows.
-            width = min(width, n_rows) if units.local else width
-            layer = {"features": units(width, **shared), "n_hidden": None}
-        return ELMEmbedding(**layer, **shared, **parameters)
+            features = units(min(width, n_rows) if units.local else width, **shared)
+            n_hidden = None
+        return ELMEmbedding(features=features, n_hidden=n_hidden, **shared, **parameters)
 
     def _check_parameters(self) -> None:
         check_known("coupling", self.coupling, COUPLINGS)
