@@ -126,9 +126,17 @@ def arrow_dataset(source: Any) -> Any:
 
 
 def arrow_batches(dataset: Any, names: list[str], rows: int) -> Iterator[dict[str, np.ndarray]]:
-    """These columns, ``rows`` rows at a time or a little more."""
+    """These columns, ``rows`` rows at a time or a little more.
+
+    Missing values are NaN among numbers and None among words.
+    """
     pyarrow = _arrow("dataset", "parquet")
-    gathered, count = [], 0
+    gathered: list[Any] = []
+
+    def columns() -> dict[str, np.ndarray]:
+        table = pyarrow.Table.from_batches(gathered)
+        return {name: table[name].to_numpy() for name in table.column_names}
+
     # Little is read ahead: Arrow's default of 16 batches takes more memory than the batch in use.
     options = {"batch_size": rows, "batch_readahead": 2, "fragment_readahead": 1}
     if isinstance(getattr(dataset, "format", None), pyarrow.dataset.ParquetFileFormat):
@@ -139,24 +147,19 @@ def arrow_batches(dataset: Any, names: list[str], rows: int) -> Iterator[dict[st
     scanner = dataset.scanner(columns=names, **options)
     for part in scanner.to_batches():
         gathered.append(part)
-        count += part.num_rows
-        if count >= rows:
-            yield _columns(pyarrow.Table.from_batches(gathered))
-            gathered, count = [], 0
-    if count:
-        yield _columns(pyarrow.Table.from_batches(gathered))
+        if sum(each.num_rows for each in gathered) >= rows:
+            yield columns()
+            gathered.clear()
+    if any(each.num_rows for each in gathered):
+        yield columns()
 
 
-def _columns(table: Any) -> dict[str, np.ndarray]:
-    """Each column as an array; missing values are NaN among numbers and None among words."""
-    return {name: table[name].to_numpy() for name in table.column_names}
+def parquet_columns(path: Path, missing: list[str]) -> dict[str, Any]:
+    """The names, columns and notes of a Parquet file.
 
-
-def parquet_columns(path: Path, missing: list[str], notes: list[str]) -> dict[str, np.ndarray]:
-    """The columns of a Parquet file: float64 with NaN where blank, or str with None there.
-
-    Text that is one of ``missing`` in small letters is blank, as it is in CSV. Columns of lists and
-    the like are left out, and told in ``notes``.
+    A column is float64 with NaN where blank, or str with None there. Text that is one of
+    ``missing`` in small letters is blank, as it is in CSV. Columns of lists and the like are left
+    out, and told in the notes.
     """
     pyarrow = _arrow("parquet")
     try:
@@ -166,21 +169,21 @@ def parquet_columns(path: Path, missing: list[str], notes: list[str]) -> dict[st
         for name, count in Counter(table.column_names).items():
             if count > 1:
                 raise TableError(f"{path} has two columns called {name!r}; rename one.")
-        return _usable_columns(table, table.column_names, missing, notes)
+        return _usable_columns(table, table.column_names, missing)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
             f"{path} is no Parquet file that can be read ({_brief(error)}); write it again."
         ) from error
 
 
-def frame_columns(frame: Any, missing: list[str], notes: list[str]) -> dict[str, np.ndarray]:
-    """The columns of a frame that Arrow can take over, as those of a Parquet file."""
+def frame_columns(frame: Any, missing: list[str]) -> dict[str, Any]:
+    """The names, columns and notes of a frame that Arrow can take over."""
     pyarrow = _arrow()
     try:
         table = pyarrow.table(frame)
         # pandas adds an index that has no name.
         names = [n for n in table.column_names if not n.startswith("__index_level_")]
-        return _usable_columns(table, names, missing, notes)
+        return _usable_columns(table, names, missing)
     except (pyarrow.ArrowException, TypeError, KeyError) as error:
         raise TableError(
             f"The frame cannot be taken over ({_brief(error)}); give each column one type and a "
@@ -188,36 +191,26 @@ def frame_columns(frame: Any, missing: list[str], notes: list[str]) -> dict[str,
         ) from error
 
 
+def _usable_columns(table: Any, names: list[str], missing: list[str]) -> dict[str, Any]:
+    found = {name: _values(table[name], missing) for name in names}
+    columns = {name: values for name, values in found.items() if values is not None}
+    notes = tuple(
+        f"Left out, as {table[name].type} is neither number, text, date nor boolean: {name!r}."
+        for name in names
+        if name not in columns
+    )
+    return {"names": tuple(columns), "columns": columns, "notes": notes}
+
+
 def write_parquet(stream: IO[bytes], columns: dict[str, np.ndarray]) -> None:
     """Columns as a Parquet file; None and NaN are missing values, whole numbers integers."""
     pyarrow = _arrow("parquet")
-    table = pyarrow.table({name: _array(values) for name, values in columns.items()})
-    pyarrow.parquet.write_table(table, stream)
-
-
-def _array(values: np.ndarray) -> Any:
-    pyarrow = _arrow()
-    array = pyarrow.array(values, from_pandas=True)
-    if values.dtype.kind != "f":
-        return array
-    try:
-        return array.cast(pyarrow.int64())
-    except pyarrow.ArrowInvalid:  # which refuses to round
-        return array
-
-
-def _usable_columns(
-    table: Any, names: list[str], missing: list[str], notes: list[str]
-) -> dict[str, np.ndarray]:
-    found = {}
-    for name in names:
-        values, kind = _values(table[name], missing), table[name].type
-        if values is not None:
-            found[name] = values
-        else:
-            words = f"Left out, as {kind} is neither number, text, date nor boolean"
-            notes.append(f"{words}: {name!r}.")
-    return found
+    arrays = {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()}
+    for name, array in arrays.items():
+        if columns[name].dtype.kind == "f":
+            with suppress(pyarrow.ArrowInvalid):  # which refuses to round
+                arrays[name] = array.cast(pyarrow.int64())
+    pyarrow.parquet.write_table(pyarrow.table(arrays), stream)
 
 
 def _values(column: Any, missing: list[str]) -> np.ndarray | None:

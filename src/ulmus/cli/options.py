@@ -39,16 +39,8 @@ def _column_kind(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def _numbers(text: str) -> list[int]:
-    return [_row(part) for part in text.split(",")]
-
-
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _positive_or_auto(text: str) -> Any:
-    return text if text == "auto" else _clusters(text)
 
 
 EXAMPLES = """\
@@ -203,7 +195,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--raw": {"help": "write text that a spreadsheet would take for a formula as it is", **_YES},
     "-k/--clusters K": {
-        "type": _positive_or_auto,
+        "type": lambda text: text if text == "auto" else _clusters(text),
         "required": True,
         "help": "how many clusters, or auto: the number on which clusterings agree most",
     },
@@ -225,7 +217,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--card FILE": {"help": "write a model card here, as Markdown"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
     "--rows NUMBERS": {
-        "type": _numbers,
+        "type": lambda text: [_row(part) for part in text.split(",")],
         "default": [],
         "dest": "rows_wanted",
         "help": "rows to give reasons for, such as 1,5, counted below the header",

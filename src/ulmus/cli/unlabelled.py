@@ -164,13 +164,23 @@ def embed(options: Namespace) -> int:
         words = f"The map was learnt from {_MAP_ROWS:,} random rows, and has all of them."
         note(words, options.quiet)
     with watching(f"Mapping {n:,} rows", options.quiet):
-        places = _places(X, options)
+        if options.dims is None:
+            layout = ELMLayout(max_rows=_MAP_ROWS, random_state=options.seed)
+            places = layout.fit_transform(X)
+        else:
+            some = np.random.default_rng(options.seed).permutation(n)[:_MAP_ROWS]
+            some = some if len(some) < n else np.arange(n)
+            model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
+            places = np.asarray(model.transform(X), dtype=float)
     if options.out or not picture:
         write_columns(options, {f"x{k + 1}": rounded(x, 8) for k, x in enumerate(places.T)})
     if picture and picture.lower().endswith(".html"):
         _write_page(picture, places[:, :2], data, colour, options)
     elif picture:
-        _draw(picture, places[:, :2], colour, options.color)
+        with drawing(picture, (9, 7), dpi=150) as figure:
+            display = EmbeddingDisplay.from_predictions(places[:, :2], colour, ax=figure.subplots())
+            if display.legend_ is not None and options.color:
+                display.legend_.set_title(options.color)
     found = {"rows": n, "dims": places.shape[1], "out": options.out, "picture": picture}
     if not options.out:
         found["coordinates"] = places.tolist()
@@ -180,23 +190,6 @@ def embed(options: Namespace) -> int:
     written = {"Coordinates": options.out, "A map": picture}
     lines = [f"{what} of {n:,} rows: {path}" for what, path in written.items() if path]
     return tell(options, found, *lines)
-
-
-def _places(X: Rows, options: Namespace) -> np.ndarray:
-    """The layout for the eye, or US-ELM's own coordinates where --dims says how many."""
-    if options.dims is None:
-        return ELMLayout(max_rows=_MAP_ROWS, random_state=options.seed).fit_transform(X)
-    some = np.random.default_rng(options.seed).permutation(X.shape[0])[:_MAP_ROWS]
-    some = some if len(some) < X.shape[0] else np.arange(X.shape[0])
-    model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
-    return np.asarray(model.transform(X), dtype=float)
-
-
-def _draw(picture: str, points: np.ndarray, colour: np.ndarray | None, title: str | None) -> None:
-    with drawing(picture, (9, 7), dpi=150) as figure:
-        display = EmbeddingDisplay.from_predictions(points, colour, ax=figure.subplots())
-        if display.legend_ is not None and title:
-            display.legend_.set_title(title)
 
 
 def _write_page(

@@ -12,7 +12,7 @@ pairs of words (python -m benchmarks texts).
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,6 +29,7 @@ from ulmus.tables.cells import (
     part_names,
     read_cells,
     reader,
+    useful_parts,
     words_of,
 )
 
@@ -42,6 +43,8 @@ _LIMIT = 3.0
 _KNOTS = 256
 # Ranks of fewer different values add little to the values.
 _FEWEST_VALUES = 10
+# Blanks get a column of their own from this share of the rows on.
+_INDICATED = 0.01
 HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
 _BUCKETS = 2**13
 # Columns of a text, at most, and rows for each of them.
@@ -78,8 +81,7 @@ def unusable(x: np.ndarray) -> str:
     return " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
 
 
-def frame_of(x: np.ndarray) -> Frame:
-    """Centre, scale, and whether far values are squashed."""
+def _frame_of(x: np.ndarray) -> Frame:
     middle, mean, deviation = float(np.median(x)), float(np.mean(x)), float(np.std(x))
     if not deviation > 0 or np.abs(x - mean).max() <= _FAR * deviation:
         return middle, deviation or 1.0, False
@@ -103,7 +105,7 @@ def varied(x: np.ndarray) -> bool:
     return any(len(np.unique(part)) > _FEWEST_VALUES for part in (x[:1000], x))
 
 
-def ranks_of(x: np.ndarray) -> np.ndarray:
+def _ranks_of(x: np.ndarray) -> np.ndarray:
     """Values and their ranks from −1 to 1, in two rows of at most 257; none of few values."""
     if not varied(x):
         return np.zeros((2, 0))
@@ -132,6 +134,18 @@ class Number:
     indicator: bool = False
     frame: Frame = (0.0, 1.0, False)
     ranks: np.ndarray = field(default_factory=lambda: np.zeros((2, 0)))
+
+    def fitted(self, x: np.ndarray, ranked: bool) -> "Number":
+        """The same with what follows from the numbers, blanks among them, of the first table."""
+        seen = x[usable(x)]
+        blanks = len(x) - len(seen)
+        indicator = blanks > 0 and blanks >= _INDICATED * len(x)
+        made = replace(self, fill=float(np.median(seen)), indicator=indicator)
+        if self.kind == "boolean":
+            return made
+        ranks = _ranks_of(seen) if ranked else self.ranks
+        parts = useful_parts(seen) if self.kind == "date" else ()
+        return replace(made, frame=_frame_of(seen), ranks=ranks, parts=parts)
 
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""

@@ -117,10 +117,8 @@ class TableEncoder:
     @cached_property
     def _columns(self) -> dict[str, Number | Category | Text]:
         # Made once: the codes of many categories take longer than one row.
-        return {
-            name: _CLASSES.get(state["kind"], Number)(**state)
-            for name, state in self.columns.items()
-        }
+        states = self.columns.items()
+        return {name: _CLASSES.get(state["kind"], Number)(**state) for name, state in states}
 
     def ids(self, table: Table) -> list[str]:
         """Columns of a table that are not used, and that are called as ids are."""
@@ -133,11 +131,8 @@ class TableEncoder:
         """What became of each column: its kind and features, or why it was left out."""
         if self.width:
             return []
-        used = {name: self.column(name) for name in self.names}
-        kept = [
-            (name, f"{column.kind}, {counted(len(column.outputs(name)), 'feature')}")
-            for name, column in used.items()
-        ]
+        parts = zip(self.names, self.kinds, self.widths, strict=True)
+        kept = [(name, f"{kind}, {counted(width, 'feature')}") for name, kind, width in parts]
         return [*kept, *((name, f"left out: {why}") for name, why in self.dropped.items())]
 
     @property
@@ -241,11 +236,8 @@ def _of_columns(table: Table, given: dict[str, str]) -> TableEncoder:
 
 
 def _of_matrix(X: Rows, table: Table) -> TableEncoder:
-    names = table.names
-    made = TableEncoder(
-        names, feature_names_out=names, width=len(names), image_shape=table.image_shape
-    )
-    made.sparse = sp.issparse(X)
+    made = TableEncoder(table.names, feature_names_out=table.names, sparse=sp.issparse(X))
+    made.width, made.image_shape = len(table.names), table.image_shape
     if not made.sparse:
         blank = ~usable(X)
         seen = np.maximum((~blank).sum(axis=0), 1)

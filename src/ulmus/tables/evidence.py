@@ -134,9 +134,8 @@ def slices(found: Assessment, table: Table, skip: Sequence[str] = ()) -> dict[st
 def _chance(inside: np.ndarray, outside: np.ndarray) -> float:
     """How often equal groups differ so much by chance."""
     # One loss more on each side: a group without any spread is no proof.
-    parts = [
-        np.append(part, np.concatenate([inside, outside]).mean()) for part in (inside, outside)
-    ]
+    mean = np.concatenate([inside, outside]).mean()
+    parts = [np.append(part, mean) for part in (inside, outside)]
     if not any(part.std() for part in parts):
         return 1.0
     sums = [value for part in parts for value in (part.mean(), part.std(ddof=1), len(part))]
@@ -152,19 +151,16 @@ def _groups(name: str, table: Table, rows: np.ndarray) -> Iterator[tuple[str, np
     found = numbers_of(name, values, table.decimal_comma)
     x = np.zeros(0) if found is None or found[1] == "date" else found[0]
     if len(np.unique(x[np.isfinite(x)])) > _VALUES:
-        yield from _ranges(x[rows])
+        # Ranges of about equally many rows.
+        x = x[rows]
+        cuts = np.unique(np.nanquantile(x, np.linspace(0, 1, _PARTS + 1)))
+        for k, (low, high) in enumerate(pairwise(cuts)):
+            yield f"{low:.4g} to {high:.4g}", (x > low if k else x >= low) & (x <= high)
         return
     words = words_of(values)[rows]
     distinct, counts = np.unique(words[~blank].astype(str), return_counts=True)
     for word in distinct[np.argsort(-counts, kind="stable")[:_VALUES]]:
         yield str(word), words == word
-
-
-def _ranges(x: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Ranges of about equally many rows."""
-    cuts = np.unique(np.nanquantile(x, np.linspace(0, 1, _PARTS + 1)))
-    for k, (low, high) in enumerate(pairwise(cuts)):
-        yield f"{low:.4g} to {high:.4g}", (x > low if k else x >= low) & (x <= high)
 
 
 # ---------------------------------------------------------------------- calibration

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,21 +15,9 @@ from ulmus.tables.cells import (
     layout_words,
     read_cells,
     reader,
-    useful_parts,
     words_of,
 )
-from ulmus.tables.columns import (
-    HOLDS,
-    LARGEST,
-    Category,
-    Number,
-    Text,
-    frame_of,
-    ranks_of,
-    text_of,
-    unusable,
-    usable,
-)
+from ulmus.tables.columns import HOLDS, LARGEST, Category, Number, Text, text_of, unusable, usable
 from ulmus.tables.table import Table
 from ulmus.validation import missing
 
@@ -38,8 +26,6 @@ _NUMBERS = 0.95
 _MOST_SPELLINGS = 10
 # In fewer rows than these, all values may differ by chance.
 _FEW_ROWS = 20
-# Blanks get a column of their own from this share of the rows on.
-_INDICATED = 0.01
 # A column has at most so many categories of its own; the rarer ones are one, "other".
 _MOST_CATEGORIES = 50
 # In a column with more values than that, a category is in at least so many rows.
@@ -130,20 +116,14 @@ def _number(
         return _BLANK if np.isnan(x).all() else f"has no number below {LARGEST:g} in any row"
     if not blanks and _tells_rows_apart(name, seen):
         return "is a number of the row, different in each"
-    indicator = blanks > 0 and blanks >= _INDICATED * len(x)
-    if seen.min() == seen.max() and not indicator:
+    column = column.fitted(x, ranked)
+    if seen.min() == seen.max() and not column.indicator:
         return _CONSTANT
-    column = replace(column, fill=float(np.median(seen)), indicator=indicator)
-    if column.kind != "boolean":
-        ranks = ranks_of(seen) if ranked else column.ranks
-        column = replace(column, frame=frame_of(seen), ranks=ranks)
     if column.kind == "date":
-        parts = useful_parts(seen)
-        column = replace(column, parts=parts)
-        also = f", and the time of the {' and of the '.join(parts)}" if parts else ""
+        also = f", and the time of the {' and of the '.join(column.parts)}" if column.parts else ""
         notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
     if blanks:
-        also = "; a column of its own says where" if indicator else ""
+        also = "; a column of its own says where" if column.indicator else ""
         notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
     return column
 

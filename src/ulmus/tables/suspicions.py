@@ -93,7 +93,11 @@ def _class_notes(values: np.ndarray) -> list[str]:
 # ---------------------------------------------------------------------- columns
 def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str]) -> list[str]:
     rows = np.random.default_rng(0).permutation(len(y))[:_MOST_ROWS]
-    targets = _targets(y[rows], goal.task)
+    if goal.task == "regression":
+        targets = (y[rows] - y[rows].mean())[:, None]
+    else:
+        codes = np.unique(as_text(y[rows]), return_inverse=True)[1]
+        targets = np.eye(codes.max() + 1)[codes]
     found = [_counts_rows(name, table[name]) for name in names]
     for name in names if len(names) > 1 else ():
         share = error_alone(_places(table[name][rows]), targets)
@@ -115,14 +119,6 @@ def _counts_rows(name: str, values: np.ndarray) -> str:
     if values.min() in (0, 1) or (values != np.round(values)).any():
         return ""
     return f"{name!r} counts the rows from {values.min():g} on; if it is an id, --without {name}."
-
-
-def _targets(y: np.ndarray, task: str) -> np.ndarray:
-    """A column of zeros and ones for each class, or of the centred numbers."""
-    if task == "regression":
-        return (y - y.mean())[:, None]
-    codes = np.unique(as_text(y), return_inverse=True)[1]
-    return np.eye(codes.max() + 1)[codes]
 
 
 def _places(values: np.ndarray) -> np.ndarray:
@@ -163,7 +159,10 @@ def row_hashes(X: Rows) -> np.ndarray:
     for start in range(0, X.shape[0], _AT_ONCE):
         rows = slice(start, start + _AT_ONCE)
         found[rows] = _products(X[rows], factors)
-    return _mixed(found)
+    # The last step of SplitMix64: every bit depends on all.
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return found ^ (found >> np.uint64(31))
 
 
 def _products(X: Rows, factors: np.ndarray) -> np.ndarray:
@@ -180,13 +179,6 @@ def _bits(x: np.ndarray) -> np.ndarray:
     # The sum makes −0 a 0, whose bits are 0.
     single = np.ascontiguousarray(x, dtype=np.float32) + np.float32(0)
     return single.view(np.uint32).astype(np.uint64)
-
-
-def _mixed(h: np.ndarray) -> np.ndarray:
-    """The last step of SplitMix64: every bit depends on all."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
 
 
 def fingerprint(hashes: np.ndarray) -> np.ndarray:

@@ -94,8 +94,7 @@ class Table:
         place = self._place(name)
         assert self.matrix is not None
         column = self.matrix[:, [place]]
-        column = column if isinstance(column, np.ndarray) else column.toarray()
-        return np.asarray(column, dtype=float).ravel()
+        return np.asarray(column.toarray() if sp.issparse(column) else column, dtype=float).ravel()
 
     def without(self, name: str) -> "Table":
         """The same without a column."""
@@ -212,9 +211,7 @@ def as_table(data: Any) -> Table:
             f"A {type(data).__name__} is no table; give a Table, as read_table makes it, or a "
             "frame of pandas or Polars."
         )
-    notes: list[str] = []
-    columns = frame_columns(data, MISSING, notes)
-    return Table(tuple(columns), columns, notes=tuple(notes))
+    return Table(**frame_columns(data, MISSING))
 
 
 def _kind(path: Path) -> str:
@@ -233,11 +230,9 @@ def _kind(path: Path) -> str:
 
 
 def _read_parquet(path: Path) -> Table:
-    notes: list[str] = []
-    columns = parquet_columns(path, MISSING, notes)
-    table = Table(tuple(columns), columns, notes=tuple(notes))
+    table = Table(**parquet_columns(path, MISSING))
     if not len(table):
-        raise TableError(" ".join([f"{path} has no rows that can be used.", *notes]))
+        raise TableError(" ".join([f"{path} has no rows that can be used.", *table.notes]))
     return table
 
 
@@ -251,12 +246,15 @@ def _read_npz(path: Path) -> Table:
     try:
         with path.open("rb") as file:
             arrays = read_npz(file, _MEMBERS, others=True)
-        X = _dense(arrays["X"]) if "X" in arrays else _sparse(arrays)
+        X = arrays["X"] if "X" in arrays else _sparse(arrays)
+        if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape:
+            raise ValueError(f"X has shape {X.shape} and type {X.dtype}")
     except _BROKEN as error:
         raise TableError(
             f"{path} is no npz file that can be used: {error}. It needs numbers in X, or a CSR "
             "matrix in data, indices, indptr and shape, and labels in y if there are any."
         ) from error
+    X = X if sp.issparse(X) else X.reshape(len(X), -1)
     # In the precision that holds the numbers: small whole ones fit float32.
     X = X.astype(min(np.result_type(X.dtype, np.float32), np.dtype(float)), copy=False)
     names, y = arrays.get("feature_names"), arrays.get("y")
@@ -267,12 +265,6 @@ def _read_npz(path: Path) -> Table:
     return Table(called, matrix=X, target=target)
 
 
-def _dense(X: np.ndarray) -> np.ndarray:
-    if X.dtype.kind not in "biuf" or X.ndim < 2 or 0 in X.shape:
-        raise ValueError(f"X has shape {X.shape} and type {X.dtype}")
-    return X.reshape(len(X), -1)
-
-
 def _sparse(arrays: dict[str, Any]) -> Any:
     if not arrays.keys() >= set(_PARTS):
         raise ValueError(f"it has neither X nor all parts of a CSR matrix, but {sorted(arrays)}")
@@ -280,18 +272,16 @@ def _sparse(arrays: dict[str, Any]) -> Any:
         raise ValueError(f"its sparse matrix is {arrays['format'].item()} and not csr")
     rows, columns = arrays["shape"].tolist()
     X = sparse_matrix(sp.csr_array, [arrays[name] for name in _PARTS[:3]], (rows, columns))
-    if X.dtype.kind not in "biuf" or 0 in X.shape:
-        raise ValueError(f"the CSR matrix of shape {X.shape} holds no numbers")
-    return _checked(X)
+    _check_sparse(X)
+    return X
 
 
-def _checked(X: Any) -> Any:
-    """A sparse matrix of finite numbers that is not too wide."""
+def _check_sparse(X: Any) -> None:
+    """Refuse a matrix that is too wide, or of numbers that are not finite."""
     if X.shape[1] > _MOST_COLUMNS:
         raise ValueError(f"it has {X.shape[1]:,} columns, more than {_MOST_COLUMNS:,}")
     if not np.isfinite(X.data).all():
         raise ValueError("it holds numbers that are not finite")
-    return X
 
 
 def _labels(y: np.ndarray, rows: int, path: Path) -> np.ndarray:
@@ -316,7 +306,7 @@ def _read_svmlight(path: Path) -> Table:
     file_text(path, "latin-1", [])
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-        _checked(X)
+        _check_sparse(X)
     except _BROKEN as error:
         raise TableError(
             f"{path} is no svmlight file that can be read: {error}. A line is a label and then "
