@@ -68,7 +68,6 @@ TESTS = {
         "laws/test_balanced.py",
         "distributed/test_ridge.py",
     ],
-    "conformal.py": ["test_conformal.py", "laws/test_intervals.py"],
     "estimators/intervals.py": ["laws/test_intervals.py", "estimators/test_intervals.py"],
     "methods/ridge.py": ["methods/test_ridge.py", *SOLVE, "estimators/test_regressor.py"],
     "methods/box.py": HINGE,

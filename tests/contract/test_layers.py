@@ -34,7 +34,6 @@ LAYERS = [
     ["balance"],
     [
         "calibration",
-        "conformal",
         "distributed",
         "hidden",
         "kernels",

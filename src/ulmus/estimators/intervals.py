@@ -1,5 +1,9 @@
 """Where the target of a new row lies, with a given coverage: intervals of values, sets of classes.
 
+A left-out row is a new row for the model without it, so the errors of left-out rows estimate those
+of new rows. Jackknife+ (Barber et al., 2021) takes for a new row x the quantiles of f₋ᵢ(x) ± |eᵢ|,
+where f₋ᵢ is the model without row i and eᵢ its error there; the jackknife has f in place of f₋ᵢ.
+
 An estimator that can say so leaves fitted rows out, ``_leave_out()``, when it is first asked.
 
 A ridge is linear in its targets: f(x) = Σ cᵢ sᵢ(x) tᵢ. Without u of the weight of row i the output
@@ -16,6 +20,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ulmus.arguments import is_number
 from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import (
     cast,
@@ -29,20 +34,116 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.calibration import probabilities
-from ulmus.conformal import LeftOut, check_coverage, intervals, label_sets
 from ulmus.distributed import by_blocks
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.hidden import blocks_of, rows_at_once
 from ulmus.methods.ridge import Method
 from ulmus.problem import Problem, Solution
 from ulmus.sources.source import AtHand, Sample, Source, Summed
-from ulmus.targets import ValueTargets
+from ulmus.targets import ClassTargets, ValueTargets, coded
 from ulmus.typing import Array, Rows
 from ulmus.validation import check_place, valid_rows
 
 # The most rows that are left out one at a time; quantiles of so many are off by half a point.
 MOST_LEFT_OUT = 2000
+
+
+# Sums of weights that should be equal but were added in another order.
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that were left out: their outputs (r × m), targets, and how often each counts.
+
+    The targets are values (r × m), or the numbers of classes (r).
+    """
+
+    outputs: np.ndarray
+    targets: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(
+        cls, problem: Problem, solution: Solution, rows: np.ndarray, count: np.ndarray | None
+    ) -> "LeftOut":
+        """Some of the rows that a solution left out, on the host.
+
+        ``count`` is how often each row of the problem counts, None for once.
+        """
+        outputs = to_numpy(solution.loo)[np.searchsorted(solution.loo_rows, rows)]
+        targets = to_numpy(problem.targets.array)[rows]
+        weight = np.ones(len(rows)) if count is None else np.asarray(count, float)[rows]
+        return cls(outputs.astype(float), targets, weight)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """How far the values are from the outputs."""
+        return self.targets - self.outputs
+
+    def widened(self, factor: float) -> "LeftOut":
+        """The same with errors that are so many times as large."""
+        T = self.targets
+        if T.ndim == 1:
+            k = max(2, self.outputs.shape[1])
+            T = coded(ClassTargets(T, k), slice(0, len(T)), np.float64)
+        return replace(self, outputs=T - factor * (T - self.outputs))
+
+    def needed(self, coverage: float) -> float:
+        """The weight at or below the quantile: ``coverage`` of the rows' and the new row's weight.
+
+        The new row has weight one, or the rows' mean weight where that is less.
+        """
+        total = float(self.weight.sum())
+        new = min(1.0, total / len(self.weight))
+        if coverage * (total + new) > total * (1.0 + _CLOSE):
+            raise InvalidInputError(
+                f"coverage={coverage:g} needs more rows: {total / new:.4g} left-out rows allow at "
+                f"most {total / (total + new):.3g}. Use a smaller coverage, or fit more rows."
+            )
+        return coverage * (total + new)
+
+
+def quantile(values: np.ndarray, weight: np.ndarray, needed: float) -> np.ndarray:
+    """The weighted quantile of each row: the least value with weight ``needed`` at or below it."""
+    if (weight == weight[0]).all():
+        k = int(np.ceil(needed / weight[0] * (1.0 - _CLOSE)))
+        k = min(max(k, 1), values.shape[1])
+        return np.partition(values, k - 1, axis=1)[:, k - 1]
+    order = np.argsort(values, axis=1)
+    enough = np.cumsum(weight[order], axis=1) >= needed * (1.0 - _CLOSE)
+    place = np.where(enough.any(axis=1), np.argmax(enough, axis=1), values.shape[1] - 1)
+    return np.take_along_axis(values, np.take_along_axis(order, place[:, None], 1), 1)[:, 0]
+
+
+def intervals(
+    outputs: np.ndarray, effects: np.ndarray | None, left: LeftOut, coverage: float
+) -> np.ndarray:
+    """The lower and the upper end (n × m × 2) of every output for new rows.
+
+    ``effects`` (n × r) are the changes of the outputs by leaving out each row, for an error of one;
+    None takes them as zero (the jackknife).
+    """
+    needed, found = left.needed(coverage), np.empty((*outputs.shape, 2))
+    for j, error in enumerate(left.residual.T):
+        f = outputs[:, j, None]
+        if effects is None:
+            reach = quantile(np.abs(error)[None], left.weight, needed)
+            found[:, j] = f + np.array([-1.0, 1.0]) * reach
+            continue
+        without = f - effects * error
+        for side, end in ((-1.0, 0), (1.0, 1)):
+            ends = side * without + np.abs(error)
+            found[:, j, end] = side * quantile(ends, left.weight, needed)
+    return found
+
+
+def label_sets(P: np.ndarray, left_P: np.ndarray, left: LeftOut, coverage: float) -> np.ndarray:
+    """Which classes (n × k) are at least as likely as the own class of enough left-out rows."""
+    own = left_P[np.arange(len(left_P)), left.targets]
+    limit = quantile(1.0 - own[None], left.weight, left.needed(coverage))
+    return limit >= 1.0 - P
 
 
 @dataclass
@@ -97,19 +198,6 @@ class Jackknife:
         return from_numpy(label_sets(P, left, self.left, self.coverage), F)
 
 
-def left_out_of(
-    problem: Problem, solution: Solution, rows: np.ndarray, count: np.ndarray | None
-) -> LeftOut:
-    """Outputs and targets of some of the rows that a solution left out, on the host.
-
-    ``count`` is how often each row of the problem counts, None for once.
-    """
-    outputs = to_numpy(solution.loo)[np.searchsorted(solution.loo_rows, rows)]
-    targets = to_numpy(problem.targets.array)[rows]
-    weight = np.ones(len(rows)) if count is None else np.asarray(count, float)[rows]
-    return LeftOut(outputs.astype(float), targets, weight)
-
-
 def effect_targets(problem: Problem, rows: np.ndarray) -> ValueTargets:
     """A column for each of these rows, whose weighted entry is the weight that it loses."""
     n, like = len(problem.targets), problem.targets.array
@@ -150,7 +238,10 @@ def _leaves_out(instead: str) -> Callable[[Any], bool]:
 
 def _at(model: Any, coverage: float, method: str, X: Rows) -> Jackknife:
     """The rows that are left out of a model, made once and kept until the next fit."""
-    check_coverage(coverage)
+    if not is_number(coverage, most=1.0) or coverage == 1.0:
+        raise InvalidParameterError(
+            f"coverage={coverage!r} must be a number between 0 and 1, such as 0.9."
+        )
     check_is_fitted(model)
     if not is_collection(X):
         check_place(model, method, X)

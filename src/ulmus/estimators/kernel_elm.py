@@ -21,10 +21,9 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
-from ulmus.conformal import LeftOut
 from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, effect_targets, left_out_of
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, LeftOut, effect_targets
 from ulmus.estimators.kernel_inputs import (
     CHOSEN,
     KernelInputs,
@@ -295,7 +294,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         n_rows: int | None = None,
     ) -> None:
         """Turn a solution on its landmarks into fitted attributes."""
-        self._left_out = left_out_of(problem, solution, solution.loo_rows, count)
+        self._left_out = LeftOut.of(problem, solution, solution.loo_rows, count)
         self.landmarks_, self.dual_coef_ = landmarks, solution.coef
         self.intercept_ = solution.intercept
         if hasattr(self, "column_weights_"):

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import is_collection
 from ulmus.estimators.importances import feature_importances
-from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, effects, left_out_of
+from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, LeftOut, effects
 from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
 from ulmus.exceptions import InvalidInputError, InvalidParameterError, RowsGoneError
 from ulmus.features.base import FeatureMap
@@ -310,7 +310,7 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
         method = self._method()
         method = method.at(**{name: getattr(self, f"{name}_") for name in method.parameters})
         sample = source.sample()
-        left = left_out_of(sample.problem, method.fit(source), sample.calibration, count)
+        left = LeftOut.of(sample.problem, method.fit(source), sample.calibration, count)
         left = left.widened(weighing_factor(self, left.weight))
         return Jackknife.of(self, left, None if is_classifier(self) else effects(method, source))
 

@@ -259,7 +259,7 @@ _TARGETS = "a ClassTargets | a ValueTargets"
 _ROWS = "csr fd?bBhHiIlLqQ n d | floats n d | array biu n d"
 
 PARTS: dict[str, Layout] = {
-    "ulmus.conformal.LeftOut": _part(
+    "ulmus.estimators.intervals.LeftOut": _part(
         lambda left, sizes: bool((left.weight > 0).all()),
         outputs="floats n m", targets="floats n m | array iu n", weight="floats n",
     ),
