@@ -218,7 +218,7 @@ def _reweighted(
                     roots[a] = found, found.whiten(cross)
             few = FewRows(problem, leaving, own)
             white = [(roots[a][0].whiten(few.B.T), roots[a][1]) for a, _ in leaving.nodes]
-            total = few.residuals([(W, matmul(W.T, right)) for W, right in white])
+            total: Any = few.residuals([(W, matmul(W.T, right)) for W, right in white])
         else:
             total = 0.0
             for a, b, share in leaving.each():
