@@ -7,7 +7,6 @@ all of them.
 """
 
 import re
-from collections.abc import Callable
 from inspect import cleandoc, get_annotations, signature
 from types import FunctionType
 from typing import Any, Self, TypeVar
@@ -44,7 +43,7 @@ def documented(kind: Class) -> Class:
         entries = _of_bases(kind, "Parameters")
         named = [entries[name] for name in signature(kind).parameters if name in entries]
         text = _with(cleandoc(kind.__doc__), "Parameters", named)
-        attributes = _of_bases(kind, "Attributes", _has)
+        attributes = _of_bases(kind, "Attributes")
         attributes |= _INPUTS if hasattr(kind, "fit") else {}
         kind.__doc__ = _with(text, "Attributes", list(attributes.values()))
         for base in _bases(kind):
@@ -79,18 +78,15 @@ def _bases(kind: type) -> list[type]:
 def _has(kind: type, names: str) -> bool:
     """Whether the class declares an attribute, or the first of several of one entry."""
     name = names.partition(",")[0]
-    own = any(name in get_annotations(base) for base in kind.__mro__)
-    return own or hasattr(kind, name)
+    return hasattr(kind, name) or any(name in get_annotations(base) for base in kind.__mro__)
 
 
-def _of_bases(
-    kind: type, section: str, wanted: Callable[[type, str], bool] | None = None
-) -> dict[str, str]:
-    """What the class and its bases say of each name that is ``wanted``, the nearest class first."""
+def _of_bases(kind: type, section: str) -> dict[str, str]:
+    """What the class and its bases say of each name, the nearest class first."""
     found: dict[str, str] = {}
     for base in _bases(kind):
         for name, entry in _entries(cleandoc(base.__doc__ or ""), section).items():
-            if base is kind or wanted is None or wanted(kind, name):
+            if base is kind or section == "Parameters" or _has(kind, name):
                 found.setdefault(name, entry)
     return found
 

@@ -59,11 +59,7 @@ def valid_rows(estimator: Any, X: Rows, reset: bool, **rules: Any) -> Rows:
     if is_streamed(X):
         _check_n_features(estimator, X, reset=reset)
         return X
-    _refuse_collection(estimator, X)
-    sound(X)
-    with readable():
-        X = validate_data(estimator, X, reset=reset, **_rules(X), **rules)
-    return _finite(real(X))
+    return _valid(estimator, X, "no_validation", reset=reset, **rules)[0]
 
 
 def valid_rows_and_target(
@@ -71,11 +67,7 @@ def valid_rows_and_target(
 ) -> tuple[Rows, np.ndarray]:
     """X and y by scikit-learn's rules; ``target`` are its rules for y."""
     if not is_streamed(X):
-        _refuse_collection(estimator, X)
-        sound(X)
-        with readable():
-            X, y = validate_data(estimator, X, y, reset=reset, **_rules(X), **target)
-        return _finite(real(X)), y
+        return _valid(estimator, X, y, reset=reset, **target)
     check_consistent_length(X.host, y)
     # Rows of zeros take the place of X, whose own rows are checked on the device.
     stand_in = np.broadcast_to(np.zeros(1), (len(X), 1))
@@ -83,13 +75,25 @@ def valid_rows_and_target(
     return valid_rows(estimator, X, reset), y
 
 
-def _refuse_collection(estimator: Any, X: Rows) -> None:
-    """Refuse a Dask collection, which scikit-learn would bring together without a word."""
-    if is_collection(X):
+def _valid(estimator: Any, X: Rows, y: Any, **rules: Any) -> tuple[Rows, Any]:
+    """X and y; a memory map is checked in parts, so that it is never all in memory."""
+    if is_collection(X):  # scikit-learn would bring it together without a word
         raise InvalidInputError(
             f"{type(estimator).__name__} does not take Dask collections here; if the rows fit in "
             "memory, give it X.compute() and y.compute()."
         )
+    sound(X)
+    rules |= _ROWS | ({"ensure_all_finite": False} if is_mapped(X) else {})
+    with readable():
+        found = validate_data(estimator, X, y, **rules)
+    X, y = found if isinstance(found, tuple) else (found, y)
+    X = real(X)
+    step = max(1, _STEP // max(1, X[:1].nbytes)) if is_mapped(X) else 0
+    for start in range(0, len(X), step) if step else ():
+        block = X[start : start + step]
+        assert_all_finite(block, input_name="X")
+        forget_pages(block)
+    return X, y
 
 
 def on_host_alone(estimator: Any, X: Rows) -> None:
@@ -126,21 +130,6 @@ def _home(x: Any) -> str:
     """The library and device of x; NumPy on the CPU for what is no array of another library."""
     away = (is_array_api_obj(x) or is_streamed(x)) and not is_numpy(x) and not is_dask_array(x)
     return place(x) if away else "numpy on cpu"
-
-
-def _rules(X: Rows) -> dict[str, Any]:
-    return _ROWS | {"ensure_all_finite": False} if is_mapped(X) else _ROWS
-
-
-def _finite(X: Rows) -> Rows:
-    """X; a memory map is checked in parts, so that it is never all in memory."""
-    if is_mapped(X):
-        step = max(1, _STEP // max(1, X[:1].nbytes))
-        for start in range(0, len(X), step):
-            block = X[start : start + step]
-            assert_all_finite(block, input_name="X")
-            forget_pages(block)
-    return X
 
 
 def plain_rows(X: Any) -> Rows:
