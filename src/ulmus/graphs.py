@@ -6,6 +6,7 @@ I − D^(−½) W D^(−½), or a power of either, which is applied and never fo
 
 import importlib.util
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -262,7 +263,9 @@ class KNNGraph(BaseEstimator):
         check_edges(self.weights, self.width)
 
 
-def all_laplacians(graphs: list[Any], X: Rows) -> list[Laplacian]:
+def all_laplacians(
+    graphs: list[Any], X: Rows, search: Callable[[KNNGraph], Any] | None = None
+) -> list[Laplacian]:
     """The Laplacian of each graph; those of nearest neighbours that differ in nothing but number,
     weights and whether they are mutual come from one search.
 
@@ -272,6 +275,8 @@ def all_laplacians(graphs: list[Any], X: Rows) -> list[Laplacian]:
         What estimators take as ``graph=``.
     X : array-like or sparse matrix of shape (n, n_features)
         The rows.
+    search : callable or None, default=None
+        Finds the distances of a `KNNGraph`; None searches X.
 
     Returns
     -------
@@ -286,19 +291,21 @@ def all_laplacians(graphs: list[Any], X: Rows) -> list[Laplacian]:
     >>> [len(each) for each in all_laplacians([KNNGraph(1), KNNGraph(2)], X)]
     [4, 4]
     """
-    rows, searched, found = plain_rows(X), dict[str, Any](), list[Laplacian]()
-    alike = [g for g in graphs if isinstance(g, KNNGraph)]
-    most = max((g.n_neighbors for g in alike), default=1)
+    rows = X if search else plain_rows(X)
+    searched, found = dict[str, Any](), list[Laplacian]()
+    alike = [graph for graph in graphs if isinstance(graph, KNNGraph)]
+    for graph in alike:
+        graph._check_parameters()
+    most = max((graph.n_neighbors for graph in alike), default=1)
     for graph in graphs:
-        if not isinstance(graph, KNNGraph) or rows.shape[0] < 2:
+        if not isinstance(graph, KNNGraph) or (rows.shape[0] < 2 and search is None):
             found.append(as_laplacian(graph, X))
             continue
-        graph._check_parameters()
         widest = clone(graph).set_params(
             n_neighbors=most, weights="heat", width="mean", mutual=False, normalized=True, power=1
         )
         if repr(widest) not in searched:
-            searched[repr(widest)] = widest._distances(rows)
+            searched[repr(widest)] = search(widest) if search else widest._distances(rows)
         near = nearest_edges(searched[repr(widest)], graph.n_neighbors)
         W = affinity_of(near, graph.weights, graph.width, graph.mutual)
         found.append(laplacian(W, graph.normalized, graph.power))

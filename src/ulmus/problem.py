@@ -348,16 +348,16 @@ class Tally:
         self._weight[where] += float(xp.sum(c))
         self._rows[where] += residual.shape[0]
 
-    def path(self, roughness: np.ndarray | None = None) -> ErrorPath:
-        """The mean errors."""
+    def path(self) -> ErrorPath:
+        """The mean errors at the points where rows were counted."""
+        seen = self._rows == self._rows.max()
         return ErrorPath(
-            self._C,
-            self._squared / self._weight,
-            self._wrong / self._weight if self._judges else None,
+            self._C[seen],
+            self._squared[seen] / self._weight[seen],
+            self._wrong[seen] / self._weight[seen] if self._judges else None,
             self._kind,
-            int(self._rows[0]),
-            self._lam,
-            roughness,
+            int(self._rows.max()),
+            None if self._lam is None else self._lam[seen],
         )
 
 

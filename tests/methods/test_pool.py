@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus.estimators.row_graphs import nested_laplacians
-from ulmus.graphs import KNNGraph, laplacian
+from ulmus.estimators.row_graphs import graphs_of
+from ulmus.graphs import KNNGraph, all_laplacians, laplacian
 from ulmus.hidden import GivenRows, Hidden
 from ulmus.methods import candidates, pool, weighing
 from ulmus.methods import pseudo_ridge as own
@@ -74,14 +74,14 @@ def test_numbers_are_left_out_alike():
 
 def test_graphs_of_one_search_are_those_of_their_own():
     X = rows(60, 3)
-    found = nested_laplacians(X, (5, 12))
+    found = all_laplacians([KNNGraph(k, width="local") for k in (5, 12)], X)
     for k, L in zip((5, 12), found, strict=True):
         own_search = KNNGraph(k, width="local").laplacian(X)
         assert_allclose(L.matrix.toarray(), own_search.matrix.toarray(), atol=1e-12)
 
 
 def test_there_are_no_more_neighbours_than_rows():
-    assert len(nested_laplacians(rows(4, 2), (10, 20))) == 1
+    assert len(graphs_of(None, "pool", 4)) == 1
 
 
 def clouds(n=120, seed=0):
@@ -202,7 +202,7 @@ def test_the_odds_are_those_of_counts_drawn_from_all_sizes():
 
 def test_copies_in_the_graph_do_no_harm():
     X = np.repeat(rows(4, 2), 30, axis=0)
-    for L in nested_laplacians(X, (10, 20)):
+    for L in all_laplacians(graphs_of(None, "pool", len(X)), X):
         assert sp.issparse(L.matrix)
         assert_array_equal(np.isfinite(L.matrix.data), True)
 

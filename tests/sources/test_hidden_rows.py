@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph, RandomFeatures
 from ulmus.distributed import BlockRows
-from ulmus.estimators.row_graphs import laplacians, nested_laplacians
+from ulmus.estimators.row_graphs import laplacians
 from ulmus.exceptions import InvalidInputError
 from ulmus.features.base import column_statistics
 from ulmus.features.hidden_layer import comparable_rows, layer_of, scaled_rows
@@ -76,7 +76,7 @@ def test_graphs_that_are_tried_are_those_in_memory(rows):
     columns = ColumnStatistics.of(rows)
     compare = partial(comparable_rows, FEATURES, columns=columns)
     found = laplacians(None, "pool", lazy(rows), compare)
-    expected = nested_laplacians(comparable_rows(FEATURES, rows))
+    expected = laplacians(None, "pool", rows, partial(comparable_rows, FEATURES))
     assert len(found) == len(expected) == 2
     for a, b in zip(found, expected, strict=True):
         assert_allclose(a.matrix.toarray(), b.matrix.toarray(), atol=1e-9)

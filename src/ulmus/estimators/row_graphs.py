@@ -19,19 +19,17 @@ from ulmus.arguments import is_whole
 from ulmus.backends.namespace import is_sparse
 from ulmus.backends.neighbors import joined_copies
 from ulmus.distributed import BlockRows
-from ulmus.edges import affinity_of, nearest_edges
 from ulmus.estimators.layer_choice import fitted_layer
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows
 from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
-from ulmus.graphs import KNNGraph, Laplacian, as_laplacian, laplacian
+from ulmus.graphs import KNNGraph, Laplacian, all_laplacians
 from ulmus.machine import available_memory, in_words
 from ulmus.problem import Problem
 from ulmus.sources.source import OnGraph
 from ulmus.typing import Rows
-from ulmus.validation import plain_rows
 
 # What makes rows of a block comparable.
 Compare = Callable[[Rows], Rows]
@@ -69,15 +67,14 @@ def laplacians(
 
     ``compare`` gives rows, or those of a block, as their distances are to be found.
     """
-    given = graphs_of(graph, coupling)
-    check_memory(given, rows.shape[0])
-    several = graph is None and coupling != "tight"
-    if isinstance(rows, BlockRows):
-        if several:
-            return laplacians_of(_distances(KNNGraph(max(NEIGHBORS)), rows, compare))
-        return [_laplacian(each, rows, compare) for each in given]
-    X = compare(rows)
-    return nested_laplacians(X) if several else [as_laplacian(each, X) for each in given]
+    n = rows.shape[0]
+    given = graphs_of(graph, coupling, n)
+    check_memory(given, n)
+    if not isinstance(rows, BlockRows):
+        return all_laplacians(given, compare(rows))
+    for each in given:
+        _check_for_blocks(each)
+    return all_laplacians(given, rows, partial(_distances, rows=rows, compare=compare))
 
 
 def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -101,28 +98,11 @@ def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) ->
     return ~counts
 
 
-def nested_laplacians(X: Rows, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
-    """A Laplacian for each number of neighbours, with local widths, from one search."""
-    X = plain_rows(X)
-    if X.shape[0] < 2:
-        return [laplacian(sp.csr_array((X.shape[0], X.shape[0])))]
-    return laplacians_of(KNNGraph(max(sizes))._distances(X), sizes)
-
-
-def laplacians_of(distances: Any, sizes: tuple[int, ...] = NEIGHBORS) -> list[Laplacian]:
-    """The same from the distances to as many neighbours as the largest number.
-
-    Numbers of at least as many neighbours as there are rows are one.
-    """
-    wanted = sorted({min(k, distances.shape[0] - 1) for k in sizes})
-    every = nearest_edges(distances, wanted[-1])  # in order, for the smaller numbers too
-    return [laplacian(affinity_of(nearest_edges(every, k), width="local")) for k in wanted]
-
-
-def graphs_of(graph: Any, coupling: str) -> list[Any]:
-    """The graphs that are asked for."""
+def graphs_of(graph: Any, coupling: str, n: int) -> list[Any]:
+    """The graphs of n rows that are asked for; numbers of neighbours from n − 1 on are one."""
     if graph is None and coupling != "tight":
-        return [KNNGraph(k, width="local") for k in NEIGHBORS]
+        sizes = sorted({max(1, min(k, n - 1)) for k in NEIGHBORS})
+        return [KNNGraph(k, width="local") for k in sizes]
     given = graph if isinstance(graph, list | tuple) else [graph]
     if not given:
         raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
@@ -215,36 +195,29 @@ def comparison(
     return partial(comparable_rows, features, columns=columns)
 
 
-def _laplacian(graph: Any, rows: BlockRows, compare: Compare) -> Laplacian:
-    if not isinstance(graph, KNNGraph):
-        if hasattr(graph, "fit_transform"):
-            raise InvalidParameterError(
-                f"{type(graph).__name__} cannot be fitted over the blocks of a Dask collection; "
-                "use a KNNGraph, or a sparse matrix between all rows."
-            )
-        return _first_power(as_laplacian(graph, rows))
-    if graph.method == "pynndescent":
+def _check_for_blocks(graph: Any) -> None:
+    """Refuse graphs that need all rows at once."""
+    if not isinstance(graph, KNNGraph) and hasattr(graph, "fit_transform"):
+        raise InvalidParameterError(
+            f"{type(graph).__name__} cannot be fitted over the blocks of a Dask collection; "
+            "use a KNNGraph, or a sparse matrix between all rows."
+        )
+    if getattr(graph, "method", None) == "pynndescent":
         raise InvalidParameterError(
             "method='pynndescent' needs all rows at once; neighbours in blocks are found exactly: "
             "use method='exact'."
         )
-    if graph.n_components is not None:
+    if getattr(graph, "n_components", None) is not None:
         raise InvalidParameterError(
             "n_components needs all rows at once; use KNNGraph(n_components=None) on a Dask "
             "collection."
         )
-    graph._check_parameters()
-    W = affinity_of(_distances(graph, rows, compare), graph.weights, graph.width, graph.mutual)
-    return _first_power(laplacian(W, graph.normalized, graph.power))
-
-
-def _first_power(found: Laplacian) -> Laplacian:
-    if found.power > 1:
+    power = getattr(graph, "power", 1)
+    if isinstance(graph, KNNGraph | Laplacian) and power > 1:
         raise InvalidParameterError(
-            f"power={found.power} leads to neighbours of neighbours, which are in too many blocks; "
+            f"power={power} leads to neighbours of neighbours, which are in too many blocks; "
             "use power=1 on a Dask collection."
         )
-    return found
 
 
 def _distances(graph: KNNGraph, rows: BlockRows, compare: Compare) -> Any:

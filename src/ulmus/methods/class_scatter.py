@@ -118,14 +118,13 @@ class Recoding:
         rest = 1.0 - v * dd
         whole = xp.clip((1.0 - u * hh) * rest - u * v * hd**2, min=_EPS)
         Z, T = self.targets, coded(ClassTargets(codes, N.shape[0]), slice(None), phi.dtype)
-        flat = (-1, Z.shape[0])
-        F = matmul(xp.reshape(phi[:, None, :] * gain.T, flat), Z)
-        F = xp.reshape(F, (*hh.shape, Z.shape[1]))
         few = phi.shape[0] < N.shape[0]
-        means = matmul(
-            xp.reshape((own if few else self.O)[:, None, :] * (self.theta * gain.T), flat), Z
-        )
-        means = xp.reshape(means, (-1, *F.shape[1:]))
+
+        def outputs(rows: Array) -> Array:
+            each = xp.reshape(rows[:, None, :] * gain.T, (-1, Z.shape[0]))
+            return xp.reshape(matmul(each, Z), (-1, hh.shape[1], Z.shape[1]))
+
+        F, means = outputs(phi), outputs((own if few else self.O) * self.theta)
         means = (means if few else take(means, codes)) / root[:, :, None]
         rest, loose = (rest / whole)[:, :, None], (v * hd / whole)[:, :, None]
         return rest * (T[:, None, :] - F) - loose * (F - means)

@@ -8,10 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ulmus.backends.namespace import to_numpy
 from ulmus.methods.dual import at_one, dual_path, row_space
-from ulmus.problem import ErrorPath, Problem, Solution, Tally
-from ulmus.targets import coded
+from ulmus.problem import Problem, Solution, Tally
 
 # Past this C errors hardly change, and the best one may be anywhere.
 _LARGE = 1e3
@@ -29,15 +27,16 @@ def near_path(problem: Problem, grid: np.ndarray, start: float) -> Solution:
         return dual_path(problem, grid)
     rows = row_space(problem)
     K, lift = rows.kernel()
-    tried = dict[int, Solution]()
+    tried, tally, every = dict[int, Solution](), Tally(problem, grid), np.arange(len(problem.H))
     wanted = _around(int(np.abs(np.log(grid / start)).argmin()), len(grid))
     while wanted:
-        for k in wanted:
+        for k in sorted(wanted):
             found = at_one(problem, rows, K, lift, float(grid[k]))
             if found is None or len(tried) >= _MOST:
                 return dual_path(problem, grid)
-            tried[k] = replace(found, path=_judged(problem, found))
-        path = _joined([tried[k] for k in sorted(tried)])
+            tried[k] = found
+            tally.add(every, slice(k, k + 1), (rows.T - found.loo)[:, None, :])
+        path = tally.path()
         best = sorted(tried)[path.best]
         wanted = _around(best, len(grid)) - tried.keys()
     return replace(tried[best], path=path)
@@ -46,24 +45,3 @@ def near_path(problem: Problem, grid: np.ndarray, start: float) -> Solution:
 def _around(k: int, many: int) -> set[int]:
     """A point of the grid and its neighbours."""
     return set(range(max(k - 1, 0), min(k + 2, many)))
-
-
-def _judged(problem: Problem, found: Solution) -> ErrorPath:
-    """The left-out errors at one C."""
-    every = np.arange(len(problem.targets))
-    tally = Tally(problem, np.array([found.C]))
-    residual = coded(problem.targets, every, np.float64) - to_numpy(found.loo)
-    tally.add(every, slice(0, 1), residual[:, None, :])
-    return tally.path()
-
-
-def _joined(found: list[Solution]) -> ErrorPath:
-    """The errors of several C as one path."""
-    paths = [each.path for each in found if each.path is not None]
-    rates = [each.error_rate for each in paths if each.error_rate is not None]
-    return replace(
-        paths[0],
-        C=np.concatenate([each.C for each in paths]),
-        squared_error=np.concatenate([each.squared_error for each in paths]),
-        error_rate=np.concatenate(rates) if rates else None,
-    )
