@@ -3,7 +3,8 @@
 import json
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -122,8 +123,12 @@ def load(path: str | PathLike[str]) -> Any:
     ...     ulmus.load(path)
     RandomFeatures(activation='tanh', n_hidden=100)
     """
-    model, scikit_learn, version = _opened(path, _loaded)
-    for name in sorted(scikit_learn) if version != sklearn.__version__ else ():
+    with _opened(path) as (opened, document):
+        reader, version = Reader(opened, document["random"]), str(document["scikit-learn"])
+        model = reader.value(document["model"])
+        if len(reader.arrays) != len(opened.members) - 1:
+            raise ModelFileError("it has arrays that nothing refers to")
+    for name in sorted(reader.scikit_learn) if version != sklearn.__version__ else ():
         warnings.warn(
             InconsistentVersionWarning(
                 estimator_name=name,
@@ -162,13 +167,17 @@ def describe(path: str | PathLike[str]) -> dict[str, Any]:
     >>> facts["class"], facts["params"]["activation"], facts["fitted"]["weights_"]
     ('ulmus.RandomFeatures', 'sigmoid', 'float64 array of shape (50, 1)')
     """
-    return _opened(path, _described)
+    with _opened(path) as (opened, document):
+        facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
+        return facts | _words(document["model"], opened) | {"bytes": Path(path).stat().st_size}
 
 
-def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[tuple[Archive, dict[str, Any]]]:
+    """The archive and its JSON document, open for reading."""
     with Path(path).open("rb") as stream:
         try:
-            return work(stream)
+            yield _document(stream)
         except MemoryError:
             raise
         # zipfile, json, NumPy, SciPy and the classes themselves each have errors of their own for
@@ -178,21 +187,6 @@ def _opened(path: str | PathLike[str], work: Callable[[IO[bytes]], Any]) -> Any:
             why = f"it is damaged, or was not written by ulmus.save ({why})"
             why = str(error) if isinstance(error, ModelFileError) else why
             raise ModelFileError(f"{path} cannot be read as a model: {why}.") from error
-
-
-def _loaded(stream: IO[bytes]) -> tuple[Any, set[str], str]:
-    opened, document = _document(stream)
-    reader = Reader(opened, document["random"])
-    model = reader.value(document["model"])
-    if len(reader.arrays) != len(opened.members) - 1:
-        raise ModelFileError("it has arrays that nothing refers to")
-    return model, reader.scikit_learn, str(document["scikit-learn"])
-
-
-def _described(stream: IO[bytes]) -> dict[str, Any]:
-    opened, document = _document(stream)
-    facts = {key: document[key] for key in ("format", "version", "ulmus", "scikit-learn")}
-    return facts | _words(document["model"], opened) | {"bytes": stream.seek(0, 2)}
 
 
 def _document(stream: IO[bytes]) -> tuple[Archive, dict[str, Any]]:
