@@ -167,8 +167,9 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         self.features_ = fitted_map(self, X, default_width=DEFAULT_WIDTH)
         H = Hidden(layer_of(self.features_, X, self.dtype), X)
-        asked, by_size = (self.coupling, "asked for"), coupling_for(len(H), H.width)
-        self.coupling_, self.coupling_reason_ = by_size if asked[0] == "auto" else asked
+        self.coupling_, self.coupling_reason_ = self.coupling, "asked for"
+        if self.coupling == "auto":
+            self.coupling_, self.coupling_reason_ = coupling_for(len(H), H.width)
         return H
 
     def _blocks(self, X: Rows, client: Any) -> HiddenBlocks:

@@ -128,7 +128,9 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         extra("pacmap", "maps", "ELMLayout")
         on_host_alone(self, X)
         X = valid_rows(self, X, reset=True, ensure_min_samples=2)
-        self._check_parameters()
+        check_whole("n_neighbors", self.n_neighbors, least=1)
+        if self.max_rows is not None:
+            check_whole("max_rows", self.max_rows, least=2)
         n = X.shape[0]
         # PaCMAP adds numbers of rows to this seed, and keeps the sum in 32 bits.
         seed = int(check_random_state(self.random_state).randint(2**30))
@@ -189,11 +191,6 @@ class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _placed(self, X: Rows) -> np.ndarray:
         F = self.elm_.transform(self.pca_.transform(self._scaled(X))) * self.spread_
         return placed_among(self.landmarks_, self.places_, F)
-
-    def _check_parameters(self) -> None:
-        check_whole("n_neighbors", self.n_neighbors, least=1)
-        if self.max_rows is not None:
-            check_whole("max_rows", self.max_rows, least=2)
 
     @property
     def _n_features_out(self) -> int:

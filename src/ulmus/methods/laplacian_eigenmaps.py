@@ -54,10 +54,8 @@ def graph_spectrum(laplacian: Laplacian, k: int, like: Any = None) -> GraphSpect
     """
     matrix, n = sp.csr_array(laplacian.matrix, dtype=float), len(laplacian)
     members = _large_parts(matrix)
-    values, columns = [], []
-    for column in _contrasts(members, n)[: k + 1]:
-        values.append(0.0)
-        columns.append(column)
+    columns = _contrasts(members, n)[: k + 1]
+    values = [0.0] * len(columns)
     for rows in members:
         found, F = _functions(matrix[rows][:, rows], min(k + 1, len(rows)), like)
         spread = np.zeros((len(found), n))
@@ -136,7 +134,6 @@ def _chebyshev(A: Any, cut: float, top: float, like: Any) -> LinearOperator:
     middle, half = (top + cut) / 2, (top - cut) / 2
     degree = round(2.0 / np.sqrt(cut / top))
     scale = 1.0 / np.cosh(degree * np.arccosh(middle / half))
-
     like = np.empty(0) if like is None else like
     B = sparse_operator(A, like, namespace(like).float64)
 
