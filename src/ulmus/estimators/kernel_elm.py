@@ -253,11 +253,11 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
             scaling, _ = Scaling.robust(X, ColumnStatistics.of(X, count), count, seed)
             if scaling.least is not None:
                 self.scaling_ = scaling.weighed(getattr(self, "column_weights_", 1.0))
-        rows, path = self._scaled(X, floating(X, self.dtype)), None
+        rows, path = self.scaling_.rows(X, floating(X, self.dtype)), None
         self._kept = None if self._precomputed else some_kept(X, count)
         if self._chosen_names:
             path = choose_kernel(self, trial_of(rows, problem, grid, count, seed), seed)
-            rows = self._scaled(X, floating(X, self.dtype))
+            rows = self.scaling_.rows(X, floating(X, self.dtype))
         elif self.gamma == "loo":
             choose_gamma(self, trial_of(rows, problem, grid, count, seed))
         else:

@@ -110,15 +110,10 @@ class KernelInputs(BaseEstimator):
         else:
             self.scaling_ = Scaling.none(columns, floating(X, self.dtype))
 
-    def _scaled(self, X: Rows, dtype: DType) -> Rows:
-        return self.scaling_.rows(X, dtype)
-
-    def _kernel(
-        self: Any, rows: Rows, weight: np.ndarray | None, seed: int, factor: float = 1.0
-    ) -> Kernel:
-        """The kernel, its γ the one given, or typical of the scaled rows times ``factor``."""
+    def _kernel(self: Any, rows: Rows, weight: np.ndarray | None, seed: int) -> Kernel:
+        """The kernel, its γ the one given, or typical of the scaled rows."""
         arguments = self.kernel, self.gamma, self.degree, self.coef0
-        return kernel_of(*arguments, rows, seed, factor, weight)
+        return kernel_of(*arguments, rows, seed, weight=weight)
 
     def _kernel_outputs(self, X: Rows, points: Any, coef: Array, dtype: DType) -> Array:
         """Σⱼ k(x, zⱼ) coefⱼ for every row x, a block at a time, from kernel values of this type."""
@@ -128,7 +123,7 @@ class KernelInputs(BaseEstimator):
         F = namespace(coef).zeros(shape, dtype=coef.dtype, device=coef.device)
         size = block_rows(coef.shape[0], 8, X.shape[1], not is_numpy(X))
         for part, block in blocks_of(X, size) if coef.shape[0] else ():
-            K = self.kernel_(self._scaled(block, dtype), points)
+            K = self.kernel_(self.scaling_.rows(block, dtype), points)
             matmul(cast(K, coef.dtype), coef, F[part, :])
         return F
 
@@ -137,7 +132,7 @@ class KernelInputs(BaseEstimator):
         if self._precomputed:
             return None
         points = landmarks_like(points, X, np.float64, self.scaling_.shift)
-        rows = self._scaled(X, np.float64)
+        rows = self.scaling_.rows(X, np.float64)
         return kernel_gradients(self.kernel_, rows, points, coef, self.scaling_.factor)
 
     def __sklearn_tags__(self) -> Any:

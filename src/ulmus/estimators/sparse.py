@@ -223,7 +223,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
         """Hidden rows, or a kernel between the rows."""
         if self.kernel is not None:
             self._learn_scaling(X, weight)
-            rows = self._scaled(X, floating(X, self.dtype))
+            rows = self.scaling_.rows(X, floating(X, self.dtype))
             self.kernel_ = self._kernel(rows, weight, 0)
             return GivenKernel(rows) if self._precomputed else KernelMatrix(self.kernel_, rows)
         self.features_ = fitted_map(self, X, y, weight)

@@ -18,7 +18,6 @@ from ulmus.kernels.pairs import (
     into,
     mean_distance,
     mean_square,
-    ones,
     products,
     squared_distances,
     squares,
@@ -202,9 +201,6 @@ class RBF(OfAffine, name="rbf"):
 
     gamma: float = parameter(1.0, above=0)
 
-    def diagonal(self, X: Rows) -> Array:
-        return ones(X)
-
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
         return (-x.squared_distances(Z, self.gamma)).op("Exp")
 
@@ -227,14 +223,15 @@ class _OfDistance(Kernel):
         return into(out, decay(P))
 
     def diagonal(self, X: Rows) -> Array:
-        return ones(X)
+        return decay(0.0 * squares(X))
 
     @classmethod
     def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
         """1/σ, σ the mean distance between the rows."""
         return 1.0 / mean_distance(rows, weight, city=cls.by_signs)
 
-    def _distances(self, X: Rows, Z: Rows) -> Array:
+    @staticmethod
+    def _distances(X: Rows, Z: Rows) -> Array:
         raise NotImplementedError
 
 
@@ -256,9 +253,7 @@ class LaplacianKernel(_OfDistance, name="laplacian"):
     """
 
     by_signs: ClassVar[bool] = True
-
-    def _distances(self, X: Rows, Z: Rows) -> Array:
-        return city_blocks(X, Z)
+    _distances = staticmethod(city_blocks)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
         return self.gamma * self(X, Z), None
@@ -292,8 +287,7 @@ class Exponential(_OfDistance, name="exponential"):
     array([[0.082]])
     """
 
-    def _distances(self, X: Rows, Z: Rows) -> Array:
-        return distances(X, Z)
+    _distances = staticmethod(distances)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
         D = distances(X, Z)

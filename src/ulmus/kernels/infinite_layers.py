@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.namespace import clipped, elementwise, is_numpy
+from ulmus.backends.namespace import clipped, elementwise
 from ulmus.kernels.definition import parameter
 from ulmus.kernels.functions import OfAffine, OfAngle
 from ulmus.kernels.pairs import mean_square
@@ -90,7 +90,7 @@ class Arcsine(OfAngle, name="arcsine"):
     def _f(self, u: Array) -> Array:
         # Between long rows u may round to just above one.
         u = clipped(u, -1.0, 1.0)
-        u = elementwise("arcsin" if is_numpy(u) else "asin", u)
+        u = elementwise("asin", u)
         u *= 2.0 / np.pi
         return u
 

@@ -288,13 +288,6 @@ def _short_indices(X: Rows) -> Rows:
     return type(X)(parts, shape=X.shape)
 
 
-def ones(X: Rows) -> Array:
-    """A one for every row."""
-    if isinstance(X, Shifted) or is_numpy(X):
-        return np.ones(X.shape[0], X.dtype)
-    return namespace(X).ones(X.shape[0], dtype=X.dtype, device=X.device)
-
-
 def into(out: Array | None, block: Array) -> Array:
     """The block, written into ``out`` where one is given."""
     if out is None or block is out:

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
-from sklearn import get_config
 
 from ulmus.backends.linalg import low_rank_factor, matmul
 from ulmus.backends.namespace import eps
 from ulmus.exceptions import InvalidInputError
+from ulmus.hidden import most_rows
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull, violation
 from ulmus.methods.hinge import Hinge, HingeSolution, loops
 from ulmus.typing import Array
@@ -46,8 +46,7 @@ class RowCache:
         self._make = rows
         self.n = n = len(diagonal)
         self._ridge = float(np.sqrt(n) * np.max(diagonal))
-        budget = int(get_config()["working_memory"] * 2**20)
-        self.capacity = int(max(2, min(n, budget // (8 * n))))
+        self.capacity = max(2, min(n, most_rows(n, 8)))
         self._store = np.empty((self.capacity, n))
         self._slots: OrderedDict[int, int] = OrderedDict()
 
@@ -178,8 +177,7 @@ class _Blocks:
 
 def _largest_block(capacity: int) -> int:
     """The most rows whose block fits the cache, and three matrices of whose size fit the budget."""
-    budget = int(get_config()["working_memory"] * 2**20)
-    return min(capacity, _LARGEST_BLOCK, max(2, int(np.sqrt(budget / 24))))
+    return min(capacity, _LARGEST_BLOCK, max(2, int(np.sqrt(most_rows(1, 24)))))
 
 
 def _block(
