@@ -4,9 +4,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-# NumPy, torch and CuPy arrays share a behaviour, not a base class, so the
-# aliases document intent and the array-API namespace does the work.
-Array: TypeAlias = Any
+# Arrays of NumPy, torch and CuPy share no base class; NumPy's stands for them all, so that what the
+# array standard has in common with it is checked.
+Array: TypeAlias = np.ndarray
 Rows: TypeAlias = Any  # an array or a SciPy sparse matrix whose first axis is samples
 DType: TypeAlias = Any
 Seed: TypeAlias = int | np.random.RandomState | None

@@ -15,18 +15,9 @@ from ulmus.exceptions import InvalidInputError
 MOST_CLASSES = 250
 NO_CLASS = -1
 _LONGEST_NAME = 100
-
-
-@dataclass(frozen=True)
-class _Step:
-    """What an action changes: the classes, and the codes of some rows."""
-
-    classes: tuple[tuple[str, ...], tuple[str, ...]]
-    rows: np.ndarray
-    codes: tuple[np.ndarray, np.ndarray]
-
-    def reversed(self) -> "_Step":
-        return _Step(self.classes[::-1], self.rows, self.codes[::-1])
+# The classes, some rows, and their codes: what an action makes of labels, or what undoes it.
+_Step = tuple[tuple[str, ...], np.ndarray, np.ndarray | int]
+_NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -79,17 +70,26 @@ class Labels:
             return self._moved("undone", "done")
         if not isinstance(kind, str) or kind not in _STEPS:
             raise InvalidInputError(f"{kind!r} is no action; there are {', '.join(_STEPS)}.")
-        step = _STEPS[kind](self, action)
-        return replace(_applied(self, step), done=(*self.done, step), undone=())
+        labels, back = self._swapped(_STEPS[kind](self, action))
+        return replace(labels, done=(*self.done, back), undone=())
 
     def _moved(self, source: str, target: str) -> "Labels":
         """One step back, or forth again."""
         steps: tuple[_Step, ...] = getattr(self, source)
         if not steps:
-            raise InvalidInputError(f"There is nothing to {'un' * (source == 'done') + 'redo'}.")
-        step = steps[-1].reversed()
-        moved: Any = {source: steps[:-1], target: (*getattr(self, target), step)}
-        return replace(_applied(self, step), **moved)
+            raise InvalidInputError(
+                f"There is nothing to {'undo' if source == 'done' else 'redo'}."
+            )
+        labels, back = self._swapped(steps[-1])
+        moved: Any = {source: steps[:-1], target: (*getattr(self, target), back)}
+        return replace(labels, **moved)
+
+    def _swapped(self, step: _Step) -> tuple["Labels", _Step]:
+        """The labels after a step, and the step that leads back."""
+        classes, rows, new = step
+        codes = self.codes.copy()
+        codes[rows] = new
+        return replace(self, classes=classes, codes=codes), (self.classes, rows, self.codes[rows])
 
     def code_of(self, name: Any) -> int:
         """The number of a class; None is no class."""
@@ -100,21 +100,6 @@ class Labels:
         return self.classes.index(name)
 
 
-def _applied(labels: Labels, step: _Step) -> Labels:
-    codes = labels.codes
-    if len(step.rows):
-        codes = codes.copy()
-        codes[step.rows] = step.codes[1]
-    return replace(labels, classes=step.classes[1], codes=codes)
-
-
-def _step(labels: Labels, rows: np.ndarray, code: int) -> _Step:
-    """These rows get this class; those that have it already are left out."""
-    rows = rows[labels.codes[rows] != code]
-    same = labels.classes, labels.classes
-    return _Step(same, rows, (labels.codes[rows], np.full(len(rows), code, dtype=np.int16)))
-
-
 def _label(labels: Labels, action: dict[str, Any]) -> _Step:
     rows = action.get("rows")
     whole = isinstance(rows, list) and all(type(row) is int for row in rows)
@@ -122,33 +107,30 @@ def _label(labels: Labels, action: dict[str, Any]) -> _Step:
         raise InvalidInputError(
             f"rows must be a list of row numbers from 0 to {len(labels.codes) - 1}, one at least."
         )
-    return _step(labels, np.unique(rows), labels.code_of(action.get("class")))
+    code, rows = labels.code_of(action.get("class")), np.unique(rows)
+    return labels.classes, rows[labels.codes[rows] != code], code
 
 
 def _clear(labels: Labels, action: dict[str, Any]) -> _Step:
-    return _step(labels, np.arange(len(labels.codes)), NO_CLASS)
+    return labels.classes, np.flatnonzero(labels.known), NO_CLASS
 
 
 def _class(labels: Labels, action: dict[str, Any]) -> _Step:
     if len(labels.classes) >= MOST_CLASSES:
         raise InvalidInputError(f"There are {MOST_CLASSES} classes, and no room for more.")
-    return _renamed(labels, (*labels.classes, _new_name(labels, action.get("name"))))
+    return (*labels.classes, _new_name(labels, action)), _NO_ROWS, NO_CLASS
 
 
 def _rename(labels: Labels, action: dict[str, Any]) -> _Step:
     code = labels.code_of(action.get("class"))
     if code == NO_CLASS:
         raise InvalidInputError("Which class is to be renamed? Give its name as class.")
-    name = _new_name(labels, action.get("name"))
-    return _renamed(labels, (*labels.classes[:code], name, *labels.classes[code + 1 :]))
+    names = (*labels.classes[:code], _new_name(labels, action), *labels.classes[code + 1 :])
+    return names, _NO_ROWS, NO_CLASS
 
 
-def _renamed(labels: Labels, classes: tuple[str, ...]) -> _Step:
-    none = np.empty(0, dtype=np.intp)
-    return _Step((labels.classes, classes), none, (none, none))
-
-
-def _new_name(labels: Labels, name: Any) -> str:
+def _new_name(labels: Labels, action: dict[str, Any]) -> str:
+    name = action.get("name")
     name = name.strip() if isinstance(name, str) else ""
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
         raise InvalidInputError(

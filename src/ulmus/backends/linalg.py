@@ -113,7 +113,7 @@ def blas_view(A: np.ndarray) -> tuple[np.ndarray, int]:
     return (A.T, 1) if A.flags.c_contiguous and not A.flags.f_contiguous else (A, 0)
 
 
-def add_to_diagonal(A: Array, value: float, overwrite: bool = False) -> Array:
+def add_to_diagonal(A: Array, value: float | Array, overwrite: bool = False) -> Array:
     """A with ``value`` added to its diagonal; with ``overwrite``, in A's memory where possible."""
     if is_numpy(A):
         A = A if overwrite else np.array(A, order="F")

@@ -107,7 +107,7 @@ def floating(X: Rows, dtype: DType | None = None) -> DType:
     return xp.float32 if X.dtype == xp.float32 else xp.float64
 
 
-def to_numpy(x: Array) -> np.ndarray:
+def to_numpy(x: Any) -> np.ndarray:
     """The same values in host memory."""
     if is_cupy(x):
         return np.asarray(x.get())
@@ -183,7 +183,7 @@ def gathered(X: Rows) -> Rows:
     return X[slice(0, len(X))] if is_streamed(X) else X
 
 
-def take(x: Array, rows: Any, axis: int = 0) -> Array:
+def take(x: Rows, rows: Any, axis: int = 0) -> Rows:
     """Rows of x, or its columns, by a slice or by their numbers."""
     if axis == 0 and is_mapped(x) and isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
         return mapped_rows(x, rows)

@@ -16,21 +16,22 @@ def model_card(name: str, parts: dict[str, Any], facts: list[tuple[str, Any]]) -
         (column, kind, f"{importances[column]:.1%}" if column in importances else "")
         for column, kind in zip(encoder["names"], kinds, strict=True)
     ]
+    headings = "column", "holds", "importance, or why it was left out"
     dropped = [(column, "left out", why) for column, why in encoder["dropped"].items()]
+    target = _plain(parts["target"])
+    what = "the class" if parts["task"] == "classification" else "the number"
     notes = [f"- {_plain(note)}" for note in summary["notes"]] or ["- None."]
     return "\n".join(
         [
-            f"# {_plain(name)}: {_plain(parts['target'])}",
+            f"# {_plain(name)}: {target}",
             "",
-            f"A model of Ulmus that predicts {_kind(parts)} from the columns of a table.",
+            f"A model of Ulmus that predicts {what} {target} from the columns of a table.",
             "",
             *_table(("", ""), [pair for pair in facts if pair[1] not in (None, "")]),
             "",
             "## Columns",
             "",
-            *_table(
-                ("column", "holds", "importance, or why it was left out"), [*columns, *dropped]
-            ),
+            *_table(headings, [*columns, *dropped]),
             "",
             "## How good it is",
             "",
@@ -42,11 +43,6 @@ def model_card(name: str, parts: dict[str, Any], facts: list[tuple[str, Any]]) -
             "",
         ]
     )
-
-
-def _kind(parts: dict[str, Any]) -> str:
-    what = "the class" if parts["task"] == "classification" else "the number"
-    return f"{what} {_plain(parts['target'])}"
 
 
 def _table(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:

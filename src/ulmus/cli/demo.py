@@ -30,8 +30,6 @@ from ulmus.plotting.canvas import COLOURS, MUTED
 _DRAWS, _SPLITS, _BATCHES = 4, 5, 25
 # Iterations of t-SNE, half of its default: the map hardly changes after them.
 _STEPS = 500
-# Sides of the picture's maps and of a digit in them, in pixels.
-_MAP, _DIGIT = 1000, 16
 _INK = "#1b2a1f"
 
 # A model's name, CPU seconds, and what was measured: a number, or a mean and half its interval.
@@ -145,10 +143,8 @@ def _stream() -> Section:
             model.partial_fit(X, y, **arguments)
         quarters = [float(np.mean(part)) for part in np.array_split(scores, 4)]
         rows.append((name, time.process_time() - start, quarters))
-    title = (
-        f"3. A stream of {_BATCHES} batches, class boundary rotating: accuracy in % on each batch "
-    )
-    title += "before it is learned, by quarters of the stream."
+    title = f"3. A stream of {_BATCHES} batches, class boundary rotating: accuracy in % on each "
+    title += "batch before it is learned, by quarters of the stream."
     return title, ("first", "second", "third", "last"), rows
 
 
@@ -180,10 +176,7 @@ def _told(sections: dict[str, Section], options: Namespace) -> int:
     lines, found = [], {}
     for key, (title, headings, rows) in sections.items():
         names = ("model", *headings, "CPU s")
-        found[key] = [
-            dict(zip(names, (name, *values, seconds), strict=True))
-            for name, seconds, values in rows
-        ]
+        found[key] = [dict(zip(names, (row[0], *row[2], row[1]), strict=True)) for row in rows]
         cells = [(name, *map(_shown, values), f"{seconds:.2f}") for name, seconds, values in rows]
         lines += [*wrapped(title), "", *table(names, cells), ""]
     end = (
@@ -200,41 +193,26 @@ def _shown(value: Any) -> str:
 
 
 def _draw(path: str, X: np.ndarray, y: np.ndarray, few: np.ndarray, found: np.ndarray) -> None:
-    """The digits on a map of their pixels, with the given classes and with the found ones."""
+    """The digits on a map of their pixels, in the colours of given and of found classes."""
     plane = TSNE(max_iter=_STEPS, random_state=0).fit_transform(X)
-    middle, spread = (plane.min(axis=0) + plane.max(axis=0)) / 2, np.ptp(plane, axis=0).max()
-    corner = ((_MAP - _DIGIT) * ((plane - middle) / spread + 0.5)).astype(int)
     known = few >= 0
     wrong = (found != y) & ~known
     share = 1 - wrong.sum() / np.sum(~known)
     given = f"Given: a label for {known.sum()} digits (ringed)"
     rest = f"Found: a class for the other {np.sum(~known)}; {wrong.sum()} are wrong (ringed)"
+    colours = np.array([*COLOURS, "#a6a6a6"])  # the last is that of −1, no label
     with drawing(path, (13, 7.4), dpi=140) as figure:
         title = f"{known.sum()} labels sort {len(y)} digits: {share:.1%} of the others are right"
         figure.suptitle(title, fontsize=19, color=_INK, weight="bold")
-        maps = figure.subplots(1, 2)
-        for axes, labels, ringed, words in zip(
-            maps, (few, found), (known, wrong), (given, rest), strict=True
-        ):
-            axes.imshow(_canvas(X, corner, labels), interpolation="nearest")
-            places = (corner[ringed] + _DIGIT / 2).T
+        pairs = ((few, known, given), (found, wrong, rest))
+        for axes, (labels, ringed, words) in zip(figure.subplots(1, 2), pairs, strict=True):
+            for digit in np.unique(y):
+                own, look = y == digit, {"marker": f"${digit}$", "s": 25, "linewidths": 0}
+                axes.scatter(*plane[own].T, c=colours[labels[own]], **look)
             fill = [f"{COLOURS[label]}50" for label in labels[ringed]]
-            axes.scatter(*places, s=60, facecolors=fill, edgecolors=_INK, linewidths=0.7)
+            axes.scatter(*plane[ringed].T, s=60, facecolors=fill, edgecolors=_INK, linewidths=0.7)
             axes.set(xticks=[], yticks=[])
             axes.set_xlabel(words, fontsize=13, color=_INK)
             axes.spines[:].set_visible(False)
         end = "SemiSupervisedELMClassifier().fit(X, y), −1 for no label. Map: t-SNE of the pixels."
         figure.supxlabel(end, fontsize=10, color=MUTED)
-
-
-def _canvas(X: np.ndarray, corner: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """An image of all digits at their places, in the colour of their label; grey has none."""
-    colours = (*COLOURS, "#a6a6a6")
-    paint = np.array([[int(colour[k : k + 2], 16) for k in (1, 3, 5)] for colour in colours])
-    canvas = np.full((_MAP, _MAP, 3), 255.0)
-    for row in np.argsort(labels >= 0, kind="stable"):  # those with a label come on top
-        ink = np.kron(X[row].reshape(8, 8) / 16, np.ones((_DIGIT // 8, _DIGIT // 8)))[..., None]
-        left, top = corner[row]
-        part = canvas[top : top + _DIGIT, left : left + _DIGIT]
-        part[:] = (1 - ink) * part + ink * paint[labels[row]]
-    return canvas.astype(np.uint8)

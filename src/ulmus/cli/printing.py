@@ -123,12 +123,10 @@ def harmless(cells: list[str]) -> list[str]:
 
 
 def _is_number(cell: str) -> bool:
-    if _AMOUNT.fullmatch(cell):  # with a decimal comma too
-        return True
     try:
         float(cell)
     except ValueError:
-        return False
+        return bool(_AMOUNT.fullmatch(cell))  # with a decimal comma
     return True
 
 
@@ -163,8 +161,8 @@ def facts(pairs: Iterable[tuple[str, object]], columns: int | None = None) -> li
         return [line for name, value in filled for line in wrapped(f"{name}: {value}", columns)]
     lines = []
     for name, value in filled:
-        first, *rest = wrapped(value, columns - indent)
-        lines += [f"{_filled(name, indent)}{first}", *(" " * indent + line for line in rest)]
+        for k, line in enumerate(wrapped(value, columns - indent)):
+            lines.append(_filled("" if k else name, indent) + line)
     return lines
 
 
@@ -186,11 +184,9 @@ def table(
             lines += [f"{_GAP}{line}" for line in facts(pairs, columns - len(_GAP))]
         return lines
     right = [all(map(_numeric, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for row in [list(headings), *cells]:
-        parts = zip(row, widths, right, strict=True)
-        lines.append(_GAP.join(_filled(*part) for part in parts).rstrip())
-    return lines
+    return [
+        _GAP.join(map(_filled, row, widths, right)).rstrip() for row in [list(headings), *cells]
+    ]
 
 
 def shown_width(text: str) -> int:

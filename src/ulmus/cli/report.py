@@ -154,20 +154,19 @@ def _cut(text: str) -> str:
 
 
 def _charts(evidence: Evidence, parts: dict[str, Any]) -> dict[str, str]:
-    found, made = evidence.found, {}
+    found, made = evidence.found, dict[str, tuple[Any, ...]]()
     measure = "R²" if found.classes is None else "accuracy"
     if not isinstance(parts["compared"], str):
         kept = [one for one in parts["compared"] if one["scores"]]
         names, scores = [one["name"] for one in kept], [one["scores"] for one in kept]
-        made["scores"] = charts.score_chart(names, scores, measure)
+        made["scores"] = charts.scores, names, scores, measure
     if found.classes is None:
-        target = evidence.model.target
-        made["residuals"] = charts.residual_chart(found.truth, found.found, target)
+        made["residuals"] = charts.residuals, found.truth, found.found, evidence.model.target
     if parts["calibration"]["points"]:
         words = ("mean probability", "share that was right")
         if found.classes is None:
             words = ("interval's coverage", "share of values inside")
-        made["calibration"] = charts.calibration_chart(parts["calibration"]["points"], words)
+        made["calibration"] = charts.calibration, parts["calibration"]["points"], *words
     if parts["columns"]["names"]:
-        made["importance"] = charts.importance_chart(parts["columns"]["names"], measure)
-    return made
+        made["importance"] = charts.importance, parts["columns"]["names"], measure
+    return {name: charts.svg(name, *drawing) for name, drawing in made.items()}

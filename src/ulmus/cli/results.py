@@ -6,7 +6,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -38,8 +38,14 @@ def write_columns(options: Namespace, columns: Columns) -> None:
     if options.json and not options.out:
         return
     place = (options.out or "").lower()
-    if not place.endswith((*_PARQUET, *_LINES)):
-        columns = columns if vars(options).get("raw") else _safe(columns, options.quiet)
+    if not place.endswith((*_PARQUET, *_LINES)) and not vars(options).get("raw"):
+        columns, changed = without_formulas(columns)
+        if changed:
+            one = "begins as a formula does, and has"
+            verb = one if changed == 1 else "begin as formulas do, and have"
+            words = f"{counted(changed, 'cell')} of text {verb} an apostrophe in front, so that no "
+            words += "spreadsheet works it out; --raw writes text as it is."
+            note(words, options.quiet)
     if not options.out:
         write_text_rows(sys.stdout, columns)
         sys.stdout.flush()
@@ -48,19 +54,15 @@ def write_columns(options: Namespace, columns: Columns) -> None:
     with replacing(options.out) as stream:
         if place.endswith(_PARQUET):
             write_parquet(stream, columns)
+            return
+        text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+        if place.endswith(_LINES):
+            for row in _rows(columns, plain_values):
+                found = dict(zip(columns, row, strict=True))
+                text.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            _as_text(stream, columns, place)
-
-
-def _as_text(stream: IO[bytes], columns: Columns, place: str) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    if place.endswith(_LINES):
-        for row in _rows(columns, plain_values):
-            found = dict(zip(columns, row, strict=True))
-            text.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
-    else:
-        write_text_rows(text, columns, "\t" if place.endswith(_TABS) else ",")
-    text.detach()
+            write_text_rows(text, columns, "\t" if place.endswith(_TABS) else ",")
+        text.detach()
 
 
 def write_text_rows(stream: TextIO, columns: Columns, delimiter: str = ",") -> None:
@@ -88,26 +90,18 @@ def plain_values(values: np.ndarray) -> list[Any]:
     """Cells as JSON has them: None where there is no number, whole ones without a point."""
     if values.dtype.kind != "f":
         return list(values.tolist())
-    return [_plain_number(value) for value in values.tolist()]
-
-
-def _plain_number(value: float) -> float | int | None:
-    if not abs(value) < np.inf:
-        return None
-    return int(value) if value.is_integer() and abs(value) < _LARGEST_WHOLE else value
+    return [_shortest(value) if abs(value) < np.inf else None for value in values.tolist()]
 
 
 def cell_texts(values: np.ndarray) -> list[str]:
     """Cells as text, empty where blank; numbers in the fewest digits that read back the same."""
     if values.dtype.kind != "f":
         return ["" if value is None else str(value) for value in values.tolist()]
-    return [_number_text(value) for value in values.tolist()]
+    return ["" if value != value else str(_shortest(value)) for value in values.tolist()]
 
 
-def _number_text(value: float) -> str:
-    if value != value:
-        return ""
-    return str(int(value)) if value.is_integer() and abs(value) < _LARGEST_WHOLE else repr(value)
+def _shortest(value: float) -> float | int:
+    return int(value) if value.is_integer() and abs(value) < _LARGEST_WHOLE else value
 
 
 def without_formulas(columns: Columns) -> tuple[Columns, int]:
@@ -123,19 +117,3 @@ def without_formulas(columns: Columns) -> tuple[Columns, int]:
             changed += sum(a != b for a, b in zip(texts, values, strict=True))
         found[harmless([name])[0]] = values
     return found, changed
-
-
-def _safe(columns: Columns, quiet: bool) -> Columns:
-    found, changed = without_formulas(columns)
-    if changed:
-        verb = (
-            "begins as a formula does, and has"
-            if changed == 1
-            else "begin as formulas do, and have"
-        )
-        note(
-            f"{counted(changed, 'cell')} of text {verb} an apostrophe in front, so that no "
-            "spreadsheet works it out; --raw writes text as it is.",
-            quiet,
-        )
-    return found

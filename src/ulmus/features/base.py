@@ -120,7 +120,7 @@ class FeatureMap(
             self.scaling_, columns = self._first_scale(X, columns, weight)
             self._drawn(X, weight)
         else:
-            ends = {"least": self.scaling_.least, "greatest": self.scaling_.greatest}
+            ends: Any = {"least": self.scaling_.least, "greatest": self.scaling_.greatest}
             self.scaling_ = replace(self._scale(X, columns), **ends)
         self._columns = columns if self._rescales else None
         return self

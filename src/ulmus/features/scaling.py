@@ -244,7 +244,8 @@ class Scaling:
         # Factors beyond float32's range are used in float64.
         dtype = floating(like, None if self._ordinary else np.float64)
         parts = self.center, self.factor, self.least, self.greatest
-        return Scaling(*(None if x is None else from_numpy(x, like, dtype) for x in parts))
+        there: Any = (None if x is None else from_numpy(x, like, dtype) for x in parts)
+        return Scaling(*there)
 
     def dense(self, X: Array, out: Array) -> None:
         """Write the scaled rows into ``out``."""
@@ -331,7 +332,7 @@ def _statistics_within(
     )
 
 
-def _within(X: Array, least: Array, greatest: Array) -> Array:
+def _within(X: Array, least: Any, greatest: Any) -> Array:
     """X with every column clipped."""
     xp, dtype = namespace(X), floating(X)
     ends = [placed(end, X) for end in (least, greatest)]

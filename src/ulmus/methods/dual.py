@@ -106,7 +106,7 @@ class RowSpace(ABC):
         return K, lift
 
     def left_out(
-        self, alpha: Array, diagonal: Array, ridge: Array, lift: float, rows: Any = None
+        self, alpha: Array, diagonal: Array, ridge: Any, lift: float, rows: Any = None
     ) -> Array:
         """Residuals (rows × … × m) of rows (None: all) that lose ``part`` of their weight."""
         xp, column = namespace(alpha), (-1, *[1] * (diagonal.ndim - 1))

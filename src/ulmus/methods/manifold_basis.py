@@ -178,7 +178,7 @@ class Labelled:
     basis: ManifoldBasis
     rows: Array
     targets: Targets
-    weight: Array
+    weight: Any
 
     def problem(self, lam: float) -> Problem:
         """The plain ridge problem that λ leads to."""

@@ -157,20 +157,20 @@ def solved(
     """
     sums, sample, path, best = source.moments(), source.sample(), None, 0
     problem, how, root = sample.problem, "primal", None
+    classes = sample.class_sums()
     if not chooses:
         root = penalty.factor(sums, problem, penalty.strength(0))
     if root is None:
         how, basis = "spectral", penalty.eigenbasis(sums, problem)
         if chooses:
-            sample = sample.with_class_sums()
-            path = loo_path(penalty, basis, sums, problem, sample.left, sample.classes)
+            path = loo_path(penalty, basis, sums, problem, sample.left, classes)
             best = int(np.argmin(path.squared_error)) if by_squares else path.best
         elif asked:
             warn_of_rounding(penalty.point(0)[0])
         root = basis.root(penalty.strength(best))
     one, (C, lam), rows = penalty.only(best), penalty.point(best), sample.calibration
     coef, intercept = one.coef(sums, problem, root)
-    loo = left_out(problem, sums, one.strength(0), rows, one, root, sample.classes)
+    loo = left_out(problem, sums, one.strength(0), rows, one, root, classes)
     return Solution(coef, intercept, C, how, rows, loo, path, sums, lam)
 
 
@@ -181,17 +181,17 @@ def left_out(
     rows: np.ndarray,
     penalty: QuadraticPenalty,
     root: Root,
-    sums: ClassSums | None = None,
+    sums: ClassSums | None,
 ) -> Array:
     """Decision values of ``rows``, in ascending order, each left out at one C.
 
-    ``root`` is A^(−½) with all rows, ``sums`` those of the classes if they are known.
+    ``root`` is A^(−½) with all rows, ``sums`` those of the classes where leaving a row out changes
+    the weights.
     """
-    if problem.reweighs:
-        sums = ClassSums(problem) if sums is None else sums
-        residual = _reweighted(problem, moments, C, rows, penalty, sums)
-    else:
+    if sums is None:
         residual = penalty.residuals(moments, problem, rows, root, 1.0)
+    else:
+        residual = _reweighted(problem, moments, C, rows, penalty, sums)
     return coded(problem.targets, rows, residual.dtype) - residual
 
 
@@ -218,7 +218,7 @@ def _reweighted(
                     roots[a] = found, found.whiten(cross)
             few = FewRows(problem, leaving, own)
             white = [(roots[a][0].whiten(few.B.T), roots[a][1]) for a, _ in leaving.nodes]
-            total = few.residuals([(W, matmul(W.T, right)) for W, right in white])
+            total: Any = few.residuals([(W, matmul(W.T, right)) for W, right in white])
         else:
             total = 0.0
             for a, b, share in leaving.each():
@@ -236,14 +236,13 @@ def loo_path(
     moments: Moments,
     problem: Problem,
     rows: np.ndarray | None,
-    sums: ClassSums | None = None,
+    sums: ClassSums | None,
 ) -> ErrorPath:
     """The exact leave-one-out error of every point on ``rows`` (None: all)."""
     tally = penalty.tally(problem)
-    if not problem.reweighs:
+    if sums is None:
         _add_blocks(tally, penalty, problem, rows, [penalty.system(basis, problem)])
         return tally.path()
-    sums = ClassSums(problem) if sums is None else sums
     for leaving in problem.leavings(rows):
         own = sums.rows(leaving.code) if penalty.fixed else None
         if own is not None and _are_few(len(own), problem.H.width, len(penalty.C)):

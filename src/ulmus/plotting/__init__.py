@@ -1,9 +1,12 @@
 """Plots of fitted models, as scikit-learn's Displays. They need the extra ``plot``."""
 
 from ulmus.plotting.cluster_confusion import ClusterConfusionDisplay
-from ulmus.plotting.comparisons import CandidatesDisplay, ClusterNumberDisplay
+from ulmus.plotting.comparisons import (
+    CandidatesDisplay,
+    ClusterNumberDisplay,
+    KernelSpectrumDisplay,
+)
 from ulmus.plotting.error_path import LOOPathDisplay, SurfaceDisplay
-from ulmus.plotting.kernel_rank import KernelSpectrumDisplay
 from ulmus.plotting.row_map import EmbeddingDisplay
 
 __all__ = [

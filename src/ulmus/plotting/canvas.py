@@ -57,6 +57,11 @@ class Display(ABC):
         """The colour of text on these axes, by their style."""
         return self.ax_.xaxis.label.get_color()
 
+    def _name_curves(self) -> None:
+        """A legend where something has a name."""
+        if self.ax_.get_legend_handles_labels()[0]:
+            self.ax_.legend()
+
     def _mark(self, x: float, y: float, color: Any, edge: Any = None, **style: Any) -> Any:
         """A diamond at the values in use."""
         style = {"ls": "none", "color": color, "mec": self._ink if edge is None else edge} | style

@@ -174,8 +174,8 @@ class LOOPathDisplay(ErrorDisplay):
                 ax.set_title(f"chosen: λ = {np.asarray(self.lam)[self.chosen]:.3g}, {words}")
         if self.lam is not None:
             legend_beside(ax, self.lines_, [line.get_label() for line in self.lines_], "λ")
-        elif ax.get_legend_handles_labels()[0]:
-            ax.legend()
+        else:
+            self._name_curves()
 
     def _curves(self, order: np.ndarray) -> list[tuple[np.ndarray, dict[str, Any]]]:
         """The points of every curve by ascending value, and its style."""

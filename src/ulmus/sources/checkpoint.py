@@ -90,7 +90,7 @@ class Checkpoint:
         if problem is None or rows != self.rows or self._found["cross"].shape != shape:
             raise self._other_batches()
         found = (self._found[name] for name in _SUMS)
-        sums = [from_numpy(part, problem.H.X) if part.ndim else float(part) for part in found]
+        sums: Any = (from_numpy(x, problem.H.X) if x.ndim else float(x) for x in found)
         return Moments(*sums)
 
     def check_end(self, rows: float) -> None:
@@ -171,7 +171,7 @@ def _check_sums(found: dict[str, np.ndarray]) -> None:
     kinds = found["model"].dtype.kind + found["probe"].dtype.kind
     if not (found["weight"] > 0 and found["rows"] >= 1) or kinds != "Uf":
         raise ValueError("there are no rows")
-    parts: Any = (found[name] for name in _SUMS)
-    sums = Moments(*(part if part.ndim else float(part) for part in parts))
+    parts: Any = (found[name] if name in shapes else float(found[name]) for name in _SUMS)
+    sums = Moments(*parts)
     if not possible(sums, sums):
         raise ValueError("no rows have these sums")

@@ -51,8 +51,8 @@ _CALIBRATION = 1000
 class Sample:
     """Rows that are left out to choose C (None: all), and rows that calibrate probabilities.
 
-    The problem's weights make its rows represent all rows. ``classes`` are the sums of every class,
-    where class weights are balanced.
+    The problem's weights make its rows represent all rows. ``classes`` are the sums of every class
+    over all rows, where they are known.
     """
 
     problem: Problem
@@ -60,11 +60,10 @@ class Sample:
     calibration: np.ndarray
     classes: ClassSums | None = None
 
-    def with_class_sums(self) -> "Sample":
-        """The same with sums of every class, where leaving a row out changes the class weights."""
-        if self.classes is not None or not self.problem.reweighs:
-            return self
-        return replace(self, classes=ClassSums(self.problem))
+    def class_sums(self) -> ClassSums | None:
+        """The sums of every class, where leaving a row out changes the class weights."""
+        known, problem = self.classes, self.problem
+        return ClassSums(problem) if known is None and problem.reweighs else known
 
 
 class Source(Protocol):
