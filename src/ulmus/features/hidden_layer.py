@@ -74,11 +74,6 @@ def fitted_map(
     return features.fit(X, y)
 
 
-def scale_moves(features: Any, X: Rows, weight: np.ndarray | None = None) -> bool:
-    """Whether more rows would change the inputs' scale, so that the map is to be fitted again."""
-    return isinstance(features, FeatureMap) and features.moves(X, weight)
-
-
 def _unfitted(
     estimator: Any, default_width: int, default: Callable[..., FeatureMap], random_state: Seed
 ) -> Any:

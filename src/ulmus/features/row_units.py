@@ -21,7 +21,6 @@ from ulmus.distributed import BlockRows
 from ulmus.docstrings import documented
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.random_units import normal_rows
 from ulmus.features.scaling import ColumnStatistics, Scaling
 from ulmus.features.unit_layers import (
     ACTIVATIONS,
@@ -248,7 +247,7 @@ class RowFeatures(FeatureMap):
         scaled, weights = self.scaling_.rows(rows, np.dtype(float)), self._weights(d)
         # Rows are drawn by their place before columns are weighed, so that weights change no draw.
         usable = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
-        direction = usable * normal_rows(seed, 1, d)[0]
+        direction = usable * np.random.RandomState(seed).standard_normal(d)
         products = np.asarray(getattr(scaled, "rows", scaled) @ direction)
         drawn = _drawn_rows(products, weight, seed + 1, (h - h // 2, h - h // 2, h // 2))
         one, other, self.centers_ = (self._rows(rows, numbers) for numbers in drawn)

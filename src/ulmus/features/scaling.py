@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from ulmus.backends.linalg import matmul, over_strips
 from ulmus.backends.namespace import (
@@ -100,18 +101,15 @@ class ColumnStatistics:
     @classmethod
     def _of_sparse(cls, X: Rows, c: np.ndarray) -> "ColumnStatistics":
         X = sp.csc_array(X, dtype=float)
-        ends = [end.toarray().ravel() for end in (X.min(axis=0), X.max(axis=0))]
-        middle, unit = _frame(*ends)
-        counts, share = np.diff(X.indptr), c / c.sum()
-        # Only stored entries are read; all others are zero.
-        U = X.copy()
-        U.data = (X.data - np.repeat(middle, counts)) / np.repeat(unit, counts)
-        stored = sp.csc_array((np.ones_like(U.data), U.indices, U.indptr), shape=U.shape)
-        blank, blank_share = -middle / unit, 1.0 - share @ stored
-        first = share @ U + blank_share * blank
-        U.data = np.square(U.data - np.repeat(first, counts))
-        second = share @ U + blank_share * np.square(blank - first)
-        return cls._from_frame(c, middle, unit, first, second, *ends)
+        least, greatest = min_max_axis(X, axis=0)
+        size = np.maximum(-least, greatest)
+        # In units of the largest value, whose squares do not overflow.
+        unit = np.where(size > 0, size, 1.0)
+        U = sp.csc_array(
+            (X.data / np.repeat(unit, np.diff(X.indptr)), X.indices, X.indptr), X.shape
+        )
+        moments = mean_variance_axis(U, axis=0, weights=c)
+        return cls._from_frame(c, 0.0 * unit, unit, *moments, least, greatest)
 
     @classmethod
     def _from_frame(

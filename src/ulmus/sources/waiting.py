@@ -20,7 +20,6 @@ from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_sparse, on_host
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
-from ulmus.features.hidden_layer import scale_moves
 from ulmus.fitted import check_finite, fitted_names, settled, twin
 from ulmus.reservoir import Reservoir, most_refitted
 from ulmus.sources.source import Batch, RowsSoFar
@@ -204,7 +203,8 @@ class Waiting:
             model._learn(replace(rows, kept=kept.first(summed)).at_hand(stream=True))
         for first, last in pairwise(self.cuts):
             so_far, (X, _, weight) = model._so_far(), kept.between(first, last)
-            if scale_moves(so_far.features, X, weight):
+            features = so_far.features
+            if isinstance(features, FeatureMap) and features.moves(X, weight):
                 known = so_far.known.met(kept.between(summed, last)[1])
                 so_far = replace(so_far, known=known, kept=kept.first(last), sums=None)
                 model._learn(so_far.at_hand(stream=True))
