@@ -100,7 +100,7 @@ def skops_types() -> list[str]:
 
 def known(name: str) -> Known | None:
     """The entry of a class by its full name, if there is one."""
-    return _with_kernels().get(name)
+    return _with_kernels().get(_MOVED.get(name, name))
 
 
 def known_as(cls: type) -> Known | None:
@@ -120,6 +120,8 @@ def _with_kernels() -> dict[str, Known]:
     return _KNOWN
 
 
+# Names in files of earlier versions whose classes are in another module now.
+_MOVED = {"ulmus.conformal.LeftOut": "ulmus.estimators.intervals.LeftOut"}
 _PUBLIC = dict.fromkeys(f"ulmus.{name}" for name in dir(ulmus) if name[0].isupper())
 _KNOWN = {n: Known(n, layout) for n, layout in (_PUBLIC | layouts.PARTS | scikit.LAYOUTS).items()}
 _with_kernels()
