@@ -151,7 +151,8 @@ class HiddenClustering(
         labels : ndarray of shape (n_samples,)
             The nearest cluster.
         """
-        return self._found().assigned(self._hidden(X))[0]
+        H = self._hidden(X)
+        return self._found().assigned(H)[0]
 
     @by_blocks
     def transform(self, X: Rows) -> np.ndarray:
@@ -162,7 +163,8 @@ class HiddenClustering(
         D : ndarray of shape (n_samples, n_clusters)
             Distances, or how much of each component a row has.
         """
-        return self._found().transformed(self._hidden(X))
+        H = self._hidden(X)
+        return self._found().transformed(H)
 
     def _hidden(self, X: Rows) -> Hidden:
         check_is_fitted(self)
