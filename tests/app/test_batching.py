@@ -5,8 +5,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from ulmus.app import batching
-from ulmus.app.batching import Together, json_rows, json_table, predicted
+from ulmus.app import serving
+from ulmus.app.serving import Together, json_rows, json_table, predicted
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables import Table, fit_table
 
@@ -28,7 +28,7 @@ def calls(monkeypatch):
         sizes.append(len(table))
         return predicted(model, table)
 
-    monkeypatch.setattr(batching, "predicted", counted)
+    monkeypatch.setattr(serving, "predicted", counted)
     return sizes
 
 
@@ -72,7 +72,7 @@ def test_a_request_whose_sender_is_gone_is_not_predicted(calls):
 
 
 def test_many_rows_are_predicted_in_parts(calls, monkeypatch):
-    monkeypatch.setattr(batching, "_AT_ONCE", 10)
+    monkeypatch.setattr(serving, "_AT_ONCE", 10)
     found = asyncio.run(asked([ROWS[k : k + 4] for k in range(0, 40, 4)]))
     assert [len(columns["prediction"]) for columns in found] == [4] * 10
     assert calls == [12, 12, 12, 4]

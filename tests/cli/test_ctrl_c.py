@@ -123,7 +123,7 @@ def test_an_interrupt_leaves_all_files_as_they_were(name, small, monkeypatch, ca
 
     # Which take seconds, in packages that write nothing.
     monkeypatch.setattr("ulmus.cli.report.baselines", lambda *_: [])
-    monkeypatch.setattr("ulmus.cli.charts.svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("ulmus.cli.report._svg", lambda *_: "<svg></svg>")
 
     def attempt(at=None):
         stdin = io.TextIOWrapper(io.BytesIO(text))
