@@ -15,7 +15,7 @@ def told(columns, y, copied=0):
     y = np.asarray(y)
     cells = y.astype(object) if y.dtype.kind in "OU" else y.astype(float)
     table = Table(tuple(columns), {k: np.asarray(v) for k, v in columns.items()})
-    return suspicions(table, read_target(cells, "y"), copied)
+    return suspicions(table, read_target(cells, "y"), copied, table.names)
 
 
 def words(values):

@@ -201,13 +201,12 @@ def explain(options: Namespace) -> int:
 
 def _places(wanted: list[int], numbers: np.ndarray) -> list[int]:
     """Where the rows with these numbers are."""
-    places = {int(number): place for place, number in enumerate(numbers)}
     for number in wanted:
-        if number not in places:
+        if number not in numbers:
             raise InvalidInputError(
                 f"--rows {number}: there is no such row; rows are counted from 1 below the header."
             )
-    return [places[number] for number in wanted]
+    return [int(place) for place in np.searchsorted(numbers, wanted)]
 
 
 def _columns(found: dict[str, Any]) -> list[str]:

@@ -16,6 +16,8 @@ from ulmus.tables.delimited import PLACE
 
 # Options that name one column.
 _NAMING = ("target", "color", "compare")
+# Options that say how a text is read.
+_TEXT = ("encoding", "delimiter", "header", "skip_bad_lines")
 # A model's file is a zip archive.
 _MAGIC = b"PK\x03\x04"
 
@@ -60,13 +62,7 @@ def read_data(
     said = vars(options)
     named = [*said.get("without", ()), *(said.get(name) for name in _NAMING)]
     known = known or [name for name in named if name and not PLACE.fullmatch(name)]
-    how: dict[str, Any] = {
-        "encoding": options.encoding,
-        "delimiter": options.delimiter,
-        "header": options.header,
-        "known": known,
-        "skip_bad_lines": options.skip_bad_lines,
-    }
+    how: dict[str, Any] = {name: said[name] for name in _TEXT} | {"known": known}
     with watching("Reading", options.quiet):
         if options.data != "-":
             shape = image_shape or None

@@ -102,17 +102,17 @@ def _drops(
         some = some[goal.known[some]]
         truth = comparable(goal.values[some])
     Z = X[some]
-    best = _score(model, truth, Z)
+
+    def scored(rows: np.ndarray) -> float:
+        return score(truth, comparable(model.labelled(rows)[0]))
+
+    best = scored(Z)
     drops = np.zeros(len(blocks))
     for j, block in enumerate(blocks):
         for _ in range(_TIMES):
             other = _with(Z, block, Z[rng.permutation(len(Z)), block])
-            drops[j] += (best - _score(model, truth, other)) / _TIMES
+            drops[j] += (best - scored(other)) / _TIMES
     return drops, measure, best
-
-
-def _score(model: TableModel, truth: np.ndarray, X: np.ndarray) -> float:
-    return score(truth, comparable(model.labelled(X)[0]))
 
 
 def _effect(
@@ -120,31 +120,20 @@ def _effect(
 ) -> dict[str, Any]:
     """Mean predictions where all rows have one value of a column, for a few values."""
     name = model.encoder.names[j]
-    places = _typical(_ordered(model, table, name, some, Z))
+    column = None if model.encoder.width else model.encoder.column(name)
+    values = table[name][some]
+    if isinstance(column, Number):
+        values = column.numbers(name, values, table.decimal_comma)
+    elif isinstance(column, Text):
+        # Text hardly ever comes twice: its values are those of the output that varies most.
+        outputs = _outputs(model, Z)
+        values = outputs[:, outputs.std(axis=0).argmax()]
+    places = _typical(values)
     means = [
         _outputs(model, _with(Z, block, Z[place, block])).mean(axis=0).tolist() for place in places
     ]
-    values = [_cell(table[name], some[place]) for place in places]
-    return {"name": name, "values": values, "predictions": means}
-
-
-def _ordered(
-    model: TableModel, table: Table, name: str, some: np.ndarray, Z: np.ndarray
-) -> np.ndarray:
-    """A column's numbers where it has any, also in text and as days, else its cells.
-
-    Of text, which hardly ever comes twice, it is the prediction that varies most.
-    """
-    values = table[name][some]
-    if model.encoder.width:
-        return values
-    column = model.encoder.column(name)
-    if isinstance(column, Text):
-        outputs = _outputs(model, Z)
-        return np.asarray(outputs[:, outputs.std(axis=0).argmax()])
-    if not isinstance(column, Number):
-        return values
-    return column.numbers(name, values, table.decimal_comma)
+    cells = [_cell(table[name], some[place]) for place in places]
+    return {"name": name, "values": cells, "predictions": means}
 
 
 def _typical(values: np.ndarray) -> list[int]:

@@ -29,16 +29,13 @@ _KEPT, _AT_ONCE = 4096, 10_000
 _SEED = 20
 
 
-def suspicions(
-    table: Table, goal: Target, copied: int, names: Sequence[str] | None = None
-) -> list[str]:
-    """Sentences about the rows that have a target; ``copied`` of all have an equal one.
+def suspicions(table: Table, goal: Target, copied: int, used: Sequence[str]) -> list[str]:
+    """Sentences about the rows that have a target, by the columns that are used.
 
-    ``names`` are the columns that are used, by default all.
+    ``copied`` of all rows have an equal one.
     """
     known = np.flatnonzero(goal.known)
     found = _class_notes(goal.values[known]) if goal.task == "classification" else []
-    used = table.names if names is None else names
     told = copied >= max(2, _COPIES * len(table)) and beyond_chance(table, used, copied)
     if told:
         found.append(

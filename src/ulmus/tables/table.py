@@ -329,9 +329,8 @@ def _read_images(folder: Path, shape: tuple[int, ...] | None) -> Table:
     places = [path.relative_to(folder) for path in files]
     # An image beside the subfolders has no label.
     labels = [place.parts[0] if len(place.parts) > 1 else None for place in places]
-    shapes = Counter(map(image_shape, files))
     if shape is None:
-        shape = _common(shapes, notes)
+        shape = _common([image_shape(path) for path in files], notes)
     elif len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
         raise InvalidParameterError(
             f"image_shape={shape!r} must be (height, width), or (height, width, 3) for colour."
@@ -367,11 +366,9 @@ def _images_of(folder: Path, notes: list[str]) -> list[Path]:
     return kept
 
 
-def _common(shapes: Counter[tuple[int, ...]], notes: list[str]) -> tuple[int, ...]:
+def _common(shapes: list[tuple[int, ...]], notes: list[str]) -> tuple[int, ...]:
     """One shape for all; what was decided is added to ``notes``."""
-    sizes: Counter[tuple[int, ...]] = Counter()
-    for shape, count in shapes.items():
-        sizes[shape[:2]] += count
+    sizes = Counter(shape[:2] for shape in shapes)
     height, width = max(sizes, key=lambda size: (sizes[size], size))
     shrink = min(1.0, _LARGEST / max(height, width))
     low, narrow = max(1, round(height * shrink)), max(1, round(width * shrink))

@@ -67,8 +67,7 @@ class TableModel:
 
         It must have the columns that the model was fitted to, in any order; others are ignored.
         """
-        found: np.ndarray = self.estimator.predict(self.matrix(table))
-        return found
+        return np.asarray(self.estimator.predict(self.matrix(table)))
 
     def predict_proba(self, table: Any) -> np.ndarray:
         """Probabilities of the classes, a column for each of ``classes``."""
@@ -76,8 +75,7 @@ class TableModel:
             raise InvalidInputError(
                 f"The model predicts numbers ({self.target!r}), which have no probabilities."
             )
-        found: np.ndarray = self.estimator.predict_proba(self.matrix(table))
-        return found
+        return np.asarray(self.estimator.predict_proba(self.matrix(table)))
 
     def columns(
         self, X: Rows, probabilities: bool = False, interval: float | None = None
