@@ -48,7 +48,8 @@ def leading_components(X: Rows, n_components: int | None) -> Rows:
     if n_components is None or min(X.shape) <= n_components:
         return X
     # Components of many columns are drawn, always the same ones.
-    return PCA(n_components, random_state=0).fit_transform(on_host(X))
+    components = PCA(n_components, random_state=0).set_output(transform="default")
+    return components.fit_transform(on_host(X))
 
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:

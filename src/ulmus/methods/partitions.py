@@ -158,7 +158,7 @@ def agreement(partitions: Sequence[np.ndarray], kinds: Sequence[str]) -> np.ndar
 def adjusted_rand_table(partitions: Sequence[np.ndarray]) -> np.ndarray:
     """The adjusted Rand index of every partition with every other."""
     # Exact in float32: no cluster has 2²⁴ rows.
-    encoder = OneHotEncoder(sparse_output=False, dtype=np.float32)
+    encoder = OneHotEncoder(sparse_output=False, dtype=np.float32).set_output(transform="default")
     with config_context(array_api_dispatch=False):
         Z = encoder.fit_transform(np.column_stack(partitions))
     begins = np.cumsum([0, *map(len, encoder.categories_)])[:-1]
