@@ -13,7 +13,7 @@ from ulmus.tables import read_table
 
 def test_what_a_model_holds(model, capsys, monkeypatch):
     # Nothing is loaded for it.
-    monkeypatch.setattr("ulmus.persistence.models._loaded", pytest.fail)
+    monkeypatch.setattr("ulmus.persistence.models.Reader", pytest.fail)
     assert main(["info", str(model)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     wanted = ["classification", "kind", "setosa, versicolor", "petal_width (number)"]

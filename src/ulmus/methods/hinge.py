@@ -23,8 +23,9 @@ from ulmus.typing import Array
 # Epochs of coordinate descent before the interior point method, on a mixture of 6000 rows and on
 # digits: with 100 the fits take up to seven times as long, with 600 a third longer.
 _EPOCHS = 300
-# Solutions with at most so many free rows are refined by Newton steps, to this residual.
-_MOST_SHARPENED, _DIGITS = 1000, 1e-12
+# Solutions with at most so many free rows are refined to this residual, by so many Newton steps
+# at most: one mostly, more where rows leave a bound or come to it.
+_MOST_SHARPENED, _DIGITS, _NEWTON_STEPS = 1000, 1e-12, 10
 
 
 def loops() -> ModuleType:
@@ -168,13 +169,13 @@ def _settle(column: _Column, max_iter: int, seed: int) -> None:
 
 
 def _sharpen(column: _Column) -> None:
-    """Newton steps on the rows that are free: all digits for little, where they are few."""
-    start = column.alpha
-    rows = np.flatnonzero((start > 0.0) & (start < column.upper))
+    """Newton steps on the rows that are free or nearly so: all digits for little, for few rows."""
+    start, gradient, before = column.alpha, column.gradient(), column.residual()
+    rows = np.flatnonzero(column.undecided(gradient, before))
     if not 0 < len(rows) <= min(column.H.shape[1], _MOST_SHARPENED):
         return
-    before, box = column.residual(), column.box(rows, column.gradient())
+    found = polish(column.box(rows, gradient), start[rows], _DIGITS, _NEWTON_STEPS)[0]
     column.alpha = start.copy()
-    column.alpha[rows] = polish(box, start[rows], _DIGITS, 3)[0]
+    column.alpha[rows] = found
     if column.residual() > before:
         column.alpha = start
