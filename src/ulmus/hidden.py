@@ -7,12 +7,13 @@ little beside making it; never more than scikit-learn's ``working_memory``.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
 from sklearn.utils import check_random_state
 
+from ulmus.backends.linalg import shares
 from ulmus.backends.namespace import (
     forget_pages,
     gathered,
@@ -166,6 +167,21 @@ class Hidden(UnderLayer):
         """The same rows in some of the units."""
         return Hidden(self.layer.units(columns), self.X, self.watch)
 
+    def shares(self) -> list[slice]:
+        """Ranges of rows that threads work on side by side, each with an h × h sum of its own."""
+        if not (is_numpy(self.X) and getattr(self.layer, "shareable", False)):
+            return [slice(0, len(self))]
+        return shares(len(self), self.width, most_rows(self.width**2, 8))
+
+    def share(self, rows: slice) -> "Hidden":
+        """The same layer on the rows of one thread; the first one tells how far all are."""
+        if rows.stop - rows.start == len(self):
+            return self
+        n, watch = len(self), self.watch
+        if rows.start or watch is None:
+            return replace(self, X=take(self.X, rows), watch=None)
+        return replace(self, X=take(self.X, rows), watch=lambda k, of: watch(n * k / rows.stop, n))
+
     def mapped(self, function: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
         """``function(block, *arguments)`` of every block of H − offset, one below the other."""
         return np.concatenate([function(block, *arguments) for _, block in self.blocks()])
@@ -247,6 +263,7 @@ class GivenRows:
     offset: float = 0.0
     columns: slice | None = None
     factors: Array | None = None
+    shareable: ClassVar[bool] = True
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """A copy of the rows, because their readers scale them in place."""

@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import device as device_of
 
 from ulmus.backends.gram import Gram, has_matrix_units
-from ulmus.backends.linalg import PANEL, matmul, over_strips
+from ulmus.backends.linalg import PANEL, matmul, over_shares, over_strips
 from ulmus.backends.namespace import (
     doubles,
     eps,
@@ -25,7 +25,7 @@ from ulmus.backends.namespace import (
     zeros,
 )
 from ulmus.balance import Leaving, leavings, rebalanced
-from ulmus.hidden import row_blocks, rows_at_once
+from ulmus.hidden import Hidden, row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong
 from ulmus.typing import Array, DType
 
@@ -146,30 +146,42 @@ class Problem:
         return list(leavings(codes, totals, unit, every if rows is None else rows))
 
     def moments(self) -> Moments:
-        """One pass over the rows."""
-        (h, b), X = (self.H.width, self.targets.width), self.H.X
-        products, center = Gram(h, X, short=True), None
-        # A column of ones beside Y gives the sums of h and y.
-        cross, energy, sums = zeros((h, b + 1), X), zeros(b + 1, X), zeros(b + 1, X)
-        for rows, B in self.H.blocks():
-            if has_matrix_units(B):
-                # About their means the products are small, and so is their rounding.
-                center = namespace(B).mean(B, axis=0) if center is None else center
-                B -= center
-            root = self._root(rows, B)
-            if self.weight is not None:
-                B *= root
-            products.add(B)
-            for part, Y in self._beside(rows, root):
-                cross += doubles(matmul(B[part, :].T, Y))
-                Y = doubles(Y)
-                energy += namespace(Y).sum(Y**2, axis=0)
-                sums += Y.T @ Y[:, b]
-        gram = products.total()
+        """One pass over the rows, by as many threads as there are."""
+        parts = self.H.shares() if isinstance(self.H, Hidden) else [slice(0, len(self.H))]
+        (products, center, *first), *others = over_shares(self._sums, parts)
+        products.absorb([other[0] for other in others])
+        cross, energy, sums = (
+            sum(all_) for all_ in zip(first, *(o[2:] for o in others), strict=True)
+        )
+        gram, b = products.total(), self.targets.width
         rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
         _give_back(self.H.offset, center, gram, cross, sums, energy[b])
         made = gram, cross[:, :b], energy[:b], cross[:, b], sums[:b]
         return Moments(*made, float(energy[b]), float(len(self.H)), rounding)
+
+    def _sums(self, rows: slice) -> tuple[Gram, Array | None, Array, Array, Array]:
+        """Of a range of rows: BᵀB, B's center, Bᵀ[Y 1], and the squares and sums of [Y 1]."""
+        (h, b), X = (self.H.width, self.targets.width), self.H.X
+        products, center = Gram(h, X, short=True), None
+        # A column of ones beside Y gives the sums of h and y.
+        cross, energy, sums = zeros((h, b + 1), X), zeros(b + 1, X), zeros(b + 1, X)
+        H = self.H.share(rows) if isinstance(self.H, Hidden) else self.H
+        for block, B in H.blocks():
+            here = slice(rows.start + block.start, rows.start + block.stop)
+            if has_matrix_units(B):
+                # About their means the products are small, and so is their rounding.
+                center = namespace(B).mean(B, axis=0) if center is None else center
+                B -= center
+            root = self._root(here, B)
+            if self.weight is not None:
+                B *= root
+            products.add(B)
+            for part, Y in self._beside(here, root):
+                cross += doubles(matmul(B[part, :].T, Y))
+                Y = doubles(Y)
+                energy += namespace(Y).sum(Y**2, axis=0)
+                sums += Y.T @ Y[:, b]
+        return products, center, cross, energy, sums
 
     def _root(self, rows: slice, B: Array) -> Array:
         """√c of a block's rows, as a column."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from ulmus.backends.linalg import PANEL, blas_view, matmul, over_strips
+from ulmus.backends.linalg import PANEL, blas_view, matmul, over_strips, sharing
 from ulmus.backends.namespace import (
     cast,
     eps,
@@ -43,9 +43,9 @@ class Gram:
     def __init__(self, width: int, like: Array, short: bool = False) -> None:
         self._numpy = is_numpy(like)
         if self._numpy:
-            self._sum = np.zeros((width, width), order="F")
-            self._part: np.ndarray | None = None
-            self._rows = 0
+            self._width, self._rows = width, 0
+            self._sum: Any = None
+            self._part: Any = None
         else:
             self._sum = zeros((width, width), like)
         self._short = short
@@ -55,17 +55,50 @@ class Gram:
         if not self._numpy:
             self._add_panels(B)
             return
+        if sharing.get():
+            self._add_product(np.matmul(B.T, B).T, len(B))
+            return
         (syrk,) = get_blas_funcs(("syrk",), (B,))
         a, trans = blas_view(B.T)
         if B.dtype == np.float64:
-            syrk(1.0, a, beta=1.0, c=self._sum, trans=trans, overwrite_c=1)
+            syrk(1.0, a, beta=1.0, c=self._whole(), trans=trans, overwrite_c=1)
             return
         if self._part is None:
-            self._part = np.zeros(self._sum.shape, B.dtype, order="F")
+            self._part = np.zeros((self._width, self._width), B.dtype, order="F")
         syrk(1.0, a, beta=float(self._rows > 0), c=self._part, trans=trans, overwrite_c=1)
         self._rows += len(B)
         if self._rows >= _FLOAT32_ROWS:
             self._flush()
+
+    def _add_product(self, product: np.ndarray, rows: int) -> None:
+        """Add BᵀB of some rows of a thread that works beside others."""
+        if self._rows:
+            self._part += product
+        else:
+            self._part = product
+        self._rows += rows
+        if product.dtype != np.float64 and self._rows >= _FLOAT32_ROWS:
+            self._flush()
+
+    def absorb(self, others: "list[Gram]") -> None:
+        """Add what threads beside this one have summed."""
+        if not others:
+            return
+        total, sums = self._whole(), [other._sum for other in others if other._sum is not None]
+        parts = sums + [each._part for each in (self, *others) if each._rows]
+
+        def add(columns: slice) -> None:
+            for part in parts:
+                total[: columns.stop, columns] += part[: columns.stop, columns]
+
+        over_strips(add, self._width, PANEL, total.size)
+        self._rows = 0
+
+    def _whole(self) -> np.ndarray:
+        """The sum in float64, whose memory is taken when it is first needed."""
+        if self._sum is None:
+            self._sum = np.zeros((self._width, self._width), order="F")
+        return self._sum
 
     def total(self) -> Array:
         """The sum, both triangles of it. Nothing can be added after."""
@@ -74,10 +107,10 @@ class Gram:
             _refuse_overflow(self._sum)
             return xp.triu(self._sum) + xp.triu(self._sum, k=1).T
         self._flush()
-        self._part = None
-        _refuse_overflow(self._sum)
-        over_strips(self._mirror, len(self._sum), PANEL, self._sum.size)
-        return self._sum
+        self._part, total = None, self._whole()
+        _refuse_overflow(total)
+        over_strips(self._mirror, len(total), PANEL, total.size)
+        return total
 
     def _mirror(self, columns: slice) -> None:
         """Copy the upper triangle onto the lower one."""
@@ -97,12 +130,12 @@ class Gram:
                     self._sum[:stop, j:stop] += rows[:, :stop].T @ rows[:, j:stop]
 
     def _flush(self) -> None:
-        part = self._part
-        if part is None or not self._rows:
+        if not self._rows:
             return
+        part, total = self._part, self._whole()
 
         def add(columns: slice) -> None:
-            self._sum[: columns.stop, columns] += part[: columns.stop, columns]
+            total[: columns.stop, columns] += part[: columns.stop, columns]
 
         over_strips(add, len(part), PANEL, part.size)
         self._rows = 0

@@ -14,11 +14,13 @@ CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import joblib
 import numpy as np
@@ -43,12 +45,20 @@ _FEW_COLUMNS = 6
 # Columns of an h × h matrix that a thread works on, and the fewest numbers that several share:
 # one pass over so many takes 0.1 ms or more, and waking a thread 0.03.
 PANEL, _MANY = 256, 2**18
+# Fewest threads that get rows of their own (of two or three BLAS's own are as fast), the fewest
+# hidden values for each, and how many threads there may be.
+_FEWEST, _WORTHWHILE, _MOST_THREADS = 4, 2**20, 256
+Result = TypeVar("Result")
 # Steps of inverse iteration; four find the least eigenvalue to a factor of two.
 _INVERSE_STEPS = 4
 
 
 class NotPositiveDefinite(Exception):
     """A Cholesky factorisation met a pivot that is not positive."""
+
+
+# Whether this thread works beside others like it, with one thread of BLAS each.
+sharing: ContextVar[bool] = ContextVar("sharing", default=False)
 
 
 def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
@@ -63,7 +73,8 @@ def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
     if 0 in (*C.shape, A.shape[1]):
         C[...] = 0
         return C
-    return _gemm(1.0, A, B, 0.0, C)
+    # SciPy's products hold Python's lock, NumPy's do not.
+    return np.matmul(A, B, out=C) if sharing.get() else _gemm(1.0, A, B, 0.0, C)
 
 
 def _gemm(alpha: float, A: np.ndarray, B: np.ndarray, beta: float, C: np.ndarray) -> np.ndarray:
@@ -383,18 +394,48 @@ def over_strips(work: Callable[[slice], object], rows: int, size: int, numbers: 
     if most == 1:
         some(0)
         return
-    pool = _pool(os.getpid(), most - 1)
+    _by_threads(some, range(most))
+
+
+def shares(rows: int, width: int, most: int) -> list[slice]:
+    """Ranges of rows of a hidden layer, one for each of at most ``most`` threads; one for few."""
+    count = min(blas_threads(), most, rows * width // _WORTHWHILE)
+    if count < _FEWEST:
+        return [slice(0, rows)]
+    ends = [rows * k // count for k in range(count + 1)]
+    return [slice(*pair) for pair in pairwise(ends)]
+
+
+def over_shares(work: Callable[[slice], Result], parts: list[slice]) -> list[Result]:
+    """``work`` of every range, each by a thread of its own with one thread of BLAS.
+
+    Threads of BLAS share a product, and wait for each other before and after it. Here each makes
+    the hidden rows of its range and their HᵀH, without waiting.
+    """
+    if len(parts) == 1:
+        return [work(parts[0])]
+
+    def alone(rows: slice) -> Result:
+        sharing.set(True)
+        return work(rows)
+
+    with one_thread():
+        return _by_threads(alone, parts)
+
+
+def _by_threads(work: Callable[[Any], Result], parts: Sequence[Any]) -> list[Result]:
+    """``work`` of every part, the first by this thread."""
+    pool = _pool(os.getpid())
     # In copies of this context, for NumPy's ``errstate`` is part of it.
-    others = [pool.submit(copy_context().run, some, k) for k in range(1, most)]
+    others = [pool.submit(copy_context().run, work, part) for part in parts[1:]]
     try:
-        some(0)
+        first = copy_context().run(work, parts[0])
     finally:
         wait(others)
-    for other in others:
-        other.result()
+    return [first, *(other.result() for other in others)]
 
 
 @lru_cache(maxsize=1)
-def _pool(process: int, workers: int) -> ThreadPoolExecutor:
-    """Threads of this process; a fork of it has none of them, and makes its own."""
-    return ThreadPoolExecutor(workers, "ulmus")
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process, started as they are needed; a fork of it makes its own."""
+    return ThreadPoolExecutor(_MOST_THREADS, "ulmus")

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole, is_number
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import matmul, over_shares
 from ulmus.backends.namespace import (
     all_finite,
     cast,
@@ -302,8 +302,12 @@ class HiddenModel(BaseEstimator):
             )
         coef = xp.astype(beta, H.dtype, copy=False)
         F = xp.empty((len(H), coef.shape[1]), dtype=coef.dtype, device=device_of(coef))
-        for rows, h in H.blocks():
-            matmul(h, coef, F[rows, :])
+
+        def fill(rows: slice) -> None:
+            for block, h in H.share(rows).blocks():
+                matmul(h, coef, F[rows, :][block, :])
+
+        over_shares(fill, H.shares())
         F += xp.astype(placed(self.intercept_, X) + H.offset * xp.sum(beta, axis=0), coef.dtype)
         return F
 

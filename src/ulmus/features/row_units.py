@@ -83,6 +83,7 @@ class RowLayer:
     around: RadialLayer
     start: int = 0
     offset: ClassVar[float] = 0.0
+    shareable: ClassVar[bool] = True
 
     @property
     def width(self) -> int:

@@ -50,6 +50,11 @@ class Activation:
     # g of a value of an ONNX graph (`ulmus.exporting.onnx_graph.Value`); None likewise.
     onnx: Callable[[Any], Any] | None = None
 
+    @property
+    def shareable(self) -> bool:
+        """Whether several threads may apply it: a user's function is called by one alone."""
+        return not isinstance(self.apply, _checked)
+
     def __call__(self, Z: Array) -> Array:
         """g(Z / gain) − offset, in place where the library can."""
         if not is_numpy(Z):
@@ -60,8 +65,7 @@ class Activation:
             if result is not part:
                 part[...] = result
 
-        # A user's function is called by this thread alone.
-        over_strips(strip, len(Z), _STRIP, 0 if isinstance(self.apply, _checked) else Z.size)
+        over_strips(strip, len(Z), _STRIP, Z.size if self.shareable else 0)
         return Z
 
     def graph(self, z: Any) -> Any:
@@ -233,6 +237,11 @@ class UnitLayer(ABC):
     def offset(self) -> float:
         """The constant that is left out of the rows."""
         return self.activation.offset
+
+    @property
+    def shareable(self) -> bool:
+        """Whether several threads may call it at once."""
+        return self.activation.shareable
 
     def __call__(self, X: Rows, out: Array | None = None) -> Array:
         """H − offset for these rows."""
