@@ -17,8 +17,8 @@ from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples
 
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import extra, is_collection, is_sparse, on_host, take
+from ulmus.backends.threads import held_threads
 from ulmus.exceptions import BatchError, InvalidInputError, RowsGoneError
 from ulmus.fitted import snapshot, without_rows
 from ulmus.typing import Array, DType, Rows

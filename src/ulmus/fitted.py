@@ -27,8 +27,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ulmus.arguments import check_arguments
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import all_finite, is_array_api_obj, namespace
+from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError
 from ulmus.progress import Bar, Words, rows
 from ulmus.summary import facts

@@ -17,7 +17,6 @@ from sklearn.neighbors import VALID_METRICS
 
 from ulmus.arguments import check_arguments, check_known, check_whole
 from ulmus.backends.gram import sparse_operator
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_away, is_numpy, is_sparse, on_host
 from ulmus.backends.neighbors import (
     approximate_neighbors,
@@ -26,6 +25,7 @@ from ulmus.backends.neighbors import (
     leading_components,
     searched_neighbors,
 )
+from ulmus.backends.threads import held_threads
 from ulmus.edges import affinity_of, check_edges, nearest_edges
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.typing import Array, DType, Rows, Seed

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils import check_random_state
 
-from ulmus.backends.linalg import shares
 from ulmus.backends.namespace import (
     forget_pages,
     gathered,
@@ -23,6 +22,7 @@ from ulmus.backends.namespace import (
     namespace,
     take,
 )
+from ulmus.backends.threads import shares
 from ulmus.typing import Array, DType, Layer, Rows, Seed
 
 _SMALLEST_BUDGET = 32 * 2**20

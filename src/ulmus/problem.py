@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import device as device_of
 
 from ulmus.backends.gram import Gram, has_matrix_units
-from ulmus.backends.linalg import PANEL, matmul, over_shares, over_strips
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     doubles,
     eps,
@@ -24,6 +24,7 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
+from ulmus.backends.threads import PANEL, over_shares, over_strips
 from ulmus.balance import Leaving, leavings, rebalanced
 from ulmus.hidden import Hidden, row_blocks, rows_at_once
 from ulmus.targets import ClassTargets, LabelTargets, Targets, coded, wrong

@@ -8,16 +8,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
-from ulmus.backends import linalg
-from ulmus.backends.linalg import over_strips
-
-MANY = linalg._MANY
+from ulmus.backends.threads import _MANY as MANY
+from ulmus.backends.threads import over_strips
 
 
 @pytest.fixture
 def threads(monkeypatch):
     """Sets how many threads there are."""
-    return lambda count: monkeypatch.setattr(linalg, "blas_threads", lambda: count)
+    return lambda count: monkeypatch.setattr("ulmus.backends.threads.blas_threads", lambda: count)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 40])

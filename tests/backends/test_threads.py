@@ -15,9 +15,9 @@ from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ulmus import ELMClassifier, RandomFeatures
-from ulmus.backends import linalg
-from ulmus.backends.linalg import cpus, held_numba, held_threads
+from ulmus.backends import threads
 from ulmus.backends.neighbors import approximate_neighbors
+from ulmus.backends.threads import cpus, held_numba, held_threads
 
 X, Y = load_iris(return_X_y=True)
 BLAS = ThreadpoolController().select(user_api="blas")
@@ -33,11 +33,11 @@ def quota(monkeypatch):
     monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
 
     def allow(count):
-        linalg._cpus.cache_clear()
+        threads._cpus.cache_clear()
         monkeypatch.setattr(joblib, "cpu_count", lambda: count)
 
     yield allow
-    linalg._cpus.cache_clear()
+    threads._cpus.cache_clear()
 
 
 def recorder(found):
@@ -131,7 +131,7 @@ def test_an_environment_variable_is_not_overruled():
     code = (
         "import numpy as np, joblib; joblib.cpu_count = lambda: 3\n"
         "from threadpoolctl import threadpool_info\n"
-        "from ulmus.backends.linalg import held_threads\n"
+        "from ulmus.backends.threads import held_threads\n"
         "with held_threads():\n"
         "    print({i['num_threads'] for i in threadpool_info() if i['user_api'] == 'blas'})\n"
     )
@@ -166,3 +166,14 @@ def test_the_search_for_neighbours_is_held(quota, monkeypatch):
     monkeypatch.setattr(pynndescent, "NNDescent", Search)
     approximate_neighbors(X, 0, "euclidean", 0)
     assert found == [1]
+
+
+def test_one_thread_is_lifted_by_the_last_that_asked():
+    with threadpool_limits(2):
+        first, second = threads.one_thread(), threads.one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import ulmus
-from ulmus.backends import linalg
+from ulmus.backends import linalg, threads
 
 X, Y = load_iris(return_X_y=True)
 ASKED = [
@@ -48,7 +48,7 @@ def seen(monkeypatch):
         return functions(*args, **kwargs)
 
     monkeypatch.setattr(linalg, "get_blas_funcs", recorded)
-    monkeypatch.setattr(linalg, "cpus", lambda: 2)
+    monkeypatch.setattr(threads, "cpus", lambda: 2)
     return found
 
 

@@ -7,7 +7,7 @@ import sklearn
 from numpy.testing import assert_allclose
 
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
-from ulmus.backends import gram, linalg
+from ulmus.backends import gram, threads
 from ulmus.hidden import GivenRows, Hidden
 
 
@@ -20,9 +20,9 @@ def four_threads(monkeypatch):
         used.append(len(parts))
         return original(work, parts)
 
-    original = linalg.over_shares
-    monkeypatch.setattr(linalg, "blas_threads", lambda: 4)
-    monkeypatch.setattr(linalg, "_WORTHWHILE", 64)
+    original = threads.over_shares
+    monkeypatch.setattr(threads, "blas_threads", lambda: 4)
+    monkeypatch.setattr(threads, "_WORTHWHILE", 64)
     monkeypatch.setattr("ulmus.problem.over_shares", over_shares)
     return used
 
@@ -80,7 +80,7 @@ def test_an_error_in_a_thread_is_raised(four_threads):
             raise ValueError("in the second part")
 
     with pytest.raises(ValueError, match="second"):
-        linalg.over_shares(work, [slice(0, 2), slice(2, 4), slice(4, 6)])
+        threads.over_shares(work, [slice(0, 2), slice(2, 4), slice(4, 6)])
 
 
 def test_progress_goes_to_the_end(four_threads):

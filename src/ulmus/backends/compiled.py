@@ -7,7 +7,7 @@ its top: import it through ``methods.hinge.loops``.
 import numpy as np
 from numba import get_num_threads, njit
 
-from ulmus.backends.linalg import cpus
+from ulmus.backends.threads import cpus
 
 # Sums may be reordered, so that they are vectorised.
 _FAST = {"reassoc", "contract", "nsz"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from ulmus.backends.linalg import PANEL, blas_view, matmul, over_strips, sharing
+from ulmus.backends.linalg import blas_view, matmul
 from ulmus.backends.namespace import (
     cast,
     eps,
@@ -20,6 +20,7 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
+from ulmus.backends.threads import PANEL, over_strips, sharing
 from ulmus.exceptions import InvalidInputError
 from ulmus.typing import Array, DType, Rows
 

@@ -1,32 +1,15 @@
-"""The operations the array standard lacks, one function each, and the threads they run on.
+"""The operations the array standard lacks, one function each.
 
 NumPy's and SciPy's wheels each carry their own OpenBLAS with its own threads, and calling them in
 turn makes two thread pools spin against each other: a loop of GEMM + SYRK (50 000 × 100, 2000
 units) took 3.7 CPU seconds mixed and 2.3 with one alone. So every product of a hot loop goes
 through this module or ``gram``, and there through SciPy's BLAS, which alone has SYRK with
 accumulation in place.
-
-BLAS starts a thread for every CPU of the machine. Where a container's quota or the process's
-affinity allows fewer, its threads wait for each other: a table of 1316 rows took 356 s in place of
-13 s. So for the length of a fit or a prediction no library has more threads than there are such
-CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib, stays.
 """
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
-from functools import cache, lru_cache
-from itertools import pairwise
-from typing import Any, TypeVar
-
-import joblib
 import numpy as np
 import scipy.linalg
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
-from threadpoolctl import ThreadpoolController
 
 from ulmus.backends.namespace import (
     from_numpy,
@@ -36,29 +19,19 @@ from ulmus.backends.namespace import (
     is_torch,
     namespace,
 )
+from ulmus.backends.threads import sharing
 from ulmus.typing import Array, Rows
 
 # Rows of the largest matrix for LAPACK's own Cholesky, and of blocks of larger ones.
 _LARGEST_FACTOR, _BLOCK = 10_000, 2048
 # Up to so many columns a symmetric matrix is read once for each: 10 000 rows, 12 ms against 80.
 _FEW_COLUMNS = 6
-# Columns of an h × h matrix that a thread works on, and the fewest numbers that several share:
-# one pass over so many takes 0.1 ms or more, and waking a thread 0.03.
-PANEL, _MANY = 256, 2**18
-# Fewest threads that get rows of their own (of two or three BLAS's own are as fast), the fewest
-# hidden values for each, and how many threads there may be.
-_FEWEST, _WORTHWHILE, _MOST_THREADS = 4, 2**20, 256
-Result = TypeVar("Result")
 # Steps of inverse iteration; four find the least eigenvalue to a factor of two.
 _INVERSE_STEPS = 4
 
 
 class NotPositiveDefinite(Exception):
     """A Cholesky factorisation met a pivot that is not positive."""
-
-
-# Whether this thread works beside others like it, with one thread of BLAS each.
-sharing: ContextVar[bool] = ContextVar("sharing", default=False)
 
 
 def matmul(A: Rows, B: Array, out: Array | None = None) -> Array:
@@ -319,123 +292,3 @@ def signs(A: Array) -> Array:
     peak = xp.argmax(xp.abs(A), axis=0)
     own = xp.arange(A.shape[0], dtype=peak.dtype, device=A.device)[:, None] == peak
     return xp.sign(xp.sum(xp.where(own, A, 0.0 * A), axis=0))
-
-
-def cpus() -> int:
-    """How many CPUs this process may use, by its affinity and its container's quota."""
-    affinity = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    return _cpus(affinity, os.environ.get("LOKY_MAX_CPU_COUNT"))
-
-
-@cache
-def _cpus(affinity: frozenset[int] | None, most: str | None) -> int:
-    """The count of joblib, cached because it takes 0.1 ms."""
-    return int(joblib.cpu_count())
-
-
-def blas_threads() -> int:
-    """The threads that BLAS has now, and no more than there are CPUs."""
-    libraries = _controller(len(sys.modules)).lib_controllers
-    found = [x.num_threads or 1 for x in libraries if x.user_api == "blas"]
-    return min(max(found, default=cpus()), cpus())
-
-
-@contextmanager
-def held_threads() -> Iterator[None]:
-    """Limit BLAS and OpenMP to ``cpus()`` threads in a block or a decorated function."""
-    most, controller = cpus(), _controller(len(sys.modules))
-    above = [x.filepath for x in controller.lib_controllers if (x.num_threads or 1) > most]
-    if above:
-        with controller.select(filepath=above).limit(limits=most):
-            yield
-    else:
-        yield
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, for many small products: on busy cores threads wait."""
-    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
-        yield
-
-
-@contextmanager
-def held_numba() -> Iterator[None]:
-    """Limit Numba's own threads to ``cpus()``."""
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(min(before, cpus()))
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
-
-
-@lru_cache(maxsize=1)
-def _controller(modules: int) -> ThreadpoolController:
-    """The loaded libraries; the search takes 5 ms and is repeated after imports."""
-    return ThreadpoolController()
-
-
-def over_strips(work: Callable[[slice], object], rows: int, size: int, numbers: int) -> None:
-    """``work`` of every slice of ``size`` rows; of many ``numbers`` by as many threads as BLAS has.
-
-    For NumPy's elementwise functions, which release Python's lock, and not for products, which
-    BLAS spreads itself. The slices, and so the results, are the same for any number of threads.
-    """
-    strips = [slice(i, min(i + size, rows)) for i in range(0, rows, size)]
-    most = max(1, min(len(strips), blas_threads())) if numbers >= _MANY else 1
-
-    def some(first: int) -> None:
-        for strip in strips[first::most]:
-            work(strip)
-
-    if most == 1:
-        some(0)
-        return
-    _by_threads(some, range(most))
-
-
-def shares(rows: int, width: int, most: int) -> list[slice]:
-    """Ranges of rows of a hidden layer, one for each of at most ``most`` threads; one for few."""
-    count = min(blas_threads(), most, rows * width // _WORTHWHILE)
-    if count < _FEWEST:
-        return [slice(0, rows)]
-    ends = [rows * k // count for k in range(count + 1)]
-    return [slice(*pair) for pair in pairwise(ends)]
-
-
-def over_shares(work: Callable[[slice], Result], parts: list[slice]) -> list[Result]:
-    """``work`` of every range, each by a thread of its own with one thread of BLAS.
-
-    Threads of BLAS share a product, and wait for each other before and after it. Here each makes
-    the hidden rows of its range and their HᵀH, without waiting.
-    """
-    if len(parts) == 1:
-        return [work(parts[0])]
-
-    def alone(rows: slice) -> Result:
-        sharing.set(True)
-        return work(rows)
-
-    with one_thread():
-        return _by_threads(alone, parts)
-
-
-def _by_threads(work: Callable[[Any], Result], parts: Sequence[Any]) -> list[Result]:
-    """``work`` of every part, the first by this thread."""
-    pool = _pool(os.getpid())
-    # In copies of this context, for NumPy's ``errstate`` is part of it.
-    others = [pool.submit(copy_context().run, work, part) for part in parts[1:]]
-    try:
-        first = copy_context().run(work, parts[0])
-    finally:
-        wait(others)
-    return [first, *(other.result() for other in others)]
-
-
-@lru_cache(maxsize=1)
-def _pool(process: int) -> ThreadPoolExecutor:
-    """Threads of this process, started as they are needed; a fork of it makes its own."""
-    return ThreadPoolExecutor(_MOST_THREADS, "ulmus")

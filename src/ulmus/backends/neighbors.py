@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import kneighbors_graph
 
 from ulmus.backends.gram import product_eps
-from ulmus.backends.linalg import column_major, eigh, held_numba, matmul
+from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.namespace import (
     cast,
     extra,
@@ -26,6 +26,7 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
+from ulmus.backends.threads import held_numba
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Array, Rows, Seed
 

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ulmus.arguments import check_known, check_number, check_whole, grid_of
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import (
     beside,
     gathered,
@@ -19,6 +18,7 @@ from ulmus.backends.namespace import (
     same_place,
     to_numpy,
 )
+from ulmus.backends.threads import held_threads
 from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import on_host, take
+from ulmus.backends.threads import held_threads
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.fitted import snapshot
 from ulmus.hidden import block_rows, blocks_of, sample_rows

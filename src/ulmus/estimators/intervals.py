@@ -21,7 +21,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import is_number
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import (
     cast,
     doubles,
@@ -33,6 +32,7 @@ from ulmus.backends.namespace import (
     to_numpy,
     zeros,
 )
+from ulmus.backends.threads import held_threads
 from ulmus.calibration import probabilities
 from ulmus.distributed import by_blocks
 from ulmus.exceptions import InvalidInputError, InvalidParameterError

@@ -21,8 +21,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole
-from ulmus.backends.linalg import held_numba
 from ulmus.backends.namespace import extra, is_sparse
+from ulmus.backends.threads import held_numba
 from ulmus.docstrings import documented
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.exceptions import InvalidInputError

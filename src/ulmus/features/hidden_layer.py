@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from ulmus.arguments import check_whole, is_number
-from ulmus.backends.linalg import matmul, over_shares
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     all_finite,
     cast,
@@ -28,6 +28,7 @@ from ulmus.backends.namespace import (
     same_place,
     take,
 )
+from ulmus.backends.threads import over_shares
 from ulmus.distributed import BlockRows
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap

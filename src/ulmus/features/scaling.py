@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from ulmus.backends.linalg import matmul, over_strips
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     doubles,
@@ -31,6 +31,7 @@ from ulmus.backends.namespace import (
     take,
     to_numpy,
 )
+from ulmus.backends.threads import over_strips
 from ulmus.exceptions import ConstantColumnWarning, InvalidInputError, InvalidParameterError
 from ulmus.hidden import block_rows, blocks_of, sample_rows
 from ulmus.kernels.pairs import Shifted

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 
 from ulmus.backends.gram import tall_product
-from ulmus.backends.linalg import matmul, over_strips
+from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
     cast,
     clipped,
@@ -22,6 +22,7 @@ from ulmus.backends.namespace import (
     placed,
     same_place,
 )
+from ulmus.backends.threads import over_strips
 from ulmus.exceptions import ExportError, InvalidParameterError
 from ulmus.features.scaling import Scaling
 from ulmus.kernels.pairs import landmarks_like, some_rows, squared_distances

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.gram import self_product
-from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul, one_thread
+from ulmus.backends.linalg import Cholesky, add_to_diagonal, matmul
 from ulmus.backends.namespace import doubles, from_numpy, namespace, to_numpy
+from ulmus.backends.threads import one_thread
 from ulmus.calibration import probabilities
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice

@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from ulmus.arguments import is_number
-from ulmus.backends.linalg import held_threads
 from ulmus.backends.namespace import is_sparse, on_host
+from ulmus.backends.threads import held_threads
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.features.base import FeatureMap
 from ulmus.fitted import check_finite, fitted_names, settled, twin
