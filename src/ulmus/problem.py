@@ -7,6 +7,8 @@ is forgotten, and scaled when weights decay.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -151,9 +153,8 @@ class Problem:
         parts = self.H.shares() if isinstance(self.H, Hidden) else [slice(0, len(self.H))]
         (products, center, *first), *others = over_shares(self._sums, parts)
         products.absorb([other[0] for other in others])
-        cross, energy, sums = (
-            sum(all_) for all_ in zip(first, *(o[2:] for o in others), strict=True)
-        )
+        alike = zip(first, *(other[2:] for other in others), strict=True)
+        cross, energy, sums = (reduce(add, parts) for parts in alike)
         gram, b = products.total(), self.targets.width
         rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
         _give_back(self.H.offset, center, gram, cross, sums, energy[b])
@@ -241,11 +242,11 @@ def _give_back(
     o = offset + (zeros(h, gram) if center is None else doubles(center))
     s = cross[:, -1] + 0.5 * total * o
 
-    def add(columns: slice) -> None:
+    def add_strip(columns: slice) -> None:
         # Both at once: one after the other, they would leave G symmetric but for rounding.
         gram[:, columns] += s[:, None] * o[columns] + o[:, None] * s[columns]
 
-    over_strips(add, h, PANEL, h**2 if is_numpy(gram) else 0)
+    over_strips(add_strip, h, PANEL, h**2 if is_numpy(gram) else 0)
     cross += o[:, None] * sums
 
 
