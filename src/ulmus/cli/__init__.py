@@ -133,7 +133,7 @@ def _run(place: str, options: argparse.Namespace) -> int:
         _find_papers()
     command = getattr(import_module(module), function)
     # Now that the libraries are loaded whose threads are limited.
-    with import_module("ulmus.backends.linalg").held_threads():
+    with import_module("ulmus.backends.threads").held_threads():
         return int(command(options))
 
 
