@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 from ulmus import slopes
 from ulmus.kernels import LaplacianKernel
+from ulmus.kernels.definition import kernel_of
+from ulmus.kernels.kernel_matrix import KernelMatrix, MeasuredKernel, measured
 from ulmus.kernels.pairs import Shifted, weighed_columns
 from ulmus.methods import kernel_ridge
 from ulmus.methods.kernel_ridge import KernelChoice, Trial, best_of, table_of
@@ -124,6 +126,21 @@ def test_more_columns_than_rows_are_not_weighed():
     assert {each.round for each in KernelChoice(NAMES, True).fit(trial(wide))} == {0}
     twice = KernelChoice(NAMES, True).fit(trial(wide, count=np.full(60, 2)))
     assert {each.round for each in twice} > {0}  # as 120 rows would be
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_that_are_known_give_the_kernel_of_the_rows(name):
+    rows, weight = np.vstack([X, X[:3], 50.0 + X[:2]]), 1.0 + np.arange(65) % 3
+    D = measured(name, rows)
+    kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, 2.0, weight)
+    assert_allclose(2.0 * type(kernel).gamma_of(D, weight), kernel.gamma)
+    K = MeasuredKernel(kernel, rows, D)
+    assert_allclose(K.all(), KernelMatrix(kernel, rows).all(), atol=1e-7)
+    assert_allclose(K.all(np.float32), K.all(), atol=1e-5)
+
+
+def test_of_other_kernels_no_distances_are_known():
+    assert measured("arcsine", X) is None
 
 
 def test_the_table_has_a_line_for_each():

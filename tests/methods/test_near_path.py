@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ulmus.kernels import RBF
+from ulmus.kernels import RBF, Exponential
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.methods.dual import dual_path
 from ulmus.methods.near_path import near_path
@@ -55,3 +55,20 @@ def test_below_the_rounding_of_the_kernel_all_are_tried():
     same = KernelMatrix(RBF(0.5), np.ones((20, 1)))
     problem = Problem(same, ValueTargets(Y[:20]))
     assert len(near_path(problem, 10.0 ** np.arange(10.0, 22.0, 2.0), 1e20).path.C) == 6
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_single_precision_finds_the_same_errors_but_for_its_rounding(problem):
+    exact, fast = (near_path(problem, GRID, 1.0, fast=fast) for fast in (False, True))
+    assert fast.C == exact.C
+    assert_allclose(fast.path.squared_error, exact.path.squared_error, rtol=1e-4)
+    assert_allclose(fast.loo, exact.loo, atol=1e-3)
+
+
+def test_from_a_large_c_few_large_ones_and_a_small_one_are_tried():
+    grid = 10.0 ** np.arange(-4.0, 8.5, 0.5)
+    rough = KernelMatrix(Exponential(1.0), X)
+    noisy = near_path(Problem(rough, ValueTargets(Y), intercept=True), grid, 1e8)
+    assert noisy.C < 100.0
+    clear = Problem(rough, ValueTargets(X[:, :1]), intercept=True)
+    assert_allclose(near_path(clear, grid, 1e8).path.C, [1e2, 1e6, 1e8])

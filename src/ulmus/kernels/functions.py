@@ -16,7 +16,7 @@ from ulmus.kernels.pairs import (
     city_blocks,
     distances,
     into,
-    mean_distance,
+    mean_of_pairs,
     mean_square,
     products,
     squared_distances,
@@ -204,11 +204,18 @@ class RBF(OfAffine, name="rbf"):
     def onnx(self, x: Any, Z: np.ndarray) -> Any:
         return (-x.squared_distances(Z, self.gamma)).op("Exp")
 
+    @classmethod
+    def gamma_of(cls, D: Array, weight: np.ndarray | None) -> float:
+        """1/2σ², σ² the square of the mean distance between the rows."""
+        return 0.5 / mean_of_pairs(np.sqrt(D), weight) ** 2
+
     def _form(self, d: int) -> tuple[float, float, float]:
         return 2.0 * self.gamma, -self.gamma, 0.0
 
     def _inner(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
         return squared_distances(X, Z, -float(self.gamma), out)
+
+    distances = staticmethod(squared_distances)
 
 
 @dataclass(frozen=True)
@@ -218,7 +225,7 @@ class _OfDistance(Kernel):
     gamma: float = parameter(1.0, above=0)
 
     def __call__(self, X: Rows, Z: Rows, out: Array | None = None) -> Array:
-        P = self._distances(X, Z)
+        P = self.distances(X, Z)
         P *= -self.gamma
         return into(out, decay(P))
 
@@ -227,11 +234,15 @@ class _OfDistance(Kernel):
 
     @classmethod
     def typical_gamma(cls, rows: Rows, weight: np.ndarray | None) -> float:
+        return cls.gamma_of(cls.distances(rows, rows), weight)
+
+    @classmethod
+    def gamma_of(cls, D: Array, weight: np.ndarray | None) -> float:
         """1/σ, σ the mean distance between the rows."""
-        return 1.0 / mean_distance(rows, weight, city=cls.by_signs)
+        return 1.0 / mean_of_pairs(D, weight)
 
     @staticmethod
-    def _distances(X: Rows, Z: Rows) -> Array:
+    def distances(X: Rows, Z: Rows) -> Array:
         raise NotImplementedError
 
 
@@ -253,7 +264,7 @@ class LaplacianKernel(_OfDistance, name="laplacian"):
     """
 
     by_signs: ClassVar[bool] = True
-    _distances = staticmethod(city_blocks)
+    distances = staticmethod(city_blocks)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, None]:
         return self.gamma * self(X, Z), None
@@ -287,7 +298,7 @@ class Exponential(_OfDistance, name="exponential"):
     array([[0.082]])
     """
 
-    _distances = staticmethod(distances)
+    distances = staticmethod(distances)
 
     def slopes(self, X: Rows, Z: Rows) -> tuple[Array, Array]:
         D = distances(X, Z)

@@ -24,7 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.exceptions import InvalidParameterError
 from ulmus.hidden import Hidden, block_rows, row_blocks
-from ulmus.kernels import Kernel, Precomputed
+from ulmus.kernels import KERNELS, Kernel, Precomputed
 from ulmus.kernels.pairs import Shifted, some_rows
 from ulmus.typing import Array, DType, Rows
 
@@ -121,6 +121,36 @@ def _without_lost(block: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.
     if size.min(initial=np.inf) >= left.max() * right.max():
         return block
     return np.where(size < left[:, None] * right, 0.0, block)
+
+
+class MeasuredKernel(KernelMatrix):
+    """exp(−γD) of rows on the host whose distances D are known, so that they serve every width."""
+
+    D: np.ndarray
+
+    def __init__(self, kernel: Any, X: Rows, D: np.ndarray) -> None:
+        super().__init__(kernel, X)
+        object.__setattr__(self, "D", D)
+
+    def all(self, dtype: Any = np.float64) -> Array:
+        K = np.multiply(self.D, -self.kernel.gamma, dtype=dtype)  # type: ignore[attr-defined]
+        if K.min(initial=0.0) < np.log(_LOST):
+            K[np.log(_LOST) > K] = -np.inf
+        return np.exp(K, out=K).T
+
+
+def measured(name: str, X: Rows) -> np.ndarray | None:
+    """The distances between rows that the kernel of this name is exp(−γD) of; None for others."""
+    found = vars(KERNELS[name]).get("distances")  # classes derived from these may differ
+    if found is None:
+        return None
+    n = X.shape[0]
+    D = np.empty((n, n))
+    for part in row_blocks(n, _PANEL):
+        rest = slice(part.start, n)  # each pair is taken once
+        D[part, rest] = found.__func__(some_rows(X, part), some_rows(X, rest))
+        D[rest, part] = D[part, rest].T
+    return D
 
 
 class GivenKernel(KernelMatrix):

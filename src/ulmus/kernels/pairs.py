@@ -79,10 +79,15 @@ def weighed_columns(X: Rows, weights: np.ndarray) -> Rows:
     return (X * weights).astype(X.dtype)
 
 
-def mean_distance(X: Rows, weight: np.ndarray | None = None, city: bool = False) -> float:
-    """The mean distance, or city-block distance, between two rows; 1 where all are equal."""
-    D = city_blocks(X, X) if city else elementwise("sqrt", squared_distances(X, X))
-    D, share = doubles(D), from_numpy(_share(X.shape[0], weight), D)
+def mean_distance(X: Rows, weight: np.ndarray | None = None) -> float:
+    """The mean distance between two rows; 1 where all are equal."""
+    return mean_of_pairs(elementwise("sqrt", squared_distances(X, X)), weight)
+
+
+def mean_of_pairs(D: Array, weight: np.ndarray | None = None) -> float:
+    """The mean of distances between rows; 1 where all are zero."""
+    D = doubles(D)
+    share = from_numpy(_share(D.shape[0], weight), D)
     # A row's distance to itself is rounding.
     own = share**2 @ namespace(D).linalg.diagonal(D)
     mean = float(share @ D @ share - own)

@@ -21,6 +21,7 @@ import numpy as np
 from ulmus.backends.gram import Gram, self_product
 from ulmus.backends.linalg import Cholesky, add_to_diagonal, eigh, matmul
 from ulmus.backends.namespace import (
+    cast,
     doubles,
     eps,
     from_numpy,
@@ -47,6 +48,8 @@ from ulmus.typing import Array
 # An eigenvalue below minus this, relative to the largest one, is not rounding.
 _INDEFINITE = 1e-4
 _ROUNDING = float(np.finfo(float).eps)
+# Columns of K that are changed at a time, as many as a cache holds.
+_FEW_COLUMNS = 32
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,12 @@ class RowSpace(ABC):
     definite: bool = True
 
     @abstractmethod
-    def products(self) -> Array:
-        """K = BBᵀ in float64, about the means where there is an intercept."""
+    def kernel(self) -> tuple[Array, float]:
+        """K = BBᵀ in float64, about the means where there is an intercept, and its lift.
+
+        About the means K√c = 0. The lift is what was added along √c: an eigenvalue of K's own size
+        there keeps it out of the inverse, where C would make it large.
+        """
 
     @abstractmethod
     def coef(self, alpha: Array) -> Array:
@@ -88,22 +95,6 @@ class RowSpace(ABC):
         """cᵢ/Σc: the leverage that the intercept alone gives a row."""
         root = self.root[:, 0]
         return float(self.intercept) * root**2 / float(root @ root)
-
-    def kernel(self) -> tuple[Array, float]:
-        """K, and what was added to it along √c.
-
-        About the means K√c = 0, because of the intercept. Raising that eigenvalue to K's own size
-        keeps it out of the inverse, where C would make it large.
-        """
-        K = self.products()
-        lift = float(namespace(K).linalg.trace(K)) * self.intercept
-        if lift:
-            root = self.root[:, 0]
-            scale = lift / float(root @ root)
-            # Some columns at a time: K may be most of the memory.
-            for part in row_blocks(K.shape[0], block_rows(K.shape[0], 8)):
-                K[:, part] += self.root * (scale * root[part])
-        return K, lift
 
     def left_out(
         self, alpha: Array, diagonal: Array, ridge: Any, lift: float, rows: Any = None
@@ -124,12 +115,14 @@ class RowSpace(ABC):
 class HiddenRows(RowSpace):
     """Fewer rows than units: all hidden rows."""
 
-    def products(self) -> Array:
-        """BBᵀ, some units at a time."""
+    def kernel(self) -> tuple[Array, float]:
         products = Gram(self.whole.shape[0], self.whole)
-        for B in self._columns():
+        for B in self._columns():  # some units at a time
             products.add(B.T)
-        return products.total()
+        K = products.total()
+        lift = float(namespace(K).linalg.trace(K)) * self.intercept
+        root = self.root[:, 0]
+        return _with_rank_two(K, root, 0.5 * lift / float(root @ root) * root, self.intercept), lift
 
     def coef(self, alpha: Array) -> Array:
         return namespace(alpha).concat([matmul(B.T, alpha) for B in self._columns()])
@@ -145,25 +138,35 @@ class HiddenRows(RowSpace):
 class KernelRows(RowSpace):
     """Rows known by their kernel alone; β is stated by its dual coefficients √c α."""
 
-    def products(self) -> Array:
-        """√c K √c. Takes K's memory."""
-        K = self.whole
-        if self.intercept:
-            K -= self.mean
-            K -= self.mean[:, None] - float(self.share @ self.mean)
-        K *= self.root
-        K *= self.root.T
-        return K
+    def kernel(self) -> tuple[Array, float]:
+        """In the memory of the kernel matrix."""
+        K, root, xp = self.whole, self.root[:, 0], namespace(self.root)
+        total, level = float(root @ root), float(self.share @ self.mean)
+        spread = xp.linalg.diagonal(K) - 2.0 * self.mean + level
+        lift = float(root**2 @ spread) * self.intercept
+        if bool(xp.any(root != 1.0)):
+            K *= self.root
+            K *= self.root.T
+        # √c (K − mean 1ᵀ − 1 meanᵀ + level) √c, and the lift.
+        other = root * (0.5 * (level + lift / total) - self.mean)
+        return _with_rank_two(K, root, other, self.intercept), lift
 
     def coef(self, alpha: Array) -> Array:
         """√c α: about the means they sum to zero, so they serve the rows as they are."""
         return self.root * alpha
 
 
-def row_space(problem: Problem) -> RowSpace:
-    """The rows of a problem."""
+def _with_rank_two(K: Array, a: Array, b: Array, asked: bool) -> Array:
+    """K + abᵀ + baᵀ where that is asked for, some columns at a time in K's memory."""
+    for part in row_blocks(K.shape[0], _FEW_COLUMNS) if asked else ():
+        K[:, part] += a[:, None] * b[part] + b[:, None] * a[part]
+    return K
+
+
+def row_space(problem: Problem, dtype: Any = None) -> RowSpace:
+    """The rows of a problem; of a kernel on the host K may have another type than float64."""
     every = slice(0, len(problem.H))
-    whole = problem.H.all()
+    whole = problem.H.all() if dtype is None else problem.H.all(dtype)
     xp = namespace(whole)
     weight = zeros(len(problem.H), whole) + 1.0 if problem.weight is None else problem.weight
     T = coded(problem.targets, every, xp.float64)
@@ -180,7 +183,8 @@ def row_space(problem: Problem) -> RowSpace:
     )
     if isinstance(problem.H, KernelMatrix):
         size = float(xp.max(xp.abs(weight * xp.linalg.diagonal(whole))))
-        rounding = eps(problem.H.dtype) * size * float(np.sqrt(whole.shape[0]))
+        coarse = max(eps(problem.H.dtype), eps(whole.dtype))
+        rounding = coarse * size * float(np.sqrt(whole.shape[0]))
         return KernelRows(*rows, rounding, problem.H.definite)
     return HiddenRows(*rows)
 
@@ -191,7 +195,8 @@ def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None
     ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
     """
     K, lift = (rows := row_space(problem)).kernel()
-    found = at_one(problem, rows, K, lift, C, last, overwrite=not problem.reweighs)
+    rounding = np.inf if asked else rows.rounding
+    found = at_one(problem, rows, K, lift, C, rounding, last, overwrite=not problem.reweighs)
     if found is None:
         # The eigenbasis raises 1/C to K's rounding.
         rows = row_space(problem)
@@ -207,14 +212,18 @@ def at_one(
     K: Array,
     lift: float,
     C: float,
+    rounding: float = np.inf,
     last: int | None = None,
     overwrite: bool = False,
 ) -> Solution | None:
-    """The same from K as ``rows`` gives it; None where 1/C is below K's rounding."""
-    factor = sound_factor(K, C, overwrite)
+    """The same from K as ``rows`` gives it; None where 1/C is below K's rounding.
+
+    ``rounding`` is that of a K that is known to have no negative eigenvalue.
+    """
+    factor = sound_factor(K, C, overwrite, rounding)
     if factor is None:
         return None
-    alpha = factor.solve(rows.S)
+    alpha = factor.solve(cast(rows.S, K.dtype))
     if problem.reweighs:
         residual = _all_reweighted(rows, problem, _factored(K, rows.S), C)
     else:

@@ -22,9 +22,15 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import is_sparse, take
 from ulmus.hidden import sample_rows
-from ulmus.kernels import Kernel
+from ulmus.kernels import KERNELS, Kernel
 from ulmus.kernels.definition import kernel_of
-from ulmus.kernels.kernel_matrix import KernelMatrix, LowRank, Randomized
+from ulmus.kernels.kernel_matrix import (
+    KernelMatrix,
+    LowRank,
+    MeasuredKernel,
+    Randomized,
+    measured,
+)
 from ulmus.kernels.lowrank import Factor, Watch, factor_of
 from ulmus.kernels.pairs import Shifted, some_rows, weighed_columns
 from ulmus.methods.dual import dual, dual_path
@@ -216,20 +222,29 @@ class Trial:
         weights: np.ndarray | None = None,
         number: int = 0,
         near: float | None = None,
+        D: np.ndarray | None = None,
     ) -> Candidate:
         """A kernel at a multiple of its typical γ, on columns with these weights.
 
-        All C are tried, or those around ``near``, the best one of something like it.
+        All C are tried, or those around ``near``, the best one of something like it. ``D`` are the
+        distances between the rows, where they are known.
         """
         weights = np.ones(self.rows.shape[1]) if weights is None else weights
         rows = weighed_columns(self.rows, weights)
-        kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
-        problem = replace(self.problem, H=KernelMatrix(kernel, rows))
+        D = measured(name, rows) if D is None else D
+        if D is None:
+            kernel = kernel_of(name, "mean", 3, 1.0, rows, 0, factor, self.count)
+            H = KernelMatrix(kernel, rows)
+        else:
+            of_distances: Any = KERNELS[name]
+            kernel = of_distances(factor * of_distances.gamma_of(D, self.count))
+            H = MeasuredKernel(kernel, rows, D)
+        problem = replace(self.problem, H=H)
         lift = correction(self.columns, self.total) if number else 1.0
         if near is None or np.any(np.diff(self.C) <= 0):
             solution = dual_path(problem, self.C)
         else:
-            solution = near_path(problem, self.C, near)
+            solution = near_path(problem, self.C, near, fast=True)
         return Candidate(name, factor, kernel, weights, number, rows, solution, lift)
 
     def again(self, one: Candidate, alone: bool = False) -> Candidate:
@@ -288,10 +303,10 @@ class KernelChoice:
 
     def _best_width(self, trial: Trial, name: str) -> Candidate:
         """The best of a few widths."""
-        tried = list[Candidate]()
+        tried, D = list[Candidate](), measured(name, trial.rows)
         for factor in _FACTORS.get(name, _OTHER_FACTORS)[0]:
             near = tried[-1].solution.C if tried else None
-            tried.append(trial.candidate(name, factor, near=near))
+            tried.append(trial.candidate(name, factor, near=near, D=D))
         return min(tried, key=attrgetter("squared"))
 
     def _weigh(self, trial: Trial, tried: list[Candidate]) -> None:

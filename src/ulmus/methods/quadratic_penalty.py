@@ -150,7 +150,7 @@ def sound_factor(
     that of G's eigenvalues, and that of the factor are far below 1/C, no eigenvalue is looked for.
     ``overwrite`` lets the factor take G's memory, also where None is returned.
     """
-    size = float(np.finfo(float).eps) * float(namespace(gram).linalg.trace(gram))
+    size = eps(gram.dtype) * float(namespace(gram).linalg.trace(gram))
     least = size if C >= NO_RIDGE else 0.5 / C
     known = least >= max(4.0 * rounding, gram.shape[0] * size)
     try:
