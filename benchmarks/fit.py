@@ -107,10 +107,6 @@ def ulmus_float32_loo(folder):
     return _ulmus(folder, "loo", np.float32)
 
 
-def ulmus_float64_loo(folder):
-    return _ulmus(folder, "loo", np.float64)
-
-
 def _naive(folder, dtype):
     """The textbook in five lines, with the same weights and the same ridge."""
     X, y, X_test, y_test = _load(folder, dtype)

@@ -357,10 +357,6 @@ def run_files(folder, rounds):
     return best, ratios, table(title, ["contender", "ms", "CPU ms", "MB"], rows)
 
 
-def _cell(pair):
-    return f"{pair[0]:.2f} ± {pair[1]:.2f}"
-
-
 def run_readings(folder, rounds):
     """Other readings of the first paper."""
     return _cases(readings.measure(), "Other readings")

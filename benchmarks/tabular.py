@@ -98,7 +98,6 @@ MODELS = {
     "MLP": ("sklearn.neural_network", "MLPClassifier", "MLPRegressor", {}, True),
     "linear": ("sklearn.linear_model", "LogisticRegression", "Ridge", {}, True),
 }
-BOOSTING = ("HistGradientBoosting", "LightGBM", "XGBoost", "CatBoost")
 
 
 def _file(name):

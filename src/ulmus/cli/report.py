@@ -19,9 +19,9 @@ from ulmus.tables.evidence import baselines, calibration, slices, worst_rows
 from ulmus.tables.explaining import explain
 from ulmus.tables.kinds import as_text, names_rows
 
-# Rows and slices that are shown, columns of a chart and of a row, characters of a cell, and classes
+# Rows that are shown, columns of a chart and of a row, characters of a cell, and classes
 # of which there is a confusion matrix.
-_ROWS, _SLICES, _COLUMNS, _CELLS, _LONGEST, _SQUARE = 12, 10, 12, 5, 60, 20
+_ROWS, _COLUMNS, _CELLS, _LONGEST, _SQUARE = 12, 12, 5, 60, 20
 _MISTAKES = 12
 # What is drawn in these colours gets the page's own: no chart uses them otherwise.
 _COLOURS = {"#010101": "ink", "#020202": "soft", "#030303": "rule", "#040404": "accent"}

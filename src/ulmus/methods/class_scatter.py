@@ -37,7 +37,7 @@ from ulmus.sources.source import AtHand, Source
 from ulmus.targets import ClassTargets, coded, signed
 from ulmus.typing import Array
 
-_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+_EPS = float(np.finfo(float).eps)
 # Most residuals in memory at once, rows × λ × outputs: so many fit the cache.
 _RESIDUALS = 2**18
 

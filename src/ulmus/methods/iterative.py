@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from ulmus.backends.linalg import column_major, column_products, eigh, matmul
 from ulmus.backends.namespace import cast, doubles, from_numpy, namespace, ratio, to_numpy, zeros
@@ -79,11 +78,9 @@ def manifold_operator(H: Hidden, laplacian: Laplacian, weight: Array, lam: float
     return apply
 
 
-def nystrom_preconditioner(
-    apply: Operator, like: Array, width: int, rank: int, seed: int = 0
-) -> Operator:
+def nystrom_preconditioner(apply: Operator, like: Array, width: int, rank: int) -> Operator:
     """An approximate inverse of I + A, A positive semi-definite, from A times ``rank`` vectors."""
-    draw = check_random_state(seed).standard_normal((width, rank))
+    draw = np.random.RandomState(0).standard_normal((width, rank))
     basis = from_numpy(np.linalg.qr(draw)[0], like)
     Y = apply(basis)
     core = matmul(basis.T, Y)
