@@ -42,7 +42,9 @@ def make_session(opened, tmp_path):
     yield make
     for session in made:
         session.close()
-        session.join()
+        for thread in session.threads:
+            if thread.ident is not None:
+                thread.join()
 
 
 @pytest.fixture

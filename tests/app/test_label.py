@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -122,3 +123,44 @@ def test_windows_are_told_of_actions_and_a_kill_loses_none(capsys, data):
         assert running.process.wait() == 0
         with pytest.raises(urllib.error.URLError):
             get(running.url)
+
+
+# Both threads work in compiled code without an end, one ignores the first request to stop, and
+# the last line says which threads there are when Python ends.
+ENDLESS = """
+import atexit, sys, threading
+import numpy as np
+from ulmus.app import session
+from ulmus.cli import main
+
+def deaf(X, seed):
+    try:
+        endless(X, seed)
+    except SystemExit:
+        endless(X, seed)
+
+def endless(X, seed):
+    print("at work", flush=True)
+    while True:
+        np.linalg.svd(np.ones((200, 200)))
+
+session.prepared, session.places = endless, deaf
+atexit.register(lambda: print([thread.name for thread in threading.enumerate()]))
+sys.exit(main(["label", sys.argv[1], "--no-open", "--quiet"]))
+"""
+
+
+@pytest.mark.first
+def test_an_interrupt_ends_threads_at_work_and_the_journal_is_whole(data):
+    command, pipe = [sys.executable, "-c", ENDLESS, str(data)], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        said = [process.stdout.readline().strip() for _ in range(3)]
+        assert said.count("at work") == 2
+        (url,) = set(said) - {"at work"}
+        assert act(url, {"do": "class", "name": "low"}) == 1
+        process.send_signal(signal.SIGINT)
+        rest, trouble = process.communicate()
+    assert (process.returncode, trouble) == (0, "")
+    assert rest.splitlines()[-1] == "['MainThread']"
+    lines = data.with_name("rows.csv.labels.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines[1:]] == [{"do": "class", "name": "low"}]

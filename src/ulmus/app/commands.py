@@ -29,7 +29,6 @@ def label(options: Namespace) -> int:
         beside = data.with_name(f"{data.name}.labels.jsonl")
         journal = Journal(options.journal or beside, header_of(opened))
         session = Session(opened, journal, options.seed)
-        session.start()
         token, port = secrets.token_urlsafe(24), at.getsockname()[1]
         url = f"http://{web.LOOPBACK}:{port}/{token}/"
         try:

@@ -6,8 +6,10 @@ can send requests to it from the same browser, but neither know the token nor ha
 """
 
 import asyncio
+import ctypes
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -35,6 +37,9 @@ _HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cache-control": b"no-store",
 }
+# The name of Starlette's threads, and seconds until one is asked again to end: a callback of
+# compiled code may ignore that.
+_OF_REQUESTS, _PATIENCE = "AnyIO worker thread", 0.1
 _TOO_LARGE = 413, "The request is too large.\n"
 
 
@@ -132,7 +137,26 @@ class Server(uvicorn.Server):
         super().__init__(uvicorn.Config(application, **settings))
         self._close = close
 
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn's; no thread still works for a request when it returns."""
+        try:
+            super().run(sockets)
+        finally:
+            end([thread for thread in threading.enumerate() if thread.name == _OF_REQUESTS])
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Closed, and as uvicorn's."""
         await asyncio.to_thread(self._close)
         await super().shutdown(sockets)
+
+
+def end(threads: Iterable[threading.Thread]) -> None:
+    """End threads, whatever they work on, and wait for it; a call of compiled code returns first.
+
+    Before Python 3.14 the process aborts where a thread comes back from C++ once Python ends.
+    """
+    stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    while working := [thread for thread in threads if thread.is_alive()]:
+        for thread in working:
+            stop(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit))
+        working[0].join(_PATIENCE)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from ulmus.app.exports import labels_csv, model_file, onnx_file
-from ulmus.app.listening import Guard, Server, body_of, listen
+from ulmus.app.listening import Guard, Server, body_of, end, listen
 from ulmus.app.session import Session
 from ulmus.exceptions import UlmusError
 
@@ -69,9 +69,14 @@ def listening_socket(port: int = 0) -> socket.socket:
 
 
 def run(session: Session, token: str, at: socket.socket) -> None:
-    """Answer requests until an interrupt, which ends the windows' connections."""
+    """Work and answer requests until an interrupt, which ends all of it."""
     app = application(session, token, at.getsockname()[1])
-    Server(app, session.close, timeout_graceful_shutdown=2).run(sockets=[at])
+    session.start()
+    try:
+        Server(app, session.close, timeout_graceful_shutdown=2).run(sockets=[at])
+    finally:
+        session.close()
+        end(session.threads)
 
 
 class _Page:

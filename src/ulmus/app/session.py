@@ -52,7 +52,7 @@ class Session:
         self.closed = False
         self._changed = threading.Condition()
         self._listeners: set[Callable[[], object]] = set()
-        self._threads = [
+        self.threads = [
             threading.Thread(target=self._watched, args=(work,), daemon=True)
             for work in (self._place, self._learn)
         ]
@@ -60,7 +60,7 @@ class Session:
     # ------------------------------------------------------------------ windows
     def start(self) -> None:
         """Begin to place and to learn."""
-        for thread in self._threads:
+        for thread in self.threads:
             thread.start()
 
     def close(self) -> None:
@@ -68,12 +68,6 @@ class Session:
         with self._changing():
             self.closed = True
             self._journal.close()
-
-    def join(self) -> None:
-        """Wait for the threads to end, after `close`."""
-        for thread in self._threads:
-            if thread.ident is not None:
-                thread.join()
 
     def act(self, action: dict[str, Any]) -> int:
         """Do an action; when this returns it is on the disk. The number of actions so far."""
