@@ -448,3 +448,15 @@ def test_sizes_of_classes_that_cannot_be(monkeypatch):
         model(lam=0.1).fit(X, labels, class_prior="uniform")
     with pytest.raises(InvalidParameterError, match="is for classes"):
         SemiSupervisedELMRegressor().fit(X, labels.astype(float), class_prior="uniform")
+
+
+def test_probabilities_of_many_classes_sum_to_one():
+    X, y = make_blobs(600, n_features=10, centers=150, cluster_std=0.3, random_state=0)
+    given = np.full(600, -1)
+    given[np.unique(y, return_index=True)[1]] = np.arange(150)
+    fitted = model(n_hidden=20).fit(X, given)
+    P = fitted.label_distributions_
+    assert_allclose(P.sum(axis=1), 1.0, atol=1e-6)
+    assert_array_equal(
+        fitted.classes_[P.argmax(axis=1)][given < 0], fitted.transduction_[given < 0]
+    )

@@ -58,13 +58,13 @@ from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import units
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph
-from ulmus.targets import Targets, signed
+from ulmus.targets import Targets
 from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
-# Rows up to which the fit keeps what `relabel` uses again, about 20 kB for each.
+# Rows up to which the fit keeps hidden rows for `relabel`, about 20 kB for each.
 _KEPT = 5000
 
 
@@ -165,7 +165,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         again, and what the old labels have in common with the new ones. Candidates are weighed
         anew, or C and lam chosen; C of the last ridge stays. Where many labels come at once,
         candidates are weighed by 240 000 / n_samples of them, or by as many as make sixteen, and by
-        those before. Up to 5000 rows the fit keeps hidden rows in memory, beyond the first call.
+        those before. Up to 5000 rows the fit keeps hidden rows in memory.
 
         Parameters
         ----------
@@ -254,8 +254,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         else:
             rows = self._prepare(watch=watch)
             solution = self._pooled(sources, rows)
-            if len(rows.every) <= _KEPT:
-                self._prepared = rows
+            if len(rows.every) > _KEPT:
+                rows.forget_rows()
+            else:
+                rows.root(solution.reused.ridge)
+            self._prepared = rows
         return self._accept(y, sources[0], solution)
 
     def _checked_rows(self, X: Any, y: Any, weight: Any, reset: bool) -> tuple[Rows, Any, None]:
@@ -367,12 +370,11 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         return self
 
     def _transduced(self) -> Array:
-        """Outputs of all rows: those that β was fitted to, and Hβ where the coupling is tight."""
+        """Outputs of all rows: probabilities or values that were averaged, or Hβ if tight."""
         if isinstance(self._reused, Pooled):
             F = to_numpy(self._reused.outputs)
             return placed(
-                signed(F) if hasattr(self, "classes_") else F + to_numpy(self.intercept_),
-                self._rows,
+                F if hasattr(self, "classes_") else F + to_numpy(self.intercept_), self._rows
             )
         return self._map(self._rows)
 

@@ -185,9 +185,7 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         F = model._transduced()
         if model.coupling_ == "tight":
             return probabilities(F, model.temperature_)
-        # Outputs by the graph are means of labels, ±1.
-        P = (1.0 + F) / 2.0
-        return namespace(P).concat([1.0 - P, P], axis=1) if P.shape[1] == 1 else P
+        return F / namespace(F).sum(F, axis=1, keepdims=True)
 
     def _weightings(self) -> list[Any]:
         """The class weights that are tried: the published ones are balanced."""

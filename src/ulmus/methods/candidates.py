@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from ulmus.backends.linalg import matmul
+from ulmus.backends.linalg import Cholesky, matmul
 from ulmus.backends.namespace import (
     doubles,
     from_numpy,
@@ -37,7 +37,7 @@ from ulmus.methods.propagation import (
     label_strengths,
     means,
 )
-from ulmus.methods.pseudo_ridge import RidgeFactor, SampledRows, own_classes
+from ulmus.methods.pseudo_ridge import PseudoRidge, SampledRows, own_classes
 from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.sources.source import OnGraph, calibration_rows
 from ulmus.targets import ClassTargets, coded
@@ -99,28 +99,34 @@ class Prepared:
         further: tuple[Hidden | HiddenBlocks, ...] = (),
     ) -> None:
         self.every, self._laplacians, self._bases, self._watch = every, laplacians, bases, watch
-        self._further, self._needed = further, set[int]()
-        self.factor = RidgeFactor()
+        # The rows in few units of every layer.
+        self._made = [
+            H if H.width <= _UNITS else H.units(slice(0, _UNITS)) for H in (every, *further)
+        ]
+        self.layers = list(self._made)
+        self._root: tuple[Cholesky | None] | None = None
 
-    @cached_property
-    def layers(self) -> list[Hidden | HiddenBlocks]:
-        """The rows in few units of every layer; those of the first are kept where they fit."""
-        every = (self.every, *self._further)
-        own, *others = (H if H.width <= _UNITS else H.units(slice(0, _UNITS)) for H in every)
-        return [own.kept(), *others]
+    def root(self, ridge: PseudoRidge) -> Cholesky | None:
+        """The factor of the last ridge, made once: rows and C stay the same for other labels."""
+        if self._root is None and not isinstance(self.every, HiddenBlocks):
+            self._root = (ridge.factor(self.every),)
+        return self._root[0] if self._root else None
 
     def all_of(self, layer: int) -> Hidden | HiddenBlocks:
-        """The same of one layer, kept where they fit: few of the further ones are ever needed."""
-        if layer and layer not in self._needed:
-            self._needed.add(layer)
-            self.layers[layer] = self.layers[layer].kept()
+        """Those of one layer, kept where they fit: few layers are ever needed for all rows."""
+        if self.layers[layer] is self._made[layer]:
+            self.layers[layer] = self._made[layer].kept()
         return self.layers[layer]
+
+    def forget_rows(self) -> None:
+        """Let hidden rows go, which take the most memory."""
+        self.layers = list(self._made)
 
     @cached_property
     def bases(self) -> tuple[ManifoldBasis, ...]:
         """The coordinates of every graph's penalty."""
         return self._bases or tuple(
-            manifold_basis(self.layers[0], each, self._watch) for each in self._laplacians
+            manifold_basis(self.all_of(0), each, self._watch) for each in self._laplacians
         )
 
     @cached_property

@@ -36,6 +36,7 @@ from ulmus.methods.propagation import (
 from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.weighing import (
     Weighed,
+    heavy,
     in_words,
     mean_left_out,
     shares,
@@ -50,8 +51,6 @@ from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, ValueTargets, coded
 from ulmus.typing import Array
 
-# Candidates whose weight is a smaller part of the largest are left out of the average.
-_LEAST = 1e-3
 # The least total weight of labels at a row. It falls with every edge from a label, faster for small
 # λ, until there are no right digits of it.
 _REACH = 1e-12
@@ -106,7 +105,7 @@ class Pool:
         if before is None:
             ridge, found = PseudoRidge.fit(rows.every, pseudo, self.last_C)
         else:
-            ridge, found = before.ridge.refit(rows.every, pseudo, rows.factor)
+            ridge, found = before.ridge.refit(rows.every, pseudo, rows.root(before.ridge))
         return _solution(setting, candidates, outputs, ridge, found)
 
     def _setting(
@@ -165,7 +164,7 @@ def _average(setting: Setting, weighed: list[Weighed]) -> np.ndarray:
     Labels that are spread with a small λ do not reach every row; there those with a larger one
     stand for them. Rows that no path joins to a label have the other kinds alone.
     """
-    kept = [pair for pair in weighed if pair[1] > _LEAST * weighed[0][1]]
+    kept = heavy(weighed)
     spread = [pair for pair in kept if pair[0].kind == "free"]
     others = [pair for pair in weighed if pair[0].kind != "free"]
     inside = [pair for pair in kept if pair[0].kind != "free"]

@@ -11,7 +11,7 @@ Outputs are SY, where Y is the rows' classes and S = H(HᵀH + I/C)⁻¹Hᵀ. S 
 and a row that changes its class adds one of its rows to a class and takes it from another.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -51,19 +51,6 @@ _KEPT = 2
 _ROWS = 2000
 
 
-class RidgeFactor:
-    """A factor that is kept, because rows and C stay the same for other labels."""
-
-    def __init__(self) -> None:
-        self._found: Cholesky | None = None
-
-    def of(self, C: float, matrix: Callable[[], Array]) -> Cholesky | None:
-        """That of the matrix plus I/C; None where rounding in it is as large as 1/C."""
-        if self._found is None:
-            self._found = sound_factor(matrix(), C)
-        return self._found
-
-
 @dataclass(frozen=True)
 class PseudoRidge:
     """All rows' targets, C, and sums over the rows where these are more than units."""
@@ -89,25 +76,30 @@ class PseudoRidge:
         found = Ridge(C, asked=asked).fit(source)
         return cls(targets, found.C, found.moments), found
 
+    def factor(self, H: Hidden) -> Cholesky | None:
+        """That of HᵀH + I/C, or of HHᵀ where rows are fewer; None where rounding is as large."""
+        if self.sums is not None:
+            return sound_factor(self.sums.gram, self.C, rounding=self.sums.rounding)
+        rows = doubles(H.all())
+        return sound_factor(matmul(rows, rows.T), self.C)
+
     def refit(
-        self, H: Hidden | HiddenBlocks, targets: ClassTargets | ValueTargets, factor: RidgeFactor
+        self,
+        H: Hidden | HiddenBlocks,
+        targets: ClassTargets | ValueTargets,
+        root: Cholesky | None = None,
     ) -> tuple["PseudoRidge", Solution]:
-        """The same rows with other targets, at the same C."""
-        if isinstance(H, HiddenBlocks):
-            # Rows whose targets are others may be many, and stay where they are.
+        """The same rows with other targets, at the same C; ``root`` is their `factor`."""
+        if root is None or isinstance(H, HiddenBlocks):
+            # Rows in blocks whose targets are others may be many, and stay where they are.
             return PseudoRidge.fit(H, targets, self.C, asked=False)
         sums = self.sums
         if sums is None:
-            rows = doubles(H.all())
-            root = factor.of(self.C, lambda: matmul(rows, rows.T))
             T = placed(coded(targets, slice(0, len(H)), np.dtype(float)), H.X)
-            coef = None if root is None else matmul(rows.T, root.solve(T))
+            coef = matmul(doubles(H.all()).T, root.solve(T))
         else:
             sums = _retargeted(sums, H, self.targets, targets)
-            root = factor.of(self.C, lambda: sums.gram)
-            coef = None if root is None else root.solve(targets.encoded(sums.cross))
-        if coef is None:
-            return PseudoRidge.fit(H, targets, self.C, asked=False)
+            coef = root.solve(targets.encoded(sums.cross))
         none = np.empty(0, dtype=np.intp)
         level = zeros(coef.shape[1], coef)
         found = Solution(coef, level, self.C, "pool", none, coef[:0, :], moments=sums)

@@ -42,6 +42,8 @@ _POWER = 0.5
 _UNIFORM = 0.02
 # The temperature where no row can be left out.
 _PLAIN = 4.0
+# Candidates whose weight is a smaller part of the largest are left out of the average.
+_LEAST = 1e-3
 # Candidates that take long are no longer tried after one that is this much behind the best, in
 # units of log weight.
 _HOPELESS = -8.0
@@ -172,12 +174,17 @@ def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndar
     judged = setting.labels(0).judged
     if not judged.any():
         return None
-    total = sum(
-        weight * (probabilities(F, each.temperature) if setting.classes else F)
-        for each, weight in weighed
-        for F in (each.left_out[judged],)
-    )
-    return {"rows": setting.numbers[setting.compared[judged]], "outputs": np.asarray(total)}
+    kept, total = heavy(weighed), np.zeros((np.count_nonzero(judged), setting.targets.width))
+    for each, weight in kept:
+        F = each.left_out[judged]
+        total += weight * (probabilities(F, each.temperature) if setting.classes else F)
+    total /= sum(weight for _, weight in kept)
+    return {"rows": setting.numbers[setting.compared[judged]], "outputs": total}
+
+
+def heavy(weighed: list[Weighed]) -> list[Weighed]:
+    """Those of the average; the others weigh too little beside the heaviest."""
+    return [pair for pair in weighed if pair[1] > _LEAST * weighed[0][1]]
 
 
 def in_words(weighed: list[Weighed]) -> str:
