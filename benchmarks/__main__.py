@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 from benchmarks import goals
@@ -17,28 +18,41 @@ from benchmarks.measure import machine, table
 
 HERE = Path(__file__).parent
 PAGES = HERE.parent / "docs" / "benchmarks"
-# Runs that import little: the machines they are for lack what other runs need.
+RUNS = (
+    "fit", "path", "layers", "widths", "sizes", "small", "kernel", "manifold", "hinge", "dask",
+    "dask_labels", "dask_scale", "neighbours", "import", "files", "choices", "readings",
+    "kernel_readings", "known", "geometry", "units", "classes", "clusters", "maps", "scale",
+    "mnist", "hundred", "labels", "blanks", "priors", "graphs", "values", "label", "relabel",
+    "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
+    "serving", "million", "coverage", "unlabelled", "noise", "forms",
+)  # fmt: skip
+# Runs for machines that others cannot replace.
 APART = ("cores", "gpu")
+# Where a run is that is not called ``run``, or whose module has another name.
+PLACES = {
+    "blanks": "labels.run_blanks",
+    "dask": "dask_cluster.run",
+    "graphs": "priors.run_graphs",
+    "import": "cold_import.run",
+    "noise": "among_noise.run",
+    "onnx": "latency.run",
+    "values": "priors.run_values",
+}
 
 
-def runs():
-    """Every run by its name; imported here, for it takes seconds."""
-    from benchmarks.runs import RUNS
+def run_of(name):
+    """The function of an empty folder and a number of rounds: figures, ratios and a page.
 
-    return RUNS
+    Its module is imported here, because machines may lack what others need.
+    """
+    module, _, function = PLACES.get(name, f"{name}.run").partition(".")
+    return getattr(import_module(f"benchmarks.{module}"), function)
 
 
 def measured(name, rounds, keep, options, out=None):
     """Run one benchmark, print its page, keep it, and give its ratios."""
-    if name in APART:
-        module = __import__(f"benchmarks.{name}", fromlist=["run"])
-        run, pictures = module.run, {}
-    else:
-        from benchmarks.runs import PICTURES as pictures
-
-        run = runs()[name]
     with tempfile.TemporaryDirectory() as folder:
-        found, ratios, page = run(Path(folder), rounds, **options)
+        found, ratios, page = run_of(name)(Path(folder), rounds, **options)
     if ratios:
         lines = [(what, f"{ratio:.3g}") for what, ratio in ratios.items()]
         page += "\n\n" + table("Ratios", ["what", "ratio"], lines)
@@ -52,8 +66,10 @@ def measured(name, rounds, keep, options, out=None):
         (HERE / "results" / f"{name}.json").write_text(text)
         PAGES.mkdir(parents=True, exist_ok=True)
         (PAGES / f"{name}.md").write_text(page + "\n")
-        if name in pictures:
-            pictures[name](found, PAGES / f"{name}.svg")
+        if name == "tabular":
+            from benchmarks.tabular import picture  # which few machines can import
+
+            picture(found, PAGES / f"{name}.svg")
     return ratios
 
 
@@ -69,10 +85,10 @@ def main(arguments=None, measure=measured):
     parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
     parser.add_argument("--out", help="of one benchmark: write its JSON to this file")
     asked = parser.parse_args(arguments)
-    names = asked.names or (list(runs()) if asked.full else goals.BRIEF)
-    unknown = set(names) - set(APART) - set(runs() if set(names) - set(APART) else ())
+    names = asked.names or (list(RUNS) if asked.full else goals.BRIEF)
+    unknown = set(names) - {*RUNS, *APART}
     if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(runs())}")
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(RUNS)}")
     if asked.out and len(names) > 1:
         parser.error("--out is for one benchmark; name one.")
     few = 2 if names == goals.BRIEF else 3

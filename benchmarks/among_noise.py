@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import table
 from benchmarks.tabular import means
 from benchmarks.unlabelled import clusterers, rows_of
 from papers.clustering import _noisy
@@ -84,7 +85,7 @@ def ratios(found):
     return taken
 
 
-def page(found, table):
+def page(found):
     """One table: the adjusted Rand index for rows of noise, the accuracy for columns and pixels."""
     cells = means(found, "score")
     models = list(next(iter(cells.values())))
@@ -96,3 +97,9 @@ def page(found, table):
         "accuracy with columns and pixels of noise"
     )
     return table(title, ["set", *models], rows)
+
+
+def run(folder, rounds):
+    """Clusterers among noise: ten seeds, or three with ``--quick``."""
+    found = measure(10 if rounds > 1 else 3)
+    return found, ratios(found), page(found)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg.blas import sgemm, ssyrk
 from sklearn.datasets import load_diabetes
 
+from benchmarks.measure import cases_page
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures, RBFFeatures
 from ulmus.features import scaling, unit_layers
 
@@ -88,3 +89,8 @@ def measure():
     if "ULMUS_DATA" in os.environ:
         found |= {"offset": offset(), "reach": reach()}
     return found
+
+
+def run(folder, rounds):
+    """The defaults beside what they replaced."""
+    return cases_page(measure(), "Choices")

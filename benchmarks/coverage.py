@@ -14,6 +14,7 @@ from multiprocessing import get_context
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import table
 from benchmarks.tabular import CLASSES, HALF, VALUES, load, model_of, split
 from ulmus.calibration import probabilities
 
@@ -88,7 +89,7 @@ def farthest(found):
     return figures
 
 
-def page(found, table):
+def page(found):
     """Coverage and size as two Markdown tables."""
     parts = []
     for title, names, size in (
@@ -113,3 +114,9 @@ def page(found, table):
         table("Scales and biases of classes beside the temperature", ["set (half)", *columns], rows)
     )
     return "\n\n".join(parts)
+
+
+def run(folder, rounds):
+    """Coverage of intervals and sets: two splits, or one with ``--quick``."""
+    found = measure(2 if rounds > 1 else 1)
+    return found, farthest(found), page(found)

@@ -10,6 +10,8 @@ import time
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 COLUMNS, HIDDEN, BLOCKS = 50, 1000, 10
 ROWS = {"float32": 1_000_000, "float64": 100_000}
 CONTENDERS = ["one_process_float32", "two_workers_float32"]
@@ -102,3 +104,28 @@ def one_process_float64(folder):
 
 def two_workers_float64(folder):
     return _two_workers(folder, "float64")
+
+
+def run(folder, rounds):
+    """A cluster of two workers against one process on the same cores."""
+    prepare(folder)
+    best = race("benchmarks.dask_cluster", CONTENDERS, folder, rounds)
+    ratios = {
+        f"two workers / one process, {dtype} ({what})": best[f"two_workers_{dtype}"][key]
+        / best[f"one_process_{dtype}"][key]
+        for dtype in ROWS
+        for what, key in (("seconds", "seconds"), ("CPU seconds", "cpu_seconds"))
+    }
+    rows = [
+        (
+            name.replace("_", " "),
+            f"{ROWS[name.rpartition('_')[2]]:,}".replace(",", " "),
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['difference']:.1e}" if "difference" in result else "",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "rows", "s", "CPU s", "largest difference of β, relative"]
+    title = f"Dask, {COLUMNS} columns, h = {HIDDEN}, three values of C"
+    return best, ratios, table(title, columns, rows)

@@ -8,6 +8,8 @@ import time
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 COLUMNS, CLASSES, LABELS, BLOCKS = 16, 5, 100, 10
 CONTENDERS = ["one_process_20000", "two_workers_20000", "two_workers_200000"]
 
@@ -106,3 +108,23 @@ def two_workers_20000(folder):
 
 def two_workers_200000(folder):
     return _two_workers(folder, 200_000)
+
+
+def run(folder, rounds):
+    """Few labels on a cluster of two workers; one round, for it takes minutes."""
+    prepare(folder)
+    best = race("benchmarks.dask_labels", CONTENDERS, folder, 1)
+    rows = [
+        (
+            name.rpartition("_")[0].replace("_", " "),
+            f"{rows_of(name):,}".replace(",", " "),
+            f"{result['seconds']:.0f}",
+            f"{result['cpu_seconds']:.0f}",
+            f"{result['accuracy']:.4f}",
+            f"{result['same']:.4f}" if "same" in result else "",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "rows", "s", "CPU s", "rows that are right", "as in one process"]
+    title = f"SS-ELM on Dask, {COLUMNS} columns, {LABELS} labels, h = 2000"
+    return best, {}, table(title, columns, rows)

@@ -10,6 +10,8 @@ from dataclasses import is_dataclass
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 ROWS, HIDDEN = 10_000, 2000
 # A tenth of a second is soon disturbed: the best of so many counts.
 TIMES = 20
@@ -144,3 +146,34 @@ def joblib_synced(folder):
             joblib.dump(model, stream)
 
     return _contender(folder, synced, joblib.load)
+
+
+def run(folder, rounds):
+    """A model to a file and back, against pickle and joblib."""
+    prepare(folder)
+    best = race("benchmarks.files", CONTENDERS, folder, rounds)
+    seconds = {name.strip("_"): result["seconds"] for name, result in best.items()}
+    own, lean = best["ulmus"], best["ulmus_for_predictions"]
+    ratios = {
+        f"ulmus / {peer.replace('_', ', ')} (seconds)": seconds["ulmus"] / seconds[peer]
+        for peer in ("pickle", "pickle_synced", "joblib", "joblib_synced")
+    }
+    ratios |= {
+        "ulmus / ulmus, whole matrices (seconds)": seconds["ulmus"]
+        / seconds["ulmus_whole_matrices"],
+        "save and load, milliseconds": 1000 * own["seconds"],
+        "save and load for predictions alone, milliseconds": 1000 * lean["seconds"],
+        "file / arrays (bytes)": own["bytes"] / own["array_bytes"],
+        "file for predictions alone / arrays (bytes)": lean["bytes"] / own["array_bytes"],
+    }
+    rows = [
+        (
+            name.strip("_").replace("_", " "),
+            f"{1000 * result['seconds']:.0f}",
+            f"{1000 * result['cpu_seconds']:.0f}",
+            f"{result['bytes'] / 1e6:.1f}",
+        )
+        for name, result in best.items()
+    ]
+    title = f"Save and load, h = {HIDDEN}, 10 classes, 100 columns, float64"
+    return best, ratios, table(title, ["contender", "ms", "CPU ms", "MB"], rows)

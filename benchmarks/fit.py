@@ -5,6 +5,8 @@ Each function sets a contender up and returns the work that is measured.
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 HIDDEN, TRAIN, TEST = 2000, 50_000, 10_000
 CONTENDERS = [
     "floor_float32",
@@ -174,3 +176,31 @@ def linear_ridge(folder):
     from sklearn.linear_model import RidgeClassifier
 
     return _estimator(folder, RidgeClassifier())
+
+
+def run(folder, rounds):
+    """Fit and predict against the floor, the textbook and the peers."""
+    prepare(folder)
+    best = race("benchmarks.fit", CONTENDERS, folder, rounds)
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        "float32 / its floor": cpu["ulmus_float32"] / cpu["floor_float32"],
+        "float64 / its floor": cpu["ulmus_float64"] / cpu["floor_float64"],
+        "float32 / naive float64": cpu["ulmus_float32"] / cpu["naive_float64"],
+        "C='loo' / one C (seconds)": best["ulmus_float32_loo"]["seconds"]
+        / best["ulmus_float32"]["seconds"],
+    }
+    rows = [
+        (
+            name,
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds'] / cpu['naive_float64']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{result['accuracy']:.3f}" if "accuracy" in result else "",
+        )
+        for name, result in sorted(best.items(), key=lambda item: item[1]["cpu_seconds"])
+    ]
+    columns = ["contender", "CPU s", "s", "× naive float64", "peak MB", "accuracy"]
+    title = "Fit and predict, 50 000 × 100, 10 classes, 2000 units, 10 000 test rows"
+    return best, ratios, table(title, columns, rows)

@@ -13,6 +13,7 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import table
 from benchmarks.unlabelled import SETS, rows_of
 from papers.clustering import _noisy
 from papers.datasets import benchmark_rows
@@ -116,7 +117,7 @@ def ratios(found):
     }
 
 
-def page(found, table):
+def page(found):
     """A row for each set, and the means."""
     rules = list(found[FIXED[0]])
     lines = []
@@ -126,3 +127,9 @@ def page(found, table):
         lines += [(case, *(f"{v:.1f}" for v in each)) for case, each in figures.items()]
     title = "Accuracy (%) of the form of US-ELM that each rule takes, on at most 1500 rows"
     return table(title, ["set", *rules], lines)
+
+
+def run(folder, rounds):
+    """How a form of US-ELM is chosen without a label."""
+    found = measure()
+    return found, ratios(found), page(found)

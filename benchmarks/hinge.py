@@ -13,6 +13,8 @@ import warnings
 
 import numpy as np
 
+from benchmarks.measure import COSTS, contenders_page, race, table
+
 ROWS, HIDDEN, TOL, EPOCHS = 6000, 1000, 1e-3, 3000
 PROBLEMS = {"easy": 1.0, "hard": 10.0}
 CONTENDERS = [
@@ -173,3 +175,26 @@ def _halves(model, sets, splits):
             seconds.append(time.perf_counter() - start)
             scores.append(model.score(parts[1], parts[3]))
     return {"accuracy": float(np.mean(scores)), "seconds": float(np.mean(seconds))}
+
+
+def run(folder, rounds):
+    """The hinge loss against LinearSVC, an easy and a hard problem."""
+    prepare(folder)
+    best = race("benchmarks.hinge", CONTENDERS, folder, rounds)
+    ratios = {
+        f"LinearSVC / {dtype}, {problem} (seconds)": best[f"{problem}_linear_svc"]["seconds"]
+        / best[f"{problem}_ulmus_{dtype}"]["seconds"]
+        for problem in PROBLEMS
+        for dtype in ("float64", "float32")
+    }
+    columns = COSTS | {"objective above the optimum": ("excess", ".1e")}
+    title = "Hinge loss without a bias, n = 6000, h = 1000; LinearSVC stops after 3000 epochs"
+    page = contenders_page(title, best, columns)
+    best["accuracies"] = accuracies()
+    rows = [
+        (case, f"{100 * cell['accuracy']:.1f}", f"{cell['seconds']:.2f}")
+        for case, cell in best["accuracies"].items()
+    ]
+    title = "Choosing C for the hinge loss: seven data sets, the half that is held out"
+    page += "\n\n" + table(title, ["model", "right (%)", "s"], rows)
+    return best, ratios, page

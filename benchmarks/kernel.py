@@ -5,6 +5,8 @@ Each function sets a contender up and returns the work that is measured.
 
 import numpy as np
 
+from benchmarks.measure import COSTS, contenders_page, race
+
 SMALL, LARGE, TEST, EXACT = 5000, 50_000, 10_000, 3000
 RANKS = (100, 300, 1000)
 GRID = np.logspace(-4, 8, 31)
@@ -185,3 +187,34 @@ def __getattr__(name):
     if name in ("exact_one_C", "exact_31_C"):
         return lambda folder: _exact(folder, GRID if name == "exact_31_C" else 10.0)
     raise AttributeError(name)
+
+
+def run(folder, rounds):
+    """Low-rank kernels against Algorithm 3 and Nystroem + Ridge; the exact path."""
+    prepare(folder)
+    best = race("benchmarks.kernel", CONTENDERS, folder, rounds)
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        f"Algorithm 3 / rpcholesky, {what}, rank {rank} (seconds)": seconds[
+            f"{part}algorithm_3_{rank}"
+        ]
+        / seconds[f"{part}rpcholesky_{rank}"]
+        for what, part in (("factor", "factor_"), ("fit", ""))
+        for rank in RANKS
+    }
+    for rank in (1000, 2000):
+        for ours in (f"ulmus_rank_{rank}", f"ulmus_rank_{rank}_loo"):
+            what = "one C" if ours.endswith("0") else "C='loo'"
+            ratios[f"rank {rank}, {what} / Nystroem + Ridge (CPU seconds)"] = (
+                cpu[ours] / cpu[f"nystroem_ridge_{rank}"]
+            )
+    ratios["exact, 31 C with leave-one-out / one C (seconds)"] = (
+        seconds["exact_31_C"] / seconds["exact_one_C"]
+    )
+    ratios["peak MB, rank 1000"] = best["ulmus_rank_1000_loo"]["peak_mb"]
+    title = (
+        "Kernels: n = 5000 for rpcholesky and Algorithm 3, 50 000 × 100 for Nystroem + Ridge, "
+        "n = 3000 for the exact path"
+    )
+    return best, ratios, contenders_page(title, best, COSTS, check=".4g")

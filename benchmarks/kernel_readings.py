@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import erf
 from sklearn.neighbors import KNeighborsClassifier
 
+from benchmarks.measure import cases_page
 from papers import low_rank_space, protocol, randomized
 from papers.datasets import benchmark_rows
 from ulmus import KernelELMClassifier, KernelFeatures
@@ -259,3 +260,8 @@ def measure():
         "columns by tol": ranks(),
         f"USPS, γ = 2, {ROWS} rows": vanishing_values(),
     }
+
+
+def run(folder, rounds):
+    """What the pages say of the two kernel papers and of kernels."""
+    return cases_page(measure(), "Kernel readings", digits=4)

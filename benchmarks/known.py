@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.measure import table
 from benchmarks.tables import columns_of
 from papers import datasets, hidden_clusters
 from papers.protocol import cases, load
@@ -33,9 +34,9 @@ def measure():
     """
     found = {f"{name}: what the file holds": (complaints(name), 0, 0) for name in FILES}
     found |= {f"{name}: a new draw has its means": (strangeness(name), 0, 5) for name in REDRAWN}
-    for table, row, method, measured, known, apart in CELLS:
-        case = cell(table, row, method)
-        found[f"table {table}, {row}, {method}, {measured}"] = (case.run()[measured], known, apart)
+    for number, row, method, measured, known, apart in CELLS:
+        case = cell(number, row, method)
+        found[f"table {number}, {row}, {method}, {measured}"] = (case.run()[measured], known, apart)
     faces = cell("0-table-5", "YALEB", "US-ELM", starts=100).run()["ACC"]
     found["table 0-table-5, YALEB, US-ELM, mean"] = (np.mean(faces), 47.06, 0.5)
     found["table 0-table-5, YALEB, US-ELM, best"] = (max(faces), 54.55, 0.5)
@@ -145,3 +146,16 @@ FIGURES = [
 
 def _rows(name):
     return np.load(Path(os.environ["ULMUS_DATA"]) / f"{name}.npz")
+
+
+def run(folder, rounds):
+    """Figures that are known, on the benchmark files; what is apart ends the run."""
+    found = measure()
+    apart = [
+        name for name, (figure, expected, most) in found.items() if abs(figure - expected) > most
+    ]
+    rows = [(name, *(f"{value:.4g}" for value in values)) for name, values in found.items()]
+    page = table("Known figures", ["what", "found", "known", "may be apart"], rows)
+    if apart:
+        raise SystemExit(f"{page}\n\nApart: {', '.join(apart)}")
+    return found, {}, page

@@ -9,6 +9,8 @@ import time
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 CONTENDERS = ("rows_2000", "rows_10000", "rows_60000", "suggestions")
 # Rows that are labelled before, at once, and actions that are measured.
 BEFORE, ACTIONS = 50, 20
@@ -205,3 +207,37 @@ def _data(name, rows, draw):
     )
     some = some[:rows]
     return np.asarray(X[some], dtype=np.float32), np.unique(target[some], return_inverse=True)[1]
+
+
+def run(folder, rounds):
+    """The labelling page in Chromium, and the gain of its suggestions; once, for it is minutes.
+
+    A single round leaves 60 000 rows out.
+    """
+    names = [name for name in CONTENDERS if rounds > 1 or name != "rows_60000"]
+    best = race("benchmarks.label", names, folder, 1)
+    errors = best["suggestions"]["errors"]
+    rows, gains = [], {}
+    for name, result in best.items():
+        if "latency" in result:
+            middle, high = np.quantile(result["latency"], [0.5, 0.95])
+            cpu = np.median(result["server_cpu"])
+            rows.append(
+                (name[5:], f"{middle:.2f}", f"{high:.2f}", f"{max(result['lasso_latency']):.2f}",
+                 f"{cpu:.2f}",
+                 f"{result['draw_ms']:.1f}", f"{result['frames_per_second']:.0f}",
+                 f"{result['server_mb']:.0f}", f"{result['page_mb']:.0f}")
+            )  # fmt: skip
+    columns = ["rows", "action: median s", "95th percentile", "longest of 3 lassos",
+               "server CPU s", "ms to draw",
+               "frames a second", "server MB", "page MB"]  # fmt: skip
+    page = table("The labelling page, from a key to all rows coloured", columns, rows)
+    lines = []
+    for name, found in errors.items():
+        ours, its = (float(np.mean(found[kind])) for kind in ("suggested", "random"))
+        gains[f"error, suggested / random, {name}"] = ours / its
+        lasso = [f"{np.mean(found[kind]):.2%}" for kind in ("before a lasso", "after it")]
+        lines.append((name, f"{ours:.2%}", f"{its:.2%}", f"{1 - ours / its:.0%}", *lasso))
+    heads = ["set, at most 2000 rows", "50 suggested labels", "50 random ones", "lower by",
+             "other rows before a lasso", "after it"]  # fmt: skip
+    return best, gains, f"{page}\n\n{table('Errors of all rows', heads, lines)}"

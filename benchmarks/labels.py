@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
+from benchmarks.measure import kept, mean_rows, table
+
 SETS = (
     "uspst_mr", "coil20", "g50c", "optdigits", "usps", "letter", "clouds", "moons", "tdt2", "mnist",
 )  # fmt: skip
@@ -202,3 +204,51 @@ def blank(name, seed):
         alone = ELMClassifier(features, random_state=0).fit(X[known], y[known])
         classes[who] = alone.predict(X)
     return name, {who: float(np.mean((y == c)[~known])) for who, c in classes.items()}
+
+
+def run(folder, rounds):
+    """Few labels on ten data sets, beside the kinds alone and the peers.
+
+    A single round takes the peers' errors from the results that are kept.
+    """
+    found = measure(kept("labels") if rounds == 1 else None)
+    return found, *_page(found)
+
+
+def run_blanks(folder, rounds):
+    """Tables with few labels: SS-ELM beside the supervised ELM on the labelled rows."""
+    found = blanks()
+    ratios = {
+        f"points of SS-ELM above {who}, {name}": 100.0
+        * float(np.mean(np.subtract(rates["SS-ELM"], rates[who])))
+        for name, rates in found.items()
+        for who in ("ELM", "without the layer")
+    }
+    title = "Tables with few labels (adult: 1 %, others: 100): rows without one that are right"
+    return found, ratios, table(title, *mean_rows(found, 4))
+
+
+def _page(found):
+    """Ratios and the table of errors."""
+    names = ["Ulmus", *peers(), "1-NN"]
+    means = {
+        case: {name: float(np.mean(errors)) for name, errors in row.items()}
+        for case, row in found.items()
+    }
+    ranks = {name: [] for name in names}
+    behind = {}
+    for case, row in means.items():
+        order = sorted((name for name in names if name in row), key=row.get)
+        for place, name in enumerate(order, 1):
+            ranks[name].append(place)
+        gap = row["Ulmus"] - min(row[kind] for kind in KINDS)
+        behind.setdefault(case.split(", ")[1], []).append(gap)
+    ratios = {f"mean rank of {name}": float(np.mean(places)) for name, places in ranks.items()}
+    ratios |= {f"most points behind a kind, {count}": max(gaps) for count, gaps in behind.items()}
+    columns = [*names[:1], *KINDS, *names[1:]]
+    rows = [
+        [case, *(f"{row[name]:.1f}" if name in row else "" for name in columns)]
+        for case, row in means.items()
+    ]
+    title = "Few labels: error (%) on rows without one, up to 2000 rows, means of ten draws"
+    return ratios, table(title, ["data, labels", *columns], rows)

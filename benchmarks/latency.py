@@ -10,6 +10,7 @@ import numpy as np
 import onnxruntime
 from sklearn.datasets import load_digits
 
+from benchmarks.measure import table
 from ulmus import (
     ELMClassifier,
     KernelELMClassifier,
@@ -65,3 +66,26 @@ def _seconds(function, *arguments):
         start = time.perf_counter()
         function(*arguments)
         yield time.perf_counter() - start
+
+
+def run(folder, rounds):
+    """A call of a model and of its ONNX graph."""
+    found = measure()
+    rows, ratios = [], {}
+    for name, result in found.items():
+        rows.append(
+            (
+                name,
+                f"{result['megabytes']:.2f}",
+                *(f"{result[key]:.0f}" for key in result if " µs" in key),
+                result["labels apart"],
+                f"{result['probabilities apart']:.0e}",
+            )
+        )
+        for size in SIZES:
+            ulmus, graph = (result[f"{who} µs, rows {size}"] for who in ("ulmus", "onnxruntime"))
+            ratios[f"ulmus / onnxruntime, {name}, rows {size}"] = ulmus / graph
+    times = [key for key in result if " µs" in key]
+    columns = ["model", "MB", *times, "labels apart", "probabilities apart"]
+    title = "`predict_proba` on digits, rows in float32, one thread"
+    return found, ratios, table(title, columns, rows)

@@ -7,6 +7,8 @@ units between rows see a random rectangle each, and columns are not weighed.
 
 import numpy as np
 
+from benchmarks.measure import contenders_page, race
+
 ROWS, IMAGES = 50_000, 10_000
 CONTENDERS = [
     "random_units",
@@ -68,3 +70,25 @@ def images_receptive_fields(folder):
 
     features = RowFeatures(image_shape=(28, 28), random_state=0)
     return _fitted(folder / "images.npz", IMAGES, features)
+
+
+def run(folder, rounds):
+    """The default layer against random units."""
+    prepare(folder)
+    best = race("benchmarks.layers", CONTENDERS, folder, rounds)
+    cpu = {name: result["cpu_seconds"] for name, result in best.items()}
+    ratios = {
+        "units from rows / random units, 50 000 × 100 (CPU)": cpu["units_from_rows"]
+        / cpu["random_units"],
+        "units from rows / random units, images (CPU)": cpu["images_units_from_rows"]
+        / cpu["images_random_units"],
+    }
+    columns = {
+        "CPU s": ("cpu_seconds", ".2f"),
+        "peak MB": ("peak_mb", ".0f"),
+        "accuracy": ("accuracy", ".4f"),
+    }
+    title = (
+        "The default hidden layer and random units, 1000 each: 50 000 × 100, and 10 000 of MNIST"
+    )
+    return best, ratios, contenders_page(title, best, columns)

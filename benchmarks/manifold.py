@@ -6,6 +6,8 @@ Each function sets a contender up and returns the work that is measured.
 import numpy as np
 import scipy.linalg
 
+from benchmarks.measure import contenders_page, race
+
 HIDDEN, ROWS, LABELS = 2000, 20_000, 100
 GRID = np.logspace(-6, 6, 13)
 CONTENDERS = [
@@ -199,3 +201,22 @@ def fit_70000_rows(folder):
         return {"accuracy": float(np.mean(model.predict(X) == y))}
 
     return work
+
+
+def run(folder, rounds):
+    """The grid of C and λ, eigenvectors, relabelling and memory."""
+    prepare(folder)
+    best = race("benchmarks.manifold", CONTENDERS, folder, rounds)
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    ratios = {
+        "a solve per point / one eigendecomposition": seconds["grid_by_a_solve_per_point"]
+        / seconds["grid_from_one_eigendecomposition"],
+        "eigh(subset) / Lanczos, 10 vectors": seconds["scipy_subset_10"] / seconds["lanczos_10"],
+        "eigh(subset) / Lanczos, 40 vectors": seconds["scipy_subset_40"] / seconds["lanczos_40"],
+        "relabel, milliseconds": 1000 * seconds["relabel_50000_rows"],
+        "relabel and predict all, milliseconds": 1000 * seconds["relabel_and_predict_50000_rows"],
+        "peak MB of a fit on 70 000 rows, 2000 units": best["fit_70000_rows"]["peak_mb"],
+    }
+    columns = {"s": ("seconds", ".3f"), "peak MB": ("peak_mb", ".0f")}
+    title = "The graph's part: n = 20 000, h = 2000, 100 labels, unless the row says otherwise"
+    return best, ratios, contenders_page(title, best, columns, check=".2g")

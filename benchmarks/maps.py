@@ -15,6 +15,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.measure import table
 from papers.datasets import load
 from ulmus import ELMEmbedding, ELMLayout, KernelELMRegressor
 from ulmus.estimators import layout as module
@@ -256,3 +257,9 @@ def _cells(result):
     return *shown, *(
         f"{result[key]:.1f}" if key in result else "" for key in ("seconds", "seconds_new")
     )
+
+
+def run(folder, rounds):
+    """Maps to look at, ours and those of three libraries."""
+    found = measure()
+    return found, ratios(found), "\n\n".join(table(*part) for part in tables(found))

@@ -13,9 +13,17 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 from ulmus import machine as this_machine
 
 ROOT = Path(__file__).parents[1]
+# Columns of a page about contenders: the key of each and its format.
+COSTS = {
+    "s": ("seconds", ".2f"),
+    "CPU s": ("cpu_seconds", ".2f"),
+    "peak MB": ("peak_mb", ".0f"),
+}
 
 
 class WithoutPandas:
@@ -81,6 +89,66 @@ def table(title, columns, rows):
     lines.append("| " + " | ".join("---" for _ in columns) + " |")
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def contenders_page(title, best, columns, check=None):
+    """A table with a row for each contender; ``columns`` are the key and the format by heading.
+
+    With ``check``, a format, the last column has what else a contender measured.
+    """
+    rows = []
+    for name, result in best.items():
+        cells = [f"{result[key]:{form}}" if key in result else "" for key, form in columns.values()]
+        if check is not None:
+            others = result.keys() - {"seconds", "cpu_seconds", "peak_mb"}
+            found = (f"{key} {result[key]:{check}}" for key in result if key in others)
+            cells.append(", ".join(found))
+        rows.append((name.strip("_").replace("_", " "), *cells))
+    return table(title, ["contender", *columns, *["check"] * (check is not None)], rows)
+
+
+def cases_page(found, title, digits=3):
+    """A table of nested cases."""
+    rows = []
+    for choice, cases in found.items():
+        for case, value in cases.items():
+            values = value.items() if isinstance(value, dict) else [("", value)]
+            rows += [(choice, f"{case} {name}".strip(), f"{v:.{digits}g}") for name, v in values]
+    page = table(title, ["choice", "case", "figure"], rows)
+    return found, {}, page
+
+
+def score_rows(found):
+    """Rows of a table of scores by data set."""
+    return [
+        (name, *(f"{v:.3f}" if isinstance(v, float) else v for v in result.values()))
+        for name, result in found.items()
+    ]
+
+
+def mean_rows(found, digits):
+    """Columns and rows of a table of means over draws."""
+    names = list(next(iter(found.values())))
+    rows = [
+        [case, *(f"{np.mean(row[name]):.{digits}f}" for name in names)]
+        for case, row in found.items()
+    ]
+    return ["data", *names], rows
+
+
+def mean_over(found):
+    """The mean over all cases and draws, by name."""
+    names = next(iter(found.values()))
+    return {
+        f"mean, {name}": float(np.mean([np.mean(row[name]) for row in found.values()]))
+        for name in names
+    }
+
+
+def kept(name):
+    """The results of an earlier run that were kept; None where there are none."""
+    path = ROOT / "benchmarks" / "results" / f"{name}.json"
+    return json.loads(path.read_text())["results"] if path.exists() else None
 
 
 def machine():

@@ -22,6 +22,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from threadpoolctl import threadpool_limits
 
 from benchmarks import tabular
+from benchmarks.measure import table
 from benchmarks.tables import columns_of
 from ulmus.tables import Table, fit_table
 
@@ -144,7 +145,7 @@ def ratios(found):
     }
 
 
-def page(found, table):
+def page(found):
     """Scores, log losses and CPU seconds by set."""
     columns = ["table"]
     figures = {"score": ".3f", "log_loss": ".3f", "cpu_seconds": ".1f"}
@@ -155,3 +156,9 @@ def page(found, table):
         cells = [(means[f][name][model], form) for f, form in figures.items() for model in MODELS]
         rows.append((name, *(f"{v:{form}}" if np.isfinite(v) else "" for v, form in cells)))
     return table("`fit_table` on messy tables (accuracy or R²)", columns, rows)
+
+
+def run(folder, rounds):
+    """`fit_table` beside boosting: three splits, or one with ``--quick``."""
+    found = measure(3 if rounds > 1 else 1)
+    return found, ratios(found), page(found)

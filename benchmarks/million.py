@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
+from benchmarks.measure import table
+
 ROWS = 1_000_000
 
 
@@ -71,7 +73,7 @@ def measure(folder, rows=ROWS):
     return found
 
 
-def page(found, table):
+def page(found):
     """The costs as a table."""
     rows = [
         (name, f"{one['cpu_seconds']:.0f}", f"{one['seconds']:.0f}", f"{one['peak_mb']:.0f}")
@@ -80,3 +82,9 @@ def page(found, table):
     return table(
         "A million rows of Parquet, by commands", ["command", "CPU s", "s", "peak MB"], rows
     )
+
+
+def run(folder, rounds):
+    """A million rows of Parquet by commands; minutes, so once."""
+    found = measure(folder)
+    return found, {}, page(found)

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from benchmarks.measure import contenders_page, race
+
 CONTENDERS = ["units_2000", "units_10000"]
 
 
@@ -26,3 +28,16 @@ def units_2000(folder):
 
 def units_10000(folder):
     return _mnist(10_000)
+
+
+def run(folder, rounds):
+    """MNIST on this machine; minutes each, so once."""
+    best = race("benchmarks.mnist", CONTENDERS, folder, 1)
+    columns = {
+        "s": ("seconds", ".0f"),
+        "CPU s": ("cpu_seconds", ".0f"),
+        "peak MB": ("peak_mb", ".0f"),
+        "C": ("C", ".3g"),
+        "accuracy": ("accuracy", ".4f"),
+    }
+    return best, {}, contenders_page("MNIST, C by leave-one-out, float32", best, columns)

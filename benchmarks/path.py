@@ -5,6 +5,8 @@ RidgeCV is given H ready-made; Ulmus makes it, twice.
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 ROWS, HIDDEN = 20_000, 800
 GRID = np.logspace(-4, 4, 25)
 CONTENDERS = ["ulmus_float32", "ulmus_float64", "ridge_cv_float64", "ridge_cv_float32"]
@@ -66,3 +68,36 @@ def ridge_cv_float64(folder):
 
 def ridge_cv_float32(folder):
     return _ridge_cv(folder, np.float32)
+
+
+def run(folder, rounds):
+    """The curve over C against RidgeCV."""
+    prepare(folder)
+    best = race("benchmarks.path", CONTENDERS, folder, rounds)
+    errors = {name: np.array(result.pop("loo")) for name, result in best.items()}
+    seconds = {name: result["seconds"] for name, result in best.items()}
+    peer = errors["ridge_cv_float64"]
+    ratios = {
+        "RidgeCV float64 / float64 (seconds)": seconds["ridge_cv_float64"]
+        / seconds["ulmus_float64"],
+        "RidgeCV float32 / float32 (seconds)": seconds["ridge_cv_float32"]
+        / seconds["ulmus_float32"],
+        "RidgeCV float64 / float32 (seconds)": seconds["ridge_cv_float64"]
+        / seconds["ulmus_float32"],
+        "largest relative difference of the errors, float64": float(
+            np.max(np.abs(errors["ulmus_float64"] / peer - 1))
+        ),
+    }
+    rows = [
+        (
+            name,
+            f"{result['seconds']:.2f}",
+            f"{result['cpu_seconds']:.2f}",
+            f"{result['peak_mb']:.0f}",
+            f"{np.max(np.abs(errors[name] / peer - 1)):.1e}",
+        )
+        for name, result in best.items()
+    ]
+    columns = ["contender", "s", "CPU s", "peak MB", "largest relative difference"]
+    title = "25 values of C with exact leave-one-out, n = 20 000, h = 800"
+    return best, ratios, table(title, columns, rows)

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.labels import data
+from benchmarks.measure import mean_over, mean_rows, table
 
 SETS = ("optdigits", "usps", "mnist", "coil20", "letter", "g50c", "clouds")
 LABELS = (1, 2, 10)
@@ -160,3 +161,31 @@ def measure_values():
     """R² by set, number of values and model, one for each draw."""
     cases = [(name, count, k) for name in VALUES for count in KNOWN for k in range(DRAWS)]
     return _gathered(Parallel(n_jobs=-1)(delayed(one_of_values)(*case) for case in cases))
+
+
+def run(folder, rounds):
+    """Choices of the pool for few labels, each beside what it replaced."""
+    found = measure()
+    title = f"Few labels: error (%), 2000 rows, means of {DRAWS} draws"
+    return found, mean_over(found), table(title, *mean_rows(found, 1))
+
+
+def run_graphs(folder, rounds):
+    """Few labels with a third graph."""
+    found = measure_graphs()
+    title = f"Numbers of neighbours: error (%), {GRAPH_ROWS} rows, {GRAPH_DRAWS} draws"
+    half = len(found) // 2
+    parts = {"the first four sets": list(found)[:half], "the others": list(found)[half:]}
+    ratios = {
+        f"{what}, {name}": ratio
+        for name, cases in parts.items()
+        for what, ratio in mean_over({case: found[case] for case in cases}).items()
+    }
+    return found, ratios, table(title, *mean_rows(found, 1))
+
+
+def run_values(folder, rounds):
+    """SS-ELM for numbers beside the supervised ELM."""
+    found = measure_values()
+    title = f"Few values: R² on rows without one, means of {DRAWS} draws"
+    return found, mean_over(found), table(title, *mean_rows(found, 3))

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.measure import cases_page
 from papers.protocol import cases, load
 from ulmus.problem import ErrorPath
 
@@ -83,3 +84,8 @@ def dimensions():
 def measure():
     """All of them."""
     return {"graph": graphs(), "tie-break": tie_breaks(), "clustering": dimensions()}
+
+
+def run(folder, rounds):
+    """Other readings of the first paper."""
+    return cases_page(measure(), "Other readings")

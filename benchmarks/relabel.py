@@ -8,6 +8,8 @@ import time
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 CONTENDERS = ("usps_2000_rows", "mnist_60000_rows")
 # What is measured, how many labels come with a call, and how often.
 CALLS = {"first call": (1, 1), "one label": (1, 3), "five labels": (5, 3)}
@@ -57,3 +59,16 @@ def _timed(spent, what, call, *arguments):
     times = time.perf_counter() - wall, time.process_time() - cpu
     spent[what] = [min(pair) for pair in zip(times, spent.get(what, times), strict=True)]
     return found
+
+
+def run(folder, rounds):
+    """Other labels on the same rows, beside the fit; one round, for a fit takes a minute."""
+    best = race("benchmarks.relabel", CONTENDERS, folder, 1)
+    rows, ratios = [], {}
+    for name, result in best.items():
+        fit_cpu, name = result["calls"]["fit"][1], name.replace("_", " ")
+        for what, (_, cpu) in result["calls"].items():
+            rows.append((name, what, f"{cpu:.2f}", f"{cpu / fit_cpu:.3f}"))
+        ratios[f"one label / fit (CPU), {name}"] = result["calls"]["one label"][1] / fit_cpu
+    columns = ["rows", "call", "CPU s", "/ that of the fit"]
+    return best, ratios, table("Other labels on the same rows, a hundred given", columns, rows)

@@ -9,6 +9,8 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.measure import COSTS, contenders_page, race
+
 COLUMNS, CLASSES, HIDDEN = 50, 10, 1000
 ROWS = [10**4, 10**5, 10**6, 10**7]
 # Where the sources are compared with each other.
@@ -161,3 +163,58 @@ def covtype_boosting(folder):
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return _covtype(HistGradientBoostingClassifier(random_state=0))
+
+
+def run(folder, rounds):
+    """Against the number of rows and of units; covtype beside its rivals."""
+    rows = prepare(folder)
+    by_rows = {n: f"map_{n}" for n in rows}
+    middle = min(MIDDLE, rows[-1])
+    sources = [f"{kind}_{middle}" for kind in SOURCES]
+    by_units = {h: f"units_{h}" for h in UNITS}
+    covtype = COVTYPE if covtype_is_here() else []
+    best = race("benchmarks.scale", [by_rows[n] for n in rows[:-1]] + sources, folder, rounds)
+    # Minutes each, and long enough to say something at once.
+    once = [by_rows[rows[-1]], *by_units.values(), *covtype]
+    best |= race("benchmarks.scale", once, folder, 1)
+    return best, _scale_ratios(best, by_rows, by_units, middle), _scale_page(best)
+
+
+def _scale_page(best):
+    title = (
+        f"Larger than memory: rows × {COLUMNS} float32, {HIDDEN} units; "
+        f"{UNIT_ROWS} rows for units; covtype, a fifth held out, loaded, fitted and predicted"
+    )
+    return contenders_page(title, best, COSTS, check=".3f")
+
+
+def _scale_ratios(best, by_rows, by_units, middle):
+    """How figures grow, and how a map compares with memory."""
+    ratios, base = {}, best[min(by_rows.values(), key=lambda name: best[name]["peak_mb"])]
+    for what in ("seconds", "cpu_seconds"):
+        figures = {n: best[name][what] for n, name in by_rows.items() if n >= 10**5}
+        words = what.replace("cpu_s", "CPU s")
+        ratios[f"{words} grow with rows to the power"] = growth(
+            list(figures), list(figures.values())
+        )
+        for kind in ("map", *SOURCES):
+            if kind != "memory" and f"{kind}_{middle}" in best:
+                ratios[f"{kind} / memory, {middle} rows ({words})"] = (
+                    best[f"{kind}_{middle}"][what] / best[f"memory_{middle}"][what]
+                )
+        figures = {h: best[name][what] for h, name in by_units.items() if h >= 2000}
+        ratios[f"{words} grow with units to the power"] = growth(
+            list(figures), list(figures.values())
+        )
+    ratios["peak MB of the largest map"] = best[list(by_rows.values())[-1]]["peak_mb"]
+    h, name = list(by_units.items())[-1]
+    above = best[name]["peak_mb"] - base["peak_mb"]
+    ratios[f"memory above the smallest fit in h × h float64 matrices, h = {h}"] = (
+        above * 2**20 / (8 * h**2)
+    )
+    (n, name), (rows, units) = list(by_rows.items())[-1], LARGE
+    seconds = best[name]["cpu_seconds"] * work(rows, units) / work(n, HIDDEN)
+    case = f"{rows} rows and {units} units, by arithmetic"
+    ratios[f"CPU hours of {case}"] = seconds / 3600
+    ratios[f"GB of three h × h matrices, {case}"] = 3 * 8 * units**2 / 1e9
+    return ratios

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 import ulmus
+from benchmarks.measure import table
 from ulmus.tables import Table, fit_table
 
 CLIENTS = (1, 4, 16, 32)
@@ -154,7 +155,7 @@ def _load(pid, port, request, minutes):
     return {"minutes": minutes, "requests": count, "mb": memory, "mb_per_million": per_million}
 
 
-def page(found, table):
+def page(found):
     """The rates and the memory as tables."""
     parts = []
     headings = ["clients", "rows a second", "median ms", "99 % ms", "server CPU ms a row", "client",
@@ -178,3 +179,9 @@ def page(found, table):
     parts[0] += f"\n\nOther processes that wanted the two cores: {found['others']:.0f}."
     parts.append(table(f"Memory of the server under {_LOAD_CLIENTS} clients", words, [row]))
     return "\n\n".join(parts)
+
+
+def run(folder, rounds):
+    """Requests of one row each, over HTTP."""
+    found = measure(quick=rounds == 1)
+    return found, {}, page(found)

@@ -6,6 +6,8 @@ in a process of its own, with all threads that BLAS may have.
 
 import numpy as np
 
+from benchmarks.measure import race, table
+
 SIZES = {"3000": (3000, 20), "50000": (50_000, 50)}
 TEST = 5000
 CONTENDERS = [f"{kind}_{rows}" for kind in ("elm", "kernel_elm") for rows in SIZES]
@@ -53,7 +55,7 @@ def _fitted(path, kind, parameters):
     return work
 
 
-def page(found, table):
+def page(found):
     """Seconds, CPU seconds, peak memory and accuracy."""
     parts = []
     for title, names in (
@@ -71,3 +73,10 @@ def page(found, table):
         ]
         parts.append(table(title, ["fit", "seconds", "CPU s", "peak MB", "accuracy"], rows))
     return "\n\n".join(parts)
+
+
+def run(folder, rounds):
+    """What the defaults cost; minutes, so once."""
+    prepare(folder)
+    found = race("benchmarks.sizes", CONTENDERS + RANKS, folder, 1)
+    return found, {}, page(found)

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import table
 from ulmus import ELMClassifier, KernelELMClassifier, RandomFeatures
 
 SETS = {"iris": (load_iris, 20), "digits": (load_digits, 1)}
@@ -42,7 +43,7 @@ def _milliseconds(model, X, y):
     return 1e3 * (time.process_time() - start)
 
 
-def page(found, table):
+def page(found):
     """Milliseconds and accuracy."""
     rows = [
         (name, model, f"{cell['cpu_ms']:.0f}", f"{cell['accuracy']:.3f}")
@@ -51,3 +52,9 @@ def page(found, table):
     ]
     title = "A fit of small data, CPU time of one thread"
     return table(title, ["data", "model", "CPU ms", "accuracy"], rows)
+
+
+def run(folder, rounds):
+    """What the defaults cost on small data."""
+    found = measure(rounds)
+    return found, {}, page(found)

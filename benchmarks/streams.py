@@ -19,6 +19,7 @@ from sklearn.datasets import (
 )
 from sklearn.linear_model import SGDClassifier
 
+from benchmarks.measure import score_rows, table
 from ulmus import ELMClassifier, ELMRegressor, RandomFeatures
 
 FIRST = (1, 10, 50, 500)
@@ -169,3 +170,32 @@ def measure():
         "before learning": before_learning(),
         "updates": updates(),
     }
+
+
+def run(folder, rounds):
+    """Streams beside a fit on the same rows; minutes, so once."""
+    found = measure()
+    page = "\n\n".join(
+        table(title, ["data", *next(iter(found[part].values()))], score_rows(found[part]))
+        for part, title in (
+            (
+                "against fit",
+                "Streams by their first batch, and in fifties after it (California: 200)",
+            ),
+            ("row by row", "Streams row by row"),
+        )
+    )
+    rows = [
+        (data, model, f"{result['accuracy']:.3f}", f"{result['ms a row']:.1f}")
+        for data, results in found["before learning"].items()
+        for model, result in results.items()
+    ]
+    title = "Rows that are predicted before they are learned, one by one"
+    page += "\n\n" + table(title, ["data", "model", "accuracy", "ms a row"], rows)
+    rows = [(when, f"{milliseconds:.0f}") for when, milliseconds in found["updates"].items()]
+    page += "\n\n" + table("An update by one row", ["when", "ms"], rows)
+    apart = {
+        f"farthest from `fit`, {part}": max(r["farthest from fit"] for r in found[part].values())
+        for part in ("against fit", "row by row")
+    }
+    return found, apart, page

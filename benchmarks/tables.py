@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.measure import cases_page
 from ulmus import ELMClassifier, ELMRegressor
 from ulmus.tables import Table, TableEncoder, columns, encoder
 
@@ -68,3 +69,8 @@ def measure():
                 ]
             found[name][shaped] = float(np.mean(scores))
     return found
+
+
+def run(folder, rounds):
+    """Shapes of a table's numbers."""
+    return cases_page(measure(), "Shapes of numbers in tables")

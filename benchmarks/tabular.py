@@ -27,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import kept, table
 from ulmus.machine import peak_megabytes
 
 CLASSES = (
@@ -240,7 +241,7 @@ def ratios(found):
     }
 
 
-def page(found, table):
+def page(found):
     """Scores, log losses and costs as Markdown tables."""
     models = list(next(iter(found.values())))
     parts = []
@@ -284,3 +285,10 @@ def picture(found, path):
 
 def _figure(value):
     return f"{value:.3f}" if np.isfinite(value) else ""
+
+
+def run(folder, rounds, models=None):
+    """Untuned models on tables: five splits, or one with ``--quick``."""
+    found = measure(5 if rounds > 1 else 1, models=models)
+    found = joined(kept("tabular"), found) if models else found
+    return found, ratios(found), page(found)

@@ -18,6 +18,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
+from benchmarks.measure import table
 from ulmus import ELMClassifier
 from ulmus.tables import Table, TableEncoder
 
@@ -46,7 +47,7 @@ def rows_of(package):
     return list(found.values())[:_MOST]
 
 
-def table(packages):
+def described(packages):
     """The columns, and the package of each row."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,11 +94,11 @@ def accuracy(column, y, way, seed):
     return float(ELMClassifier(random_state=0).fit(X[train], y[train]).score(X[~train], y[~train]))
 
 
-def run(quick=False):
+def measure(quick=False):
     """Accuracies by packages, column and way."""
     found = {}
     for what, packages in PACKAGES.items():
-        data = table(packages)
+        data = described(packages)
         y = data["package"].astype(str)
         for name in COLUMNS:
             for way in ways():
@@ -106,8 +107,14 @@ def run(quick=False):
     return found
 
 
-def page(found, table):
+def page(found):
     """The means as a table."""
     names = list(next(iter(found.values())))
     rows = [(case, *(f"{np.mean(one[way]):.3f}" for way in names)) for case, one in found.items()]
     return table("A column of text alone (accuracy)", ["column", *names], rows)
+
+
+def run(folder, rounds):
+    """A column of text, read in several ways: three splits, or one with ``--quick``."""
+    found = measure(quick=rounds == 1)
+    return found, {}, page(found)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from benchmarks.measure import table
 from papers.baselines import nmf_labels
 from papers.datasets import benchmark_rows
 from papers.hidden_clusters import inputs
@@ -70,3 +71,11 @@ def measure(runs=3):
         found[file] = {name: float(np.mean(values)) for name, values in scores.items()}
         print(file, found[file], flush=True)
     return found
+
+
+def run(folder, rounds):
+    """Which hidden units suit a clustering."""
+    found = measure()
+    names = list(next(iter(found.values())))
+    rows = [[name, *(f"{cells[name]:.1f}" for cells in found.values())] for name in names]
+    return found, {}, table("Purity (%) by hidden units", ["clustering", *found], rows)

@@ -32,6 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
 
+from benchmarks.measure import table
 from benchmarks.tabular import means, ranks
 from papers.datasets import benchmark_rows
 from papers.hidden_clusters import inputs
@@ -168,7 +169,7 @@ def ratios(found):
     }
 
 
-def page(found, table):
+def page(found):
     """A table for every figure."""
     nested, parts = by_set(found), []
     titles = {"ARI": "Adjusted Rand index", "NMI": "Normalised mutual information"}
@@ -212,3 +213,9 @@ def main():
 
 if __name__ == "__main__":
     main()
+
+
+def run(folder, rounds):
+    """Clusterers beside each other: ten seeds, or two with ``--quick``."""
+    found = measure(10 if rounds > 1 else 2)
+    return found, ratios(found), page(found)

@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks import tabular
+from benchmarks.measure import table
 
 NAMES = ("california", "letter", "covtype", "adult", "usps")
 ROWS, WIDTHS, TEST = (3000, 12_000), (1000, 2000), 3000
@@ -55,7 +56,7 @@ def gains(found):
     return ratios
 
 
-def page(found, table):
+def page(found):
     """A row for each set and number of rows."""
     rows = []
     for name, cells in found.items():
@@ -71,3 +72,9 @@ def page(found, table):
         *(f"{w} units, CPU s" for w in WIDTHS),
     ]
     return table("Twice as many units: accuracy or R² of the default layer", columns, rows)
+
+
+def run(folder, rounds):
+    """What twice as many units bring."""
+    found = measure()
+    return found, gains(found), page(found)

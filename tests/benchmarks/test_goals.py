@@ -53,8 +53,7 @@ def test_runs_that_are_not_measured_are_not_judged():
 
 
 def test_every_goal_belongs_to_a_run():
-    from benchmarks.__main__ import APART
-    from benchmarks.runs import RUNS
+    from benchmarks.__main__ import APART, RUNS
 
     assert {goal.run for goal in GOALS} <= set(RUNS)
     assert {goal.run for goal in ELSEWHERE} <= set(APART)
