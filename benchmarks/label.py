@@ -164,7 +164,7 @@ def _errors(X, y, draw):
 
     known, unsure = np.zeros(len(y), dtype=bool), np.ones(len(y))
     while known.sum() < LABELS:
-        known[around.suggested(unsure, known, AT_ONCE)] = True
+        known[list(around.suggested(unsure, known, AT_ONCE))] = True
         found = answered(known)
         unsure = 1.0 - found.probabilities.max(axis=1)
     errors = {"suggested": [float(np.mean(found.codes != y))]}

@@ -185,6 +185,11 @@ def test_a_mistake_in_the_labels_is_listed_with_accuracy_and_candidates(small, w
         assert said.startswith("Go to row 21: labelled high, looks like low")
         assert "19 times of 20" in page.page.locator("#quality").text_content()
         assert page.page.locator("#candidates tbody tr").count() >= 1
+        page.page.locator("#quality summary").click()
+        page.select(30)
+        page.give(1)
+        page.page.locator("#quality[data-labels='9']").wait_for()
+        assert page.page.locator("#candidates").is_visible()
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -229,6 +234,12 @@ def test_all_of_it_works_with_the_keyboard_alone(small, window):
         page.settled(version + 1)
         keys.press("r")
         page.settled(version + 2)
+        page.select(1)
+        page.page.locator("#classes button").first.focus()
+        keys.press("Enter")
+        page.settled(version + 3)
+        focus = page.page.evaluate("document.activeElement.ariaLabel")
+        assert focus.startswith("Class low"), "a list that is drawn again keeps the focus"
         reached = set()
         for _ in range(60):
             keys.press("Tab")

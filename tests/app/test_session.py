@@ -80,6 +80,23 @@ def test_states_that_were_overtaken_are_never_worked_on(make_session, monkeypatc
     assert asked == [first, 11]
 
 
+def test_suggestions_that_were_overtaken_are_dropped(make_session, monkeypatch):
+    asked = []
+
+    def suggested(self, uncertainty, known, count=10):
+        for k in range(count):
+            asked.append((int(known.sum()), k))
+            if asked[-1] == (0, 3):
+                session.act({"do": "class", "name": "low"})
+                session.act({"do": "label", "rows": [0], "class": "low"})
+            yield k
+
+    monkeypatch.setattr(sessions.Surroundings, "suggested", suggested)
+    session = make_session()
+    until(session, lambda: session.suggestions)
+    assert asked == [(0, k) for k in range(4)] + [(1, k) for k in range(10)]
+
+
 def test_a_refused_action_changes_neither_labels_nor_journal(session, tmp_path):
     before = (tmp_path / "labels.jsonl").read_bytes()
     with pytest.raises(InvalidInputError):

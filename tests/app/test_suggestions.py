@@ -7,7 +7,7 @@ from ulmus.app.suggestions import Surroundings
 
 
 def suggested(S, uncertainty, known, count=10):
-    return Surroundings.of(S).suggested(uncertainty, known, count)
+    return list(Surroundings.of(S).suggested(uncertainty, known, count))
 
 
 def cliques(*sizes):

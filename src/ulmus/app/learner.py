@@ -1,6 +1,7 @@
 """A model of the labels so far, its prediction for every row, and how good that is."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,7 @@ def _candidates(table: dict[str, np.ndarray]) -> list[tuple[str, float, float | 
     return found
 
 
+@cache
 def wilson(right: int, judged: int) -> tuple[float, float]:
     """Wilson's interval for a share, which holds the true one 19 times of 20.
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -172,9 +173,10 @@ class Session:
     def _look_closer(
         self, around: Surroundings, labels: Labels, found: Answer | None, version: int
     ) -> None:
-        """Suggestions, and how good the answer is."""
+        """Suggestions, and how good the answer is; dropped where further labels have come."""
         unsure = 1.0 if found is None else 1.0 - found.probabilities.max(axis=1)
-        rows = around.suggested(np.broadcast_to(unsure, len(labels.codes)), labels.known)
+        suggested = around.suggested(np.broadcast_to(unsure, len(labels.codes)), labels.known)
+        rows = list(takewhile(lambda _: version == self.version, suggested))
         judged = None if found is None else quality(found)
         with self._changing():
             if self.closed or version != self.version:

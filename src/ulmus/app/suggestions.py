@@ -8,6 +8,7 @@ longer, and so on. Before there is a model all rows are equally uncertain, and s
 that no label reaches: what a model says of them is a guess, however sure.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,20 +42,21 @@ class Surroundings:
         scale = np.divide(_PROBES, total, out=np.zeros_like(total), where=total > 0)
         return cls(S, scale)
 
-    def suggested(self, uncertainty: np.ndarray, known: np.ndarray, count: int = 10) -> list[int]:
+    def suggested(
+        self, uncertainty: np.ndarray, known: np.ndarray, count: int = 10
+    ) -> Iterator[int]:
         """Up to ``count`` rows that are not ``known``, the most helpful first."""
         reach = self._carried(np.where(known, self.scale, 0.0))
         guessed = (reach < _UNREACHED) & known.any()
         unsure = np.where(guessed, 1.0, np.asarray(uncertainty) + _LEAST)
         unsure = (np.where(known, 0.0, unsure) * np.clip(1.0 - reach, 0.0, 1.0)).astype(np.float32)
-        left, found = ~known, list[int]()
+        left = ~known
         for _ in range(min(count, int(left.sum()))):
             row = int(np.where(left, self._carried(unsure), -1.0).argmax())
-            found.append(row)
+            yield row
             left[row] = False
             reach = self._carried(np.arange(len(left)) == row)
             unsure *= 1.0 - reach / max(float(reach.max()), np.finfo(np.float32).tiny)
-        return found
 
     def _carried(self, values: np.ndarray) -> np.ndarray:
         return _carried(self.S, values.astype(np.float32), 2 * _HALF)

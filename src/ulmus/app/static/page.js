@@ -21,8 +21,15 @@ const make = (tag, properties = {}, ...children) => {
   found.append(...children);
   return found;
 };
+/** Replace what an element holds; what is then in the place of the control that had the focus has it. @param {HTMLElement} box @param {Node[]} parts */
+const refill = (box, parts) => {
+  const controls = () => /** @type {HTMLElement[]} */ ([...box.querySelectorAll("button, summary")]);
+  const at = controls().findIndex((control) => control === document.activeElement);
+  box.replaceChildren(...parts);
+  if (at >= 0) (controls()[at] || the("map")).focus();
+};
 /** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)} %`;
+const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.1 ? 1 : 0)}\u00a0%`;
 /** @param {number} count */
 const counted = (count) => count.toLocaleString("en");
 
@@ -116,7 +123,7 @@ function showClasses() {
   if (!look) return;
   const { classes, given, found } = look;
   if (active >= classes.length) active = -1;
-  the("classes").replaceChildren(...classes.map((name, code) => {
+  refill(the("classes"), classes.map((name, code) => {
     const key = code < 9 ? `, key ${code + 1}` : "";
     const all = found.length ? `, ${counted(found[code])} rows in all` : "";
     const button = make("button", { title: `${name}: ${counted(given[code])} labels${all}` }, mark(code),
@@ -225,7 +232,7 @@ function showSuggestions() {
   const key = String(look.suggestions);
   if (key === lastSuggestions) return;
   lastSuggestions = key;
-  the("suggestions").replaceChildren(...look.suggestions.map(([row, name]) => make("li", {}, rowButton(row, name))));
+  refill(the("suggestions"), look.suggestions.map(([row, name]) => make("li", {}, rowButton(row, name))));
   /** @type {any} */ (the("next")).disabled = !look.suggestions.length;
 }
 
@@ -258,9 +265,10 @@ function showQuality() {
   if (quality) {
     const lines = quality.candidates.map(([words, weight, right]) => make("tr", {}, make("td", {}, words), make("td", {}, percent(weight)), make("td", {}, right === null ? "" : percent(right))));
     const heads = ["candidate", "weight", "right"].map((word) => make("th", { scope: "col" }, word));
-    parts.push(make("details", {}, make("summary", {}, "Candidates and their weights"), make("table", { id: "candidates" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines))));
+    const open = the("quality").querySelector("details")?.open || false;
+    parts.push(make("details", { open }, make("summary", {}, "Candidates and their weights"), make("table", { id: "candidates" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...lines))));
   }
-  the("quality").replaceChildren(...parts);
+  refill(the("quality"), parts);
   the("quality").dataset.labels = String(look.given.reduce((a, b) => a + b, 0));
 }
 
