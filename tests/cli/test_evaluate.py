@@ -173,3 +173,16 @@ def test_plans_that_cannot_be(model, refused):
     assert "between 0 and 1" in refused("evaluate", model, "n.csv", "--holdout", "2", status=2)
     assert "2 or more" in refused("evaluate", model, "new.csv", "--folds", "1", status=2)
     assert "no column 'when'" in refused("evaluate", model, "new.csv", "--time", "when")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--holdout", "0.001"], "--holdout 0.001 of 100 rows is less than one"),
+        (["--folds", "70"], "fewer --folds"),
+        (["--time", "x"], "--time: There is no column 'x'"),
+        (["--group", "x"], "--group: There is no column 'x'"),
+    ],
+)
+def test_splits_that_cannot_be_name_their_flag(model, refused, arguments, words):
+    assert words in refused("evaluate", model, "flowers.csv", *arguments)

@@ -345,3 +345,18 @@ def test_a_target_in_the_first_row_settles_that_it_has_the_names(tmp_path, capsy
 def test_what_the_target_holds_is_said_by_its_task(flowers, refused):
     said = refused("fit", "flowers.csv", "--target", "kind", "--as", "kind=text")
     assert "--as kind: that is the target, of which --task says what it holds" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "knd"], "--target: There is no column 'knd'; did you mean 'kind'?"),
+        (["--target", "kind", "--without", "x"], "--without: There is no column 'x'"),
+        (["--target", "kind", "--as", "x=text"], "--as: There is no column 'x'"),
+        (["--target", "kind", "--delimiter", ";"], "give --delimiter"),
+        (["--target", "kind", "--no-header"], "give --header if it has the names"),
+        (["--target", "kind", "--without", "kind"], "--without kind: that is the --target"),
+    ],
+)
+def test_a_column_that_is_not_there_names_its_flag(flowers, refused, arguments, words):
+    assert words in refused("fit", "flowers.csv", *arguments)

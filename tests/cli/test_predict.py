@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet
@@ -368,3 +369,21 @@ def test_numbers_are_no_formulas(tmp_path, capsys):
     capsys.readouterr()
     rows, _ = predicted(capsys, "line.ulmus", "line.csv")
     assert all(float(value) < 6 for value in labels(rows))
+
+
+def test_out_minus_is_standard_output(model, capsys):
+    assert main(["predict", str(model), "new.csv", "--out", "-", "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 51
+    assert not Path("-").exists()
+
+
+def test_an_interval_is_in_per_cent(model, refused):
+    found = refused("predict", model, "new.csv", "--interval", "0.9", status=2)
+    assert "--interval: must be between 0 and 100, in per cent, such as 90" in found
+
+
+@pytest.mark.parametrize("flag", ["--keep"])
+def test_a_column_that_is_not_there_names_its_flag(model, refused, flag):
+    assert f"{flag}: There is no column 'knd'; did" in refused(
+        "predict", model, "new.csv", flag, "knd"
+    )

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from ulmus.tables.clipped_columns import ClippedColumns
+from ulmus.tables.table_model import ClippedColumns
 
 X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
 

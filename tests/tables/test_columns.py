@@ -5,7 +5,7 @@ import pytest
 
 from toy_tables import table_of
 from ulmus.exceptions import TableError
-from ulmus.tables import TableEncoder, read_table
+from ulmus.tables import Table, TableEncoder, read_table
 from ulmus.tables.columns import Category
 from ulmus.tables.kinds import column_of
 
@@ -252,3 +252,27 @@ def test_numbers_with_a_decimal_comma_in_text_are_told(tmp_path):
     (tmp_path / "t.dat").write_text('a,b\n"1.530,5",1\n"27,25",2\n')
     encoder = TableEncoder().fit(read_table(tmp_path / "t.dat"))
     assert "'a' holds numbers in text: '1.530,5' is 1530.5." in encoder.notes
+
+
+def test_a_typeset_minus_is_a_minus():
+    values = np.array([f"\u2212{k}.5" for k in range(30)] + ["4"], dtype=object)
+    table = Table(("a",), {"a": values})
+    encoder = TableEncoder().fit(table)
+    assert encoder.kinds == ("number",)
+    assert encoder.column("a").numbers("a", values, False)[:2].tolist() == [-0.5, -1.5]
+
+
+def test_numbers_too_long_for_a_float_are_no_numbers():
+    ids = np.array([str(10**18 + 7 * k) for k in range(30)], dtype=object)
+    x = np.arange(30.0) % 7
+    encoder = TableEncoder().fit(Table(("key", "x"), {"key": ids, "x": x}))
+    assert encoder.names == ("x",)
+    few = np.array([*map(str, range(29)), str(10**18 + 7)], dtype=object)
+    assert TableEncoder().fit(Table(("key",), {"key": few})).kinds == ("number",)
+
+
+def test_numbers_can_be_read_as_text():
+    table = Table(("a",), {"a": np.arange(40.0) * 1.5})
+    X = TableEncoder(given={"a": "text"}).fit_transform(table)
+    assert np.isfinite(X).all()
+    assert len(np.unique(X, axis=0)) == 40

@@ -404,3 +404,41 @@ def test_without_pyarrow_the_command_to_install_it_is_told(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ulmus\[cli\]'"):
         read_table(write(tmp_path / "t.csv", "a,b\n1,2\n"))
+
+
+ROWS_BELOW = "".join(f"{k}.5,{'red' if k % 3 else 'blue'},{-k}\n" for k in range(9))
+
+
+@pytest.mark.parametrize(
+    "title", ["Report of 2020\n", "Report of 2020\n\n", "sep=,\n", "One\nTwo\n"]
+)
+def test_titles_above_the_header_are_skipped_and_told(tmp_path, title):
+    table = read_table(write(tmp_path / "a.csv", f"{title}a,b,c\n{ROWS_BELOW}"))
+    assert table.names == ("a", "b", "c")
+    assert len(table) == 9
+    assert any("above the header skipped" in note for note in table.notes)
+
+
+def test_a_title_among_empty_fields_is_skipped_where_a_name_below_is_known(tmp_path):
+    path = write(tmp_path / "a.csv", f"Report,,\na,b,c\n{ROWS_BELOW}")
+    assert read_table(path, known=["b"]).names == ("a", "b", "c")
+    with pytest.raises(TableError, match="--no-header"):
+        read_table(path)
+
+
+def test_a_short_first_row_of_data_is_no_title(tmp_path):
+    path = write(tmp_path / "a.csv", f"7.5\n{ROWS_BELOW}")
+    with pytest.raises(TableError, match="--skip-bad-lines"):
+        read_table(path)
+
+
+def test_an_open_quote_costs_no_more_than_its_line(tmp_path):
+    path = write(
+        tmp_path / "a.csv", f'a,b,c\n{ROWS_BELOW}7.5,"red,1\n{ROWS_BELOW}7,"x,y,z\n2,b,3\n'
+    )
+    with pytest.raises(TableError, match="never closed"):
+        read_table(path)
+    table = read_table(path, skip_bad_lines=True)
+    assert table["b"][9] == "red"
+    assert table.row_numbers.tolist() == [*range(1, 20), 21]
+    assert any("open quote" in note for note in table.notes)

@@ -305,3 +305,12 @@ def test_labels_are_words_or_whole_numbers():
 def test_an_unknown_task():
     with pytest.raises(InvalidParameterError, match="task='guess' is unknown"):
         read_target(np.arange(9.0), "y", "guess")
+
+
+def test_all_missing_columns_are_named():
+    columns = {name: np.arange(30.0) % 7 for name in ("a", "b", "c")}
+    encoder = TableEncoder().fit(Table(("a", "b", "c"), columns))
+    with pytest.raises(TableError, match="2 columns are missing, 'a', 'b'; "):
+        encoder.transform(Table(("c",), {"c": np.arange(3.0)}))
+    with pytest.raises(TableError, match="no row of names"):
+        encoder.transform(Table(("column_1",), {"column_1": np.arange(3.0)}))

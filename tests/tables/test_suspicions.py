@@ -15,7 +15,14 @@ def told(columns, y, copied=0):
     y = np.asarray(y)
     cells = y.astype(object) if y.dtype.kind in "OU" else y.astype(float)
     table = Table(tuple(columns), {k: np.asarray(v) for k, v in columns.items()})
-    return suspicions(table, read_target(cells, "y"), copied, table.names)
+    X, widths = blocks(table)
+    return suspicions(table, read_target(cells, "y"), X, copied, widths)
+
+
+def blocks(table):
+    """The matrix of a table, and how many columns of it each of the table's becomes."""
+    X = [np.unique(table[name].astype(str), return_inverse=True)[1] for name in table.names]
+    return np.column_stack(X).astype(np.float32), dict.fromkeys(table.names, 1)
 
 
 def words(values):
@@ -98,7 +105,19 @@ def test_rows_of_small_categories_are_equal_by_chance():
     notes = " ".join(fit_table(Table(("p", "q", "y"), {**columns, "y": y}), "y").summary["notes"])
     assert "equal to another row" not in notes
     table = Table(("p", "q", "x"), {**columns, "x": RNG.normal(size=60).repeat(3)[:60]})
-    assert beyond_chance(table, ("p", "q", "x"), 60)
+    X, widths = blocks(table)
+    assert beyond_chance(X, widths.values(), 60)
+
+
+def test_dates_of_several_layouts_are_equal_by_chance_as_well():
+    n = 300
+    day, kind = RNG.integers(1, 28, n), RNG.integers(0, 3, n)
+    layouts = np.array(["2020-01-{:02}", "{:02}.01.2020", "Jan {:02}, 2020"])[kind]
+    dates = words([layout.format(k) for layout, k in zip(layouts, day, strict=True)])
+    shop = RNG.choice(np.array(["u", "v"], object), n)
+    columns = {"day": dates, "shop": shop, "y": day + RNG.normal(size=n)}
+    notes = " ".join(fit_table(Table(("day", "shop", "y"), columns), "y").summary["notes"])
+    assert "equal to another row" not in notes
 
 
 @pytest.mark.parametrize("numbers", [False, True])

@@ -14,7 +14,7 @@ from ulmus.backends.namespace import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableEncoder
 from ulmus.tables.cells import words_of
-from ulmus.tables.clipped_columns import ClippedColumns
+from ulmus.tables.table_model import ClippedColumns
 from ulmus.typing import Rows
 
 # Columns and characters of a cell that are shown of a row.

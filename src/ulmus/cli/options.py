@@ -23,7 +23,7 @@ def _between(kind: type, low: float, high: float, words: str) -> Callable[[str],
 _INFINITE, _LEAST = float("inf"), 1e-9
 _positive = _between(int, 1, _INFINITE, "1 or more")
 _several = _between(int, 2, _INFINITE, "2 or more")
-_percent = _between(float, _LEAST, 100 - _LEAST, "between 0 and 100, such as 90")
+_percent = _between(float, 1, 100 - _LEAST, "between 0 and 100, in per cent, such as 90")
 _share = _between(float, _LEAST, 1 - _LEAST, "between 0 and 1, such as 0.2")
 _seed = _between(int, 0, 2**32 - 1, "from 0 to 4294967295")
 _port = _between(int, 0, 2**16 - 1, "from 0 to 65535")
@@ -213,7 +213,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "address to listen at (default: %(default)s, this machine alone)",
     },
     "--no-open": {"help": "print the page's address, and open no browser", **_YES},
-    "--out FILE": {"help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output"},
+    "--out FILE": {
+        "type": lambda text: None if text == "-" else text,
+        "help": "write here (.csv, .tsv, .jsonl, .parquet), not to standard output",
+    },
     "--card FILE": {"help": "write a model card here, as Markdown"},
     "--onnx FILE": {"help": "as ONNX (default: MODEL's name, .onnx)", "required": True, **_MAYBE},
     "--rows NUMBERS": {

@@ -8,14 +8,16 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from ulmus.arguments import hint
 from ulmus.cli.printing import watching
 from ulmus.exceptions import InvalidInputError, ModelFileError, TableError
 from ulmus.persistence import load
 from ulmus.tables import Table, TableModel, read_table
-from ulmus.tables.delimited import PLACE
+from ulmus.tables.header import PLACE
 
-# Options that name one column.
-_NAMING = ("target", "color", "compare")
+# Options that name one column, and those that name several.
+_NAMING = ("target", "color", "compare", "time", "group")
+_LISTING = ("without", "keep", "kinds")
 # Options that say how a text is read.
 _TEXT = ("encoding", "delimiter", "header", "skip_bad_lines")
 # A model's file is a zip archive.
@@ -60,9 +62,31 @@ def read_data(
     ``known`` are names that a model expects in the header; else those that options name are.
     """
     said = vars(options)
-    named = [*said.get("without", ()), *(said.get(name) for name in _NAMING)]
-    known = known or [name for name in named if name and not PLACE.fullmatch(name)]
+    named = [(flag, said[flag]) for flag in _NAMING if said.get(flag)]
+    named += [(flag, name) for flag in _LISTING for name in said.get(flag) or ()]
+    named = [("as", name[0]) if flag == "kinds" else (flag, name) for flag, name in named]
+    known = known or [name for _, name in named if not PLACE.fullmatch(name)]
     how: dict[str, Any] = {name: said[name] for name in _TEXT} | {"known": known}
+    table = _read(options, image_shape, how)
+    for flag, name in named:
+        _check_column(table, flag, name)
+    return table
+
+
+def _check_column(table: Table, flag: str, name: str) -> None:
+    """Refuse a column that is not there, and name the option that asks for it."""
+    if name in table.names:
+        return
+    why = ""
+    if len(table.names) == 1:
+        why = " Fields may be separated by another character: give --delimiter."
+    elif all(map(PLACE.fullmatch, table.names)):
+        why = " The first row was taken as data: give --header if it has the names."
+    advice = hint(name, table.names)
+    raise TableError(f"--{flag}: There is no column {name!r}; {advice}{why}")
+
+
+def _read(options: Namespace, image_shape: tuple[int, ...], how: dict[str, Any]) -> Table:
     with watching("Reading", options.quiet):
         if options.data != "-":
             shape = image_shape or None

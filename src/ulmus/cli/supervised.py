@@ -22,7 +22,7 @@ from ulmus.files import write_text
 from ulmus.persistence import describe, save
 from ulmus.tables import Table, TableModel, fit_table
 from ulmus.tables.assessing import is_training, judge_by_folds, score_words
-from ulmus.tables.delimited import each_once
+from ulmus.tables.header import each_once
 from ulmus.typing import Rows
 
 # Classes that `fit` names, and words of a list that `info` names.
@@ -49,6 +49,8 @@ def fit(options: Namespace) -> int:
     check_free(path, options.force)
     data = read_data(options)
     for name in dict.fromkeys(options.without):
+        if name == options.target:
+            raise InvalidInputError(f"--without {name}: that is the --target; leave one out.")
         data = data.without(name)
     with watching("Fitting", options.quiet, steps=9) as watch:
         model = fit_table(
@@ -69,7 +71,8 @@ def fit(options: Namespace) -> int:
     check_free(path, options.force)
     # Intervals leave fitted rows out: of hidden units at most 2000 rows and their sums are kept.
     save(model, path, for_update=isinstance(model.estimator, ELMRegressor))
-    command, size = shlex.join(["ulmus", "predict", path, "NEW.csv"]), Path(path).stat().st_size
+    new = "FOLDER" if model.encoder.image_shape else "NEW.csv"
+    command, size = shlex.join(["ulmus", "predict", path, new]), Path(path).stat().st_size
     again = shlex.join(["ulmus", "evaluate", path, options.data, "--folds", "5"])
     classes = None if model.classes is None else model.classes.tolist()
     words = f"{len(classes)} classes: {_some(classes, _MOST_CLASSES)}" if classes else "a number"
@@ -81,7 +84,10 @@ def fit(options: Namespace) -> int:
         *_summary_words(model.summary, [("columns", f"{len(model.encoder.names)}")]),
         ("seconds", f"{model.summary['seconds']:.1f}"),
     ]
-    last = ["To predict new rows, in a file with these columns:", f"  {command}"]
+    what = (
+        "images, in a folder" if model.encoder.image_shape else "rows, in a file with these columns"
+    )
+    last = [f"To predict new {what}:", f"  {command}"]
     if options.data != "-":
         last += ["To see where it is wrong, on rows that are left out:", f"  {again}"]
     return tell(options, found, *facts(pairs), *last)
@@ -144,7 +150,8 @@ def _say_next(model: TableModel, data: Table, X: Rows, told: str, options: Names
     if model.target in data.names and options.data != "-":
         text = "the file has that column too; to compare:"
         command = shlex.join(["ulmus", "evaluate", options.model, options.data])
-        if is_training(model, model.known_share(X)):
+        # Ten rows at least: five folds need them.
+        if len(data) >= 10 and is_training(model, model.known_share(X)):
             text = "the model was fitted to these rows; to judge it by rows that it has not seen:"
             command += " --folds 5"
     note(f"{told}; {text}", options.quiet, command)

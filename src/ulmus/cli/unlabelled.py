@@ -35,7 +35,7 @@ from ulmus.plotting import EmbeddingDisplay
 from ulmus.plotting.html_map import MOST_CELLS, Words, html_map, words_of
 from ulmus.tables import Table, TableEncoder
 from ulmus.tables.cells import words_of as words_of_cells
-from ulmus.tables.clipped_columns import ClippedColumns
+from ulmus.tables.table_model import ClippedColumns
 from ulmus.typing import Rows
 from ulmus.validation import missing
 

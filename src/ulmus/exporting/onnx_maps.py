@@ -33,9 +33,9 @@ from ulmus.features.base import FeatureMap
 from ulmus.kernels import KERNELS
 from ulmus.kernels.definition import parameters_of
 from ulmus.tables.cells import TURNS
-from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.columns import FARTHEST, LARGEST, Category, Frame, Number, Text
 from ulmus.tables.encoder import TableEncoder
+from ulmus.tables.table_model import ClippedColumns
 from ulmus.typing import DType
 
 # Kernels of a Nystroem map that Ulmus has under the same names.

@@ -121,7 +121,10 @@ def _with_kernels() -> dict[str, Known]:
 
 
 # Names in files of earlier versions whose classes are in another module now.
-_MOVED = {"ulmus.conformal.LeftOut": "ulmus.estimators.intervals.LeftOut"}
+_MOVED = {
+    "ulmus.conformal.LeftOut": "ulmus.estimators.intervals.LeftOut",
+    "ulmus.tables.clipped_columns.ClippedColumns": "ulmus.tables.table_model.ClippedColumns",
+}
 _PUBLIC = dict.fromkeys(f"ulmus.{name}" for name in dir(ulmus) if name[0].isupper())
 _KNOWN = {n: Known(n, layout) for n, layout in (_PUBLIC | layouts.PARTS | scikit.LAYOUTS).items()}
 _with_kernels()

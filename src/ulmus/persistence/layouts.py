@@ -309,7 +309,7 @@ PARTS: dict[str, Layout] = {
         target="text", task="word classification regression", summary="a dict",
         fingerprint="array u n",
     ),
-    "ulmus.tables.clipped_columns.ClippedColumns": _part(
+    "ulmus.tables.table_model.ClippedColumns": _part(
         lambda view, sizes: view.low_.shape == view.high_.shape, n_features_in_="size d",
         low_="floats d | floats 0", high_="floats d | floats 0",
     ),

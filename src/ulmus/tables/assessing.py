@@ -85,7 +85,8 @@ class Plan:
         """The splits of a table; every side has its share of each of the labels."""
         parts, n = self.folds or 2, len(table)
         if n < 2 * parts:
-            raise InvalidInputError(f"{counted(n, 'row')} are too few for {parts} parts.")
+            few = f"{counted(n, 'row')} are too few for {parts} parts"
+            raise InvalidInputError(f"{few}; give fewer --folds, or more rows.")
         if self.time is not None:
             return self._by_time(_moments(table, self.time))
         if self.group is not None:
@@ -99,6 +100,10 @@ class Plan:
         else:
             share = self.holdout or 0.0
             folds = [order[np.floor((places + 1) * share) > np.floor(places * share)]]
+        if not min(map(len, folds)):
+            raise InvalidInputError(
+                f"--holdout {self.holdout:g} of {counted(n, 'row')} is less than one; give more."
+            )
         return [(np.delete(places, fold), np.sort(fold)) for fold in folds]
 
     def _by_time(self, moments: np.ndarray) -> list[Split]:
@@ -176,7 +181,7 @@ def assess(
     else:
         splits = plan.splits(judged, None if model.classes is None else truth)
         parts = _left_out(model, table, goal, plan.group, splits, watch)
-        notes += _copied(X, splits, judged, model)
+        notes += _copied(X, splits, [] if model.encoder.width else model.encoder.widths)
         share = None
     places = np.concatenate([part.places for part in parts])
     found = comparable(np.concatenate([part.found for part in parts]))
@@ -270,12 +275,12 @@ def _left_out(
     return parts
 
 
-def _copied(X: Rows, splits: list[Split], table: Table, model: TableModel) -> list[str]:
+def _copied(X: Rows, splits: list[Split], widths: list[int]) -> list[str]:
     """A sentence about rows that have a copy on the other side of a split."""
     hashes = row_hashes(X)
     count = sum(int(np.isin(hashes[new], hashes[old]).sum()) for old, new in splits)
     judged = sum(len(new) for _, new in splits)
-    if not beyond_chance(table, model.encoder.names, round(count * len(table) / judged)):
+    if not beyond_chance(X, widths, round(count * len(hashes) / judged)):
         return []
     return [
         f"{count:,} of {counted(judged, 'left-out row')} have an equal row among those that were "

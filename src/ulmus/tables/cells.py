@@ -13,6 +13,7 @@ import numpy as np
 Reader = Callable[[str], float | None]
 
 _CODE = re.compile(r"[+-]?0\d")
+_LONG = re.compile(r"[+-]?\d{16,}")
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
@@ -85,6 +86,7 @@ def has_comma(cells: Collection[str | None], decimal_comma: bool) -> bool:
 
 def bare(cell: str) -> str:
     """An amount without its currency, per cent sign and spaces, else the cell as it is."""
+    cell = cell.replace("\u2212", "-")  # the minus sign of typesetting
     negative = cell.startswith("(") and cell.endswith(")")
     found = _MARKED.fullmatch(cell[1:-1] if negative else cell)
     if found is None or (found[1] and found[2]) or (negative and (found[1] or found[2])):
@@ -115,6 +117,12 @@ def _number(cell: str, comma: bool) -> float | None:
     elif not comma and _GROUPED.fullmatch(cell):
         cell = cell.replace(",", "")
     return float(cell) if PLAIN.fullmatch(cell) and not _CODE.match(cell) else None
+
+
+def are_ids(cells: Collection[str]) -> bool:
+    """Whether most cells are whole numbers so long that a float rounds some of them."""
+    long = [cell for cell in cells if _LONG.fullmatch(cell)]
+    return 2 * len(long) > len(cells) and any(int(float(cell)) != int(cell) for cell in long)
 
 
 def words_of(values: np.ndarray) -> np.ndarray:

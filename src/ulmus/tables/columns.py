@@ -256,7 +256,7 @@ class Text:
         self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
     ) -> np.ndarray:
         """The matrix' columns; a blank is a text without a word."""
-        cells, place = _distinct(values)
+        cells, place = _distinct(words_of(values))
         parts = [
             _weighed(_letters(cells[k : k + _AT_ONCE]), self.weights) @ self.components.T
             for k in range(0, len(cells), _AT_ONCE)

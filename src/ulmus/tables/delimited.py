@@ -1,8 +1,4 @@
-"""CSV, TSV and their like: the encoding, the delimiter and the header of a text file, its columns.
-
-The first row is data where it looks like the rows below it, names where it does not, and where
-neither is certain the question goes back to whoever gave the file: a row is never lost in silence.
-"""
+"""CSV, TSV and their like: the encoding, the delimiter and the columns of a text file."""
 
 import bz2
 import codecs
@@ -22,12 +18,8 @@ import numpy as np
 from ulmus.arguments import counted, listed, quoted
 from ulmus.backends.arrow import column_values, delimited_cells
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.cells import layout_of, reader
+from ulmus.tables.header import MISSING, NUMBER, has_names, names_of, titles_above
 
-# Cells that count as missing, in small letters.
-MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
-NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
-PLACE = re.compile(r"column_\d+")
 _LONGEST_NAME = 1000
 # Bytes of a line, at most: a longer one is no row of a table.
 _LONGEST_LINE = 2**24
@@ -35,15 +27,6 @@ _LONGEST_LINE = 2**24
 _CHUNK, _HEAD = 2**20, 2**16
 # Rows that the delimiter is found by, and those that the first row is compared with.
 _ROWS, _COMPARED = 20, 200
-# What columns of text are called; a name such as first_name ends in one.
-_CALLED = re.compile(
-    r"([A-Za-z]\w*_)?(address|age|amount|answer|body|category|city|class|code|colou?r|comments?|country|"
-    r"date|day|description|email|gender|group|id|item|key|kind|label|language|message|month|name|phone|"
-    r"price|product|question|review|score|sentence|sentiment|sex|size|species|state|status|subject|tag|"
-    r"target|text|time|title|topic|type|url|user|value|word|year)", re.IGNORECASE
-)  # fmt: skip
-# A first row is names where one cell of it would be so new among data in fewer cases.
-_BY_CHANCE = 0.05
 _DELIMITERS = (",", ";", "\t", "|")
 # Fields between any number of spaces and tabs.
 _SPACES = " "
@@ -57,6 +40,8 @@ _MARKS = {
     "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
 }
 _IMAGE = "an image; name a folder of images to read them"
+# Open quotes that are taken out one after another.
+_MOST_QUOTES = 20
 # What files of other kinds begin with.
 _MAGIC = (
     (b"PAR1", "a Parquet file; let its name end in .parquet"),
@@ -88,8 +73,19 @@ def read_delimited(
     # Arrow wants an end of line after a row that is the only one.
     data = (text if text.endswith(("\n", "\r")) else f"{text}\n").encode()
     del text  # as large as the file
-    between = "\t" if spaced else delimiter
-    cells, odd = delimited_cells(data, between, len(names), above, block=2 * _LONGEST_LINE)
+    how = "\t" if spaced else delimiter, len(names), above, 2 * _LONGEST_LINE
+    cells, odd = delimited_cells(data, *how)
+    for _ in range(_MOST_QUOTES if skip_bad_lines else 0):
+        wide = [text for _, _, text in odd if "\n" in text and '"' in text]
+        if not wide:
+            break
+        # An open quote takes in the lines below: without it only its own line may be bad.
+        for text in wide:
+            line, _, below = text.partition("\n")
+            plain = line.replace('"', "") + "\n" + below
+            data = data.replace(text.encode(), plain.encode(), 1)
+        notes.append(f"{counted(len(wide), 'line')} with an open quote read without it.")
+        cells, odd = delimited_cells(data, *how)
     comments, bad = 0, []
     for number, fields, line in odd:
         if line.startswith(_COMMENT):
@@ -216,16 +212,25 @@ def _shape(
     if not found:
         raise TableError(f"{path} begins with too many empty lines; take them out.")
     rows = [[field.strip() for field in row] for _, row in found]
+    titles = 0 if header is False else titles_above(rows, known)
+    if titles:
+        which = listed(" ".join(filter(None, row)) for row in rows[:titles])
+        notes.append(f"{counted(titles, 'line')} above the header skipped: {which}.")
+    ends, rows = [0, *(end for end, _ in found)], rows[titles:]
     first = rows[0]
     if any("\n" in field and len(field) > _LONGEST_NAME for field in first):
         raise TableError(f"{path}: {_OPEN_QUOTE}, in the first row.")
-    if not (_has_names(path, rows, known, notes) if header is None else header):
-        return tuple(f"column_{j + 1}" for j in range(len(first))), skipped, delimiter
+    if not (has_names(path, rows, known, notes) if header is None else header):
+        return (
+            tuple(f"column_{j + 1}" for j in range(len(first))),
+            skipped + ends[titles],
+            delimiter,
+        )
     below = rows[1:]
     if below and {len(row) for row in below} == {len(first) + 1}:
         # Rows have names, as R writes them, or end in a delimiter.
         first = ["", *first] if any(row[-1] for row in below) else [*first, ""]
-    return _called(first, notes), skipped + found[0][0], delimiter
+    return names_of(first, notes), skipped + ends[titles + 1], delimiter
 
 
 def _without_comments(head: str, notes: list[str]) -> tuple[int, str]:
@@ -299,101 +304,3 @@ def _first_rows(head: str, delimiter: str, most: int, whole: bool) -> list[tuple
 def _with_tabs(text: str) -> str:
     lines = (_GAP.sub(lambda gap: gap[1] or "\t", line.strip()) for line in text.split("\n"))
     return "\n".join(lines)
-
-
-# ---------------------------------------------------------------------- the header
-def _has_names(path: Path, rows: list[list[str]], known: Collection[str], notes: list[str]) -> bool:
-    first = rows[0]
-    if set(first) & set(known):
-        return True
-    if known and all(map(PLACE.fullmatch, known)):
-        return False
-    named = _looks_like_names(first, [row for row in rows[1:] if row != first])
-    if named is None:
-        raise TableError(
-            f"{path}: does the first row ({listed(first)}) have the columns' names? --header if "
-            "it does, --no-header if it is data; in Python header=True or header=False."
-        )
-    if not named:
-        what = "is all numbers" if all(map(NUMBER.fullmatch, first)) else "looks like the others"
-        notes.append(
-            f"The first row {what}, so it was taken as data, and the columns are called column_1, "
-            "column_2, …; if it has the names, give --header."
-        )
-    return named
-
-
-def _looks_like_names(first: list[str], below: list[list[str]]) -> bool | None:
-    """Whether a first row is names, judged by the rows below it; None where that is not certain."""
-    # Programs that have no names write 0, 1, 2, …
-    if len(first) > 1 and first in [[str(j + k) for j in range(len(first))] for k in (0, 1)]:
-        return True
-    numbers = [bool(NUMBER.fullmatch(field)) for field in first]
-    if all(numbers):
-        return False
-    columns = [[row[j] for row in below if j < len(row)] for j in range(len(first))]
-    words = [(f, c) for f, c, n in zip(first, columns, numbers, strict=True) if not n]
-    words = [(field, column) for field, column in words if field.lower() not in MISSING]
-    if not below or any(map(_is_typed, (column[:_ROWS] for _, column in words))):
-        return True
-    again = sum(field in column for field, column in words)
-    if any(numbers):
-        return False if again else None
-    if again:
-        return False if 2 * again >= len(words) else None
-    names = any(map(_CALLED.fullmatch, first)) or any(_is_new(*pair) for pair in words)
-    return True if names else None
-
-
-def _is_new(field: str, column: list[str]) -> bool:
-    """Whether a cell of data would hardly differ so from the others of its column.
-
-    It differs in itself or in its shape (capitals, small letters, digits and other characters). As
-    often as the column's own cells do so from each other, a cell of data would.
-    """
-    for cell, cells in ((field, column), (_outline(field), [*map(_outline, column)])):
-        once = sum(count == 1 for count in Counter(cells).values())
-        if cell not in cells and (once + 1) / (len(cells) + 2) < _BY_CHANCE:
-            return True
-    return False
-
-
-def _outline(cell: str) -> str:
-    cell = re.sub(r"\d+", "0", cell)
-    return re.sub(r"[A-Z]+", "A", re.sub(r"[a-z]+", "a", cell))
-
-
-def _is_typed(column: list[str]) -> bool:
-    """Whether the filled cells below a word are all numbers, amounts or dates."""
-    filled = [cell for cell in column if cell.lower() not in MISSING]
-    readers: list[Callable[[str], object]] = [NUMBER.fullmatch, reader(False), reader(True)]
-    if all(any(read(cell) is not None for read in readers) for cell in filled):
-        return bool(column)
-    return bool(layout_of(filled))
-
-
-def _called(first: list[str], notes: list[str]) -> tuple[str, ...]:
-    names = [field or f"column_{j + 1}" for j, field in enumerate(first)]
-    blank = [name for name, field in zip(names, first, strict=True) if not field]
-    if blank:
-        notes.append(f"Columns without a name are called by their place: {listed(blank)}.")
-    found = each_once(names)
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        later = next(name for name in found if name.startswith(f"{twice[0]}_"))
-        notes.append(
-            f"More than one column is called {listed(twice)}; the later ones are called "
-            f"{quoted(later)} and so on."
-        )
-    return tuple(found)
-
-
-def each_once(names: list[str]) -> list[str]:
-    """The same with _2, _3, … after a name that was there before."""
-    taken, found = set(names), dict[str, None]()
-    for name in names:
-        new, k = name, 2
-        while new in found or (new != name and new in taken):
-            new, k = f"{name}_{k}", k + 1
-        found[new] = None
-    return list(found)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import TableError
 from ulmus.tables.columns import HOLDS, Category, Number, Text, unusable, usable, varied
+from ulmus.tables.header import PLACE
 from ulmus.tables.kinds import column_of, names_rows
 from ulmus.tables.table import Table, as_table
 from ulmus.typing import Rows
@@ -150,9 +151,15 @@ class TableEncoder:
                 "matrix without them; give a table with those columns."
             )
         present, known = set(table.names), {*self.names, *self.dropped}
-        for name in self.names:
-            if name not in present:
-                raise TableError(f"The column {name!r} is missing; {hint(name, table.names)}")
+        lacking = [name for name in self.names if name not in present]
+        if lacking:
+            what = f"The column {lacking[0]!r} is missing"
+            if len(lacking) > 1:
+                what = f"{counted(len(lacking), 'column')} are missing, {listed(lacking)}"
+            advice = hint(lacking[0], table.names)
+            if all(map(PLACE.fullmatch, table.names)) and not PLACE.fullmatch(lacking[0]):
+                advice = "the file has no row of names; write them above its rows."
+            raise TableError(f"{what}; {advice}")
         extra = [name for name in table.names if name not in known]
         if extra:
             met.append(f"Columns the model does not know were ignored: {listed(extra)}.")

@@ -22,12 +22,11 @@ from ulmus.estimators.semi_supervised_regressor import SemiSupervisedELMRegresso
 from ulmus.exceptions import InvalidInputError
 from ulmus.kernels import RBF, Exponential, LaplacianKernel
 from ulmus.slopes import CHOICE_ROWS
-from ulmus.tables.clipped_columns import ClippedColumns
 from ulmus.tables.encoder import TableEncoder
 from ulmus.tables.kinds import Target, read_target, separated
 from ulmus.tables.suspicions import copies, fingerprint, row_hashes, suspicions
 from ulmus.tables.table import as_table
-from ulmus.tables.table_model import TableModel
+from ulmus.tables.table_model import ClippedColumns, TableModel
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
@@ -128,7 +127,8 @@ def fit_table(
     estimator.set_params(verbose=0)
     hashes = row_hashes(X)
     copied = copies(hashes)
-    notes += suspicions(rest, replace(goal, values=values, known=known), copied, encoder.names)
+    widths = {} if encoder.width else dict(zip(encoder.names, encoder.widths, strict=True))
+    notes += suspicions(rest, replace(goal, values=values, known=known), X, copied, widths)
     if not known.all() and not hasattr(estimator, "coupling_"):
         notes.append(
             "Rows' neighbours tell less about the target than the rows that have one: those "

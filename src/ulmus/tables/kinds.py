@@ -10,6 +10,7 @@ from ulmus.arguments import check_known, counted, listed, quoted
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import (
     PLAIN,
+    are_ids,
     has_comma,
     layout_of,
     layout_words,
@@ -86,6 +87,8 @@ def _as_numbers(
     name: str, values: np.ndarray, distinct: set[str], decimal_comma: bool, notes: list[str]
 ) -> Number | None:
     """How the cells are read where all are numbers, yes or no, or dates, or nearly all numbers."""
+    if are_ids(distinct):
+        return None
     comma = has_comma(distinct, decimal_comma)
     for kind in ("number", "boolean"):
         read = reader(comma, kind)

@@ -9,7 +9,7 @@ the share of known rows is measured on a sample of them, and exactly where no mo
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,14 +29,17 @@ _KEPT, _AT_ONCE = 4096, 10_000
 _SEED = 20
 
 
-def suspicions(table: Table, goal: Target, copied: int, used: Sequence[str]) -> list[str]:
+def suspicions(
+    table: Table, goal: Target, X: Rows, copied: int, widths: dict[str, int]
+) -> list[str]:
     """Sentences about the rows that have a target, by the columns that are used.
 
-    ``copied`` of all rows have an equal one.
+    ``copied`` of all rows have an equal one in X, the table's matrix; ``widths`` says how many
+    columns of X each column in use becomes, and is empty where the table was a matrix.
     """
     known = np.flatnonzero(goal.known)
     found = _class_notes(goal.values[known]) if goal.task == "classification" else []
-    told = copied >= max(2, _COPIES * len(table)) and beyond_chance(table, used, copied)
+    told = copied >= max(2, _COPIES * len(table)) and beyond_chance(X, widths.values(), copied)
     if told:
         found.append(
             f"{copied:,} of {counted(len(table), 'row')} are equal to another row in all columns "
@@ -46,23 +49,23 @@ def suspicions(table: Table, goal: Target, copied: int, used: Sequence[str]) -> 
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
         if told:
             # Copies of a row give its target away by any column: one of each is enough.
-            places = np.column_stack([_places(table[name][known]) for name in used])
-            known = known[np.sort(np.unique(row_hashes(places), return_index=True)[1])]
-        found += _column_notes(table.rows(known), goal.values[known], goal, used)
+            known = known[np.sort(np.unique(row_hashes(X[known]), return_index=True)[1])]
+        found += _column_notes(table.rows(known), goal.values[known], goal, list(widths))
     return found
 
 
-def beyond_chance(table: Table, names: Sequence[str], copied: int) -> bool:
-    """Whether more rows are equal than if the columns knew nothing of each other.
+def beyond_chance(X: Rows, widths: Collection[int], copied: int) -> bool:
+    """Whether more rows are equal than if the columns of a table knew nothing of each other.
 
-    Rows of a few small categories are equal by chance.
+    Rows of a few small categories are equal by chance. ``widths`` are those of the table's columns
+    in X, if it had any.
     """
-    if table.matrix is not None or not copied:
+    if not copied or not widths or sp.issparse(X):
         return bool(copied)
     rng = np.random.default_rng(0)
-    mixed = np.column_stack([rng.permutation(_places(table[name])) for name in names])
-    chance = copies(row_hashes(mixed))
-    return copied > chance + _COPIES * len(table) * bool(chance)
+    parts = np.split(X, np.cumsum([*widths])[:-1], axis=1)
+    chance = copies(row_hashes(np.hstack([rng.permutation(part) for part in parts])))
+    return copied > chance + _COPIES * len(X) * bool(chance)
 
 
 # ---------------------------------------------------------------------- classes

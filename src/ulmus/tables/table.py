@@ -15,7 +15,8 @@ from ulmus.arguments import check_known, counted, hint
 from ulmus.backends.arrow import frame_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
-from ulmus.tables.delimited import MISSING, file_text, read_delimited
+from ulmus.tables.delimited import file_text, read_delimited
+from ulmus.tables.header import MISSING
 from ulmus.typing import Rows
 
 _ENDINGS = {
