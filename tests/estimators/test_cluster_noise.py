@@ -39,6 +39,26 @@ def test_clean_rows_are_all_used():
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_few_rows_far_from_all_others_take_no_cluster_to_themselves(seed):
+    X, y = make_blobs(300, centers=3, n_features=4, random_state=1)
+    far = np.random.RandomState(1).randn(6, 4) * 100
+    graph = KNNGraph(20, width="local", mutual=True)
+    for options in ({}, {"graph": graph, "coupling": "free"}):
+        model = ELMSpectralClustering(3, random_state=seed, **options).fit(np.vstack([X, far]))
+        assert adjusted_rand_score(y, model.labels_[:300]) == 1.0
+    assert not model.embedding_.reached_[300:].any()
+
+
+def test_clusters_of_very_unequal_size_are_found():
+    rng = np.random.RandomState(1)
+    centers, sizes = rng.randn(3, 5) * 6, (500, 100, 30)
+    X = np.vstack([c + rng.randn(n, 5) for c, n in zip(centers, sizes, strict=True)])
+    model = ELMSpectralClustering(3, n_hidden=200, random_state=0).fit(X)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], sizes), model.labels_) > 0.95
+    assert "separate" in model.coupling_reason_
+
+
 def test_a_given_graph_of_edges_sets_no_row_aside():
     X, _ = make_moons(400, noise=0.05, random_state=4)
     Z = with_background(X, 104)

@@ -114,6 +114,7 @@ def test_rows_in_small_parts_are_placed_by_the_model():
     with pytest.warns(UnreachedRowsWarning, match="6 of 1206 rows lie in small parts"):
         model = ELMEmbedding(graph=KNNGraph(5), **free).fit(far)
     assert_allclose(model.embedding_[1200:], model.transform(far[1200:]), atol=1e-12)
+    assert_array_equal(model.reached_, np.arange(1206) < 1200)
     assert np.abs(model.embedding_[:1200] - model.transform(OLD)).max() > 1e-3
 
 

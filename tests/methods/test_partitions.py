@@ -15,13 +15,16 @@ from ulmus.graphs import KNNGraph
 from ulmus.hidden import Hidden
 from ulmus.methods.partitions import (
     _ABOUT,
+    Form,
     adjusted_rand_table,
     agreement,
     clustered,
-    edge_information,
+    edges_between,
     embeddings,
+    information,
     judged,
     mean_affinity,
+    separation,
     table_of,
 )
 from ulmus.methods.unsupervised import Tight
@@ -51,8 +54,9 @@ def test_every_form_is_judged_once_and_the_best_is_first():
     kinds = [form.kind for form in found]
     assert_allclose(agreement(labels, kinds), [form.agreement for form in found])
     W = mean_affinity([GRAPH])
-    expected = [edge_information(each, W) for each in labels]
-    assert_allclose(expected, [form.information for form in found])
+    edges = [edges_between(each, W) for each in labels]
+    assert_allclose([information(each) for each in edges], [form.information for form in found])
+    assert_allclose([separation(each) for each in edges], [form.separation for form in found])
     assert len(np.unique(labels[0][TRUTH == 0])) == 1
 
 
@@ -109,7 +113,7 @@ def test_the_table_has_a_row_for_each_form():
     forms = found_by(H, BOTH, 3)
     found = table_of(forms)
     given = {"kind", "graph", "lam", "n_components", "row_normalize"}
-    assert found.keys() == given | {"agreement", "information"}
+    assert found.keys() == given | {"agreement", "information", "separation"}
     assert all(len(column) == len(forms) for column in found.values())
     assert set(found["graph"].tolist()) == {"ten"}
 
@@ -149,14 +153,42 @@ def test_an_edge_tells_what_scikit_learns_mutual_information_of_its_ends_is(labe
     here, there = np.nonzero(W)
     times = W[here, there]
     expected = mutual_info_score(np.repeat(labels[here], times), np.repeat(labels[there], times))
-    assert_allclose(edge_information(labels, sp.csr_array(1.0 * W)), expected, atol=1e-8)
+    assert_allclose(information(edges_between(labels, sp.coo_array(1.0 * W))), expected, atol=1e-8)
 
 
 def test_a_row_without_a_cluster_and_a_graph_without_edges_tell_nothing():
-    W = sp.csr_array(np.kron(np.eye(2), np.ones((3, 3))))
-    labels = np.array([0, 0, 0, 1, 1, 1])
-    assert_allclose(edge_information(labels, W), np.log(2.0))
-    some = np.array([0, 0, 0, 1, 1, -1])
-    assert 0.0 < edge_information(some, W) < np.log(2.0)
-    assert edge_information(np.full(6, -1), W) == 0.0
-    assert edge_information(labels, 0.0 * W) == 0.0
+    W = sp.coo_array(np.kron(np.eye(2), np.ones((3, 3))))
+
+    def told(labels, W):
+        return information(edges_between(np.array(labels), W))
+
+    assert_allclose(told([0, 0, 0, 1, 1, 1], W), np.log(2.0))
+    assert 0.0 < told([0, 0, 0, 1, 1, -1], W) < np.log(2.0)
+    assert told([-1] * 6, W) == 0.0
+    assert told([0, 0, 0, 1, 1, 1], 0.0 * W) == 0.0
+
+
+def test_separation_is_that_of_the_cluster_with_most_edges_to_others():
+    W = sp.coo_array(np.array([[0, 4, 0, 0], [4, 0, 1, 0], [0, 1, 0, 9], [0, 0, 9, 0]], float))
+    assert separation(edges_between(np.array([0, 0, 1, 1]), W)) == round(8 / 9, 9)
+    assert separation(edges_between(np.zeros(4, int), W)) == 1.0
+    # A cluster without edges has nothing to itself.
+    assert separation(edges_between(np.array([0, 0, 1, 2]), 0.0 * W)) == 0.0
+
+
+def form(labels, kind):
+    return Form(kind, "ten", 0.0, 2, False, 0.0, 0.0, 0.0, labels)
+
+
+def test_separate_clusters_come_first_whatever_their_sizes():
+    X = np.concatenate([np.linspace(0, 1, 90), np.linspace(9, 9.1, 10)])[:, None]
+    graph, order = KNNGraph(5).laplacian(X), np.arange(100)
+    right, halves = (order >= 90).astype(int), (order >= 45).astype(int)
+    almost = (order >= 47).astype(int)
+    forms = [form(each, "free") for each in (halves, almost, right, right)]
+    found = judged(forms, [graph])
+    assert found[0].labels is right
+    assert found[0].information < max(each.information for each in found)
+    # One cluster alone is separate, and not what is asked for.
+    found = judged([*forms[:2], form(0 * order, "free")], [graph])
+    assert found[0].labels.any()

@@ -15,7 +15,14 @@ from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, s
 from ulmus.graphs import KNNGraph, Laplacian, all_laplacians
 from ulmus.hidden import Hidden
 from ulmus.methods.noise import far_rows
-from ulmus.methods.partitions import Form, agreement, clustered, embeddings, judged
+from ulmus.methods.partitions import (
+    SEPARATE,
+    Form,
+    agreement,
+    clustered,
+    embeddings,
+    judged,
+)
 from ulmus.typing import Rows
 
 # Forms are compared in so many hidden units: more cost time and change few choices.
@@ -83,10 +90,15 @@ class Choice:
         """What was chosen, and why, in words."""
         columns = f"{form.n_components} column" + ("s" if form.n_components > 1 else "")
         unit = ", unit rows" if form.row_normalize else ""
+        begin = f"{form.graph}, {columns}{unit}: of {len(self.forms)} forms, "
+        if form.separation >= SEPARATE:
+            return (
+                f"{begin}of those with separate clusters (each has {form.separation:.1%} of its "
+                f"edges to itself) the one that agrees most with the others ({form.agreement:.2f})"
+            )
         return (
-            f"{form.graph}, {columns}{unit}: of {len(self.forms)} forms, one "
-            f"of those that agree most with the others ({form.agreement:.2f}), and of these "
-            f"the one whose clusters neighbours tell most of ({form.information:.2f})"
+            f"{begin}one of those that agree most with the others ({form.agreement:.2f}), and of "
+            f"these the one whose clusters neighbours tell most of ({form.information:.2f})"
         )
 
 
@@ -101,8 +113,17 @@ def choice_of_form(model: Any, X: Rows, n_clusters: int, units: DefaultUnits) ->
     features, H, laplacians = _seen(model, on_host(take(X, some)), units, graphs, couplings)
     wholes = embeddings(H, laplacians, _strength(model), max(columns))
     found = clustered(wholes, columns, unit_rows, n_clusters)
-    forms = judged(found, laplacians[couplings[-1]].values())
+    forms = judged(found, telling(laplacians[couplings[-1]], graphs, len(some) // n_clusters))
     return Choice(forms, graphs, some, features) if forms else None
+
+
+def telling(laplacians: dict[str, Laplacian], graphs: dict[str, Any], rows: int) -> list[Laplacian]:
+    """Those by which clusters of so many rows are judged, or all if none has so few neighbours.
+
+    With more neighbours than a cluster has rows a graph joins it to others.
+    """
+    few = [name for name in laplacians if getattr(graphs[name], "n_neighbors", 0) <= rows]
+    return [laplacians[name] for name in few or laplacians]
 
 
 def agreement_by_number(

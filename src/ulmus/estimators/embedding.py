@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ulmus.arguments import check_flag, check_known, check_number, check_whole
@@ -78,6 +79,9 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     embedding_ : ndarray of shape (n_samples, n_components)
         Where the coupling is free: the training rows' places on the graph, which ``fit_transform``
         gives and ``transform`` comes near to.
+    reached_ : ndarray of bool of shape (n_samples,)
+        Where the coupling is free: the rows that the graph places. The others lie in small parts of
+        it, and the model alone places them.
     intercept_ : ndarray of shape (n_components,)
         What is added to Hβ; zero where the coupling is tight.
     C_, loo_score_ : float
@@ -105,6 +109,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     loo_score_: float
     eigenvalues_: OnDevice[Array]
     embedding_: OfRows[OnDevice[Array]]
+    reached_: OfRows[np.ndarray]
 
     def __init__(
         self,

@@ -50,10 +50,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
 
     What is not given is chosen without labels: several graphs, both couplings, few or more columns,
     with unit rows or not. Of the forms whose clusters agree most with those of all others the one
-    is taken whose clusters the graphs show most plainly (`candidates_`). They are compared on at
-    most 1500 rows. Rows far from all others (`outliers_`) are set aside where they are many, and
-    columns that depend on no other are left out. On a Dask collection, and with one cluster,
-    nothing is compared, and the form is the published one.
+    is taken whose clusters the graphs show most plainly, separate ones first (`candidates_`). They
+    are compared on at most 1500 rows. Rows far from all others (`outliers_`) are set aside where
+    they are many, and columns that depend on no other are left out. On a Dask collection, and with
+    one cluster, nothing is compared, and the form is the published one.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
     host.
@@ -100,7 +100,8 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
     candidates_ : dict of ndarrays
         Where forms were compared: a row for each, the one in use first, with its kind (coupling),
         graph, λ, columns, unit rows or not, the mean adjusted Rand index with all others
-        ("agreement"), and the mutual information of the clusters of neighbours ("information").
+        ("agreement"), the mutual information of the clusters of neighbours ("information"), and the
+        least part of the weight of its edges that a cluster has to itself ("separation").
     outliers_ : ndarray of bool of shape (n_samples,)
         Where forms were compared: rows that are far from their neighbours, beside those of the same
         cluster. With 5 % of them or more the clusters may be found without them, and they are
@@ -271,10 +272,13 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         places, k = to_numpy(E), self.n_clusters_
         start = () if centers is None else centers(places)
         starts = {"init": start, "n_init": 1} if len(start) == k else {"n_init": self.n_init}
+        means = KMeans(k, random_state=self.random_state, **starts)
+        # The model may place rows that the graph does not reach far from all others.
+        near = model.reached_ if free and model.reached_.sum() >= k else slice(None)
         # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
         with config_context(array_api_dispatch=False):
-            self.kmeans_ = KMeans(k, random_state=self.random_state, **starts).fit(places)
-        labels = placed(self.kmeans_.labels_, E)
+            self.kmeans_ = means.fit(places[near])
+            labels = placed(means.predict(places), E)
         if free and k > 1:
             self._learn_clusters(X, labels)
         return labels

@@ -58,8 +58,8 @@ _ROUNDING, _FEW = float(np.finfo(float).eps), 100
 class Embedding:
     """β (h × k), b, and γ of each column, ascending. ‖Hβⱼ‖ = 1 and b = 0 where it is tight.
 
-    Where it is free, ``fitted`` has the rows' places on the graph as "embedding_", and "C_",
-    "selection_" and "loo_score_" of the ridge from H to them.
+    Where it is free, ``fitted`` has the rows' places on the graph as "embedding_", which of them it
+    reaches as "reached_", and "C_", "selection_" and "loo_score_" of the ridge from H to them.
     """
 
     coef: Array
@@ -132,6 +132,7 @@ class Free:
             E[others] = to_numpy(of_unit_length(F) if self.row_normalize else F)
         fitted = {
             "embedding_": from_numpy(E, H.X, H.dtype),
+            "reached_": found.reached,
             "C_": ridge.C,
             "selection_": "loo" if ridge.path.rows == len(rows) else "loo-sample",
             "loo_score_": 1.0 - ridge.path.score[1] / spread if spread else 1.0,
