@@ -10,6 +10,7 @@ from ulmus.estimators import kernel_elm
 from ulmus.kernels import LaplacianKernel
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.methods import kernel_iterative, kernel_ridge
+from ulmus.methods.dual import dual_path
 from ulmus.methods.kernel_iterative import TOL, iterated
 from ulmus.methods.kernel_ridge import KernelRidge
 from ulmus.problem import Problem
@@ -30,6 +31,7 @@ TARGETS = {
 def _few_columns(monkeypatch):
     """A preconditioner that is far from the inverse, and a limit of rows that is passed."""
     monkeypatch.setattr(kernel_iterative, "_COLUMNS", 20)
+    monkeypatch.setattr(kernel_iterative, "_ROWS", 1.0)
     monkeypatch.setattr(kernel_ridge, "ALL_LEFT_OUT", N - 1)
     monkeypatch.setattr(kernel_ridge, "_SOME_LEFT_OUT", 50)
 
@@ -74,6 +76,20 @@ def test_without_enough_steps_or_with_much_c_the_kernel_is_factored(monkeypatch,
     )
     method = KernelRidge(10.0, path=path)
     assert method.fit(Problem(H, TARGETS["values"]), np.random.RandomState(0))[0].method == "dual"
+
+
+def test_with_many_outputs_and_few_rows_the_kernel_is_factored_in_single_precision(monkeypatch):
+    monkeypatch.setattr(kernel_iterative, "_ROWS", 10.0)
+    monkeypatch.setattr(kernel_ridge, "EXACT", N - 1)
+    problem = Problem(H, TARGETS["many"], intercept=True)
+    path = dual_path(problem, np.array([100.0])).path
+    found, exact = (
+        KernelRidge(100.0, path=path, factors=factors).fit(problem, np.random.RandomState(0))[0]
+        for factors in (False, True)
+    )
+    assert [found.method, exact.method] == ["dual", "dual"]
+    for one, other in ((found.coef, exact.coef), (found.loo, exact.loo)):
+        assert 0.0 < np.abs(one - other).max() < 1e-3 * np.abs(other).max()
 
 
 def test_balanced_class_weights_stay_while_rows_are_left_out(monkeypatch):

@@ -158,6 +158,7 @@ class KernelRows(RowSpace):
 
 def _with_rank_two(K: Array, a: Array, b: Array, asked: bool) -> Array:
     """K + abᵀ + baᵀ where that is asked for, some columns at a time in K's memory."""
+    a, b = cast(a, K.dtype), cast(b, K.dtype)
     for part in row_blocks(K.shape[0], _FEW_COLUMNS) if asked else ():
         K[:, part] += a[:, None] * b[part] + b[:, None] * a[part]
     return K
@@ -171,14 +172,19 @@ def row_space(problem: Problem, dtype: Any = None) -> RowSpace:
     weight = zeros(len(problem.H), whole) + 1.0 if problem.weight is None else problem.weight
     T = coded(problem.targets, every, xp.float64)
     share = weight / float(xp.sum(weight)) * float(problem.intercept)
+    if not problem.intercept:
+        mean = zeros(whole.shape[1], whole)
+    elif dtype is None:  # a product in float64 copies float32
+        mean = share @ doubles(whole)
+    else:
+        mean = doubles(cast(share, dtype) @ whole)
     rows = (
         xp.sqrt(weight)[:, None],
         problem.unit_weight(every) / weight,
         T,
         share @ T,
         problem.intercept,
-        # A product in float64 copies the rows, so it is made for an intercept alone.
-        share @ doubles(whole) if problem.intercept else zeros(whole.shape[1], whole),
+        mean,
         whole,
     )
     if isinstance(problem.H, KernelMatrix):
@@ -189,14 +195,19 @@ def row_space(problem: Problem, dtype: Any = None) -> RowSpace:
     return HiddenRows(*rows)
 
 
-def dual(problem: Problem, C: float, asked: bool = True, last: int | None = None) -> Solution:
+def dual(
+    problem: Problem, C: float, asked: bool = True, last: int | None = None, single: bool = False
+) -> Solution:
     """β = Bᵀ(K + I/C)⁻¹ S, and every row left out once, or so many of the last ones.
 
-    ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding.
+    ``asked`` says whether the user gave C, and is warned where 1/C is below K's rounding. With
+    ``single`` a kernel on the host is factored in single precision, if that is enough.
     """
-    K, lift = (rows := row_space(problem)).kernel()
+    K, lift = (rows := row_space(problem, np.float32 if single else None)).kernel()
     rounding = np.inf if asked else rows.rounding
     found = at_one(problem, rows, K, lift, C, rounding, last, overwrite=not problem.reweighs)
+    if found is None and single:
+        return dual(problem, C, asked, last)
     if found is None:
         # The eigenbasis raises 1/C to K's rounding.
         rows = row_space(problem)

@@ -25,8 +25,11 @@ from ulmus.targets import coded
 # The relative residual to reach: outputs are then within about .001 of their deviation of those of
 # a Cholesky factor, on six visible tables. Steps, of which 20 to 40 are usual.
 TOL, _STEPS = 1e-3, 100
-# The most C: with more the steps take longer than a Cholesky factor, and float32 is too coarse.
+# The most C: with more float32 is too coarse.
 _MOST_C = 300.0
+# With so many rows for each output and unit of √C the steps, about 5√C, take less time than a
+# Cholesky factor of single precision.
+_ROWS = 100.0
 # Columns of the preconditioner.
 _COLUMNS = 500
 # Rows that are left out together, which give quantiles to a point.
@@ -75,7 +78,8 @@ class _Part:
 
 def iterates(problem: Problem, C: float) -> bool:
     """Whether conjugate gradients are the faster way."""
-    return C <= _MOST_C and is_numpy(problem.H.array)
+    enough = _ROWS * problem.targets.outputs * np.sqrt(C)
+    return C <= _MOST_C and len(problem.H) >= enough and is_numpy(problem.H.array)
 
 
 def iterated(problem: Problem, C: float, seed: int) -> Solution | None:

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from ulmus.backends.linalg import matmul
-from ulmus.backends.namespace import is_sparse, take
+from ulmus.backends.namespace import is_numpy, is_sparse, take
 from ulmus.hidden import sample_rows
 from ulmus.kernels import KERNELS, Kernel
 from ulmus.kernels.definition import kernel_of
@@ -35,7 +35,7 @@ from ulmus.kernels.lowrank import Factor, Watch, factor_of
 from ulmus.kernels.pairs import Shifted, some_rows, weighed_columns
 from ulmus.methods.dual import dual, dual_path
 from ulmus.methods.kernel_iterative import iterated, iterates
-from ulmus.methods.near_path import near_path
+from ulmus.methods.near_path import SINGLE, near_path
 from ulmus.methods.ridge import solve
 from ulmus.problem import ErrorPath, Problem, Solution
 from ulmus.slopes import (
@@ -110,11 +110,12 @@ class KernelRidge:
     def _exact(self, problem: Problem, seed: int) -> Solution:
         """Solve over the whole of K."""
         if self.path is not None and not problem.reweighs:
-            C = float(self.path.C[self.path.best])
-            found = None
-            if len(problem.H) > ALL_LEFT_OUT and not self.factors and iterates(problem, C):
+            C, n, found = float(self.path.C[self.path.best]), len(problem.H), None
+            if n > ALL_LEFT_OUT and not self.factors and iterates(problem, C):
                 found = iterated(problem, C, seed)
-            return replace(found or _left_out_some(problem, C, seed), path=self.path)
+            single = n > EXACT and not self.factors and C <= SINGLE and is_numpy(problem.H.array)
+            found = found or _left_out_some(problem, C, seed, single)
+            return replace(found, path=self.path)
         if isinstance(self.C, np.ndarray):
             return dual_path(problem, self.C)
         if self.definite:
@@ -123,17 +124,18 @@ class KernelRidge:
         return replace(dual_path(problem, np.array([self.C])), path=None)
 
 
-def _left_out_some(problem: Problem, C: float, seed: int) -> Solution:
-    """The solution at one C; of many rows a random part is left out.
+def _left_out_some(problem: Problem, C: float, seed: int, single: bool) -> Solution:
+    """The solution at one C, by a factor in single precision or not; of many rows a random part is
+    left out.
 
     Those come last: the last rows of the factor are all that their leverages need.
     """
     n = len(problem.H)
     if n <= ALL_LEFT_OUT:
-        return dual(problem, C, asked=False)
+        return dual(problem, C, asked=False, single=single)
     some = np.sort(sample_rows(seed, _SOME_LEFT_OUT, n))
     order = np.concatenate([np.delete(np.arange(n), some), some])
-    found = dual(problem.take(order), C, asked=False, last=len(some))
+    found = dual(problem.take(order), C, asked=False, last=len(some), single=single)
     coef = take(found.coef, np.argsort(order))
     return replace(found, coef=coef, loo_rows=some, loo=found.loo[-len(some) :, :])
 
@@ -244,7 +246,8 @@ class Trial:
         if near is None or np.any(np.diff(self.C) <= 0):
             solution = dual_path(problem, self.C)
         else:
-            solution = near_path(problem, self.C, near, fast=True)
+            many = rows.shape[0] > _FEW_ROWS
+            solution = near_path(problem, self.C, near, fast=many)
         return Candidate(name, factor, kernel, weights, number, rows, solution, lift)
 
     def again(self, one: Candidate, alone: bool = False) -> Candidate:
