@@ -14,6 +14,7 @@ becomes Q(I − θQ)⁻¹ and its part of α (I − θQ)⁻¹α.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -119,9 +120,8 @@ class HiddenRows(RowSpace):
         products = Gram(self.whole.shape[0], self.whole)
         for B in self._columns():  # some units at a time
             products.add(B.T)
-        K = products.total()
+        K, root = products.total(), self.root[:, 0]
         lift = float(namespace(K).linalg.trace(K)) * self.intercept
-        root = self.root[:, 0]
         return _with_rank_two(K, root, 0.5 * lift / float(root @ root) * root, self.intercept), lift
 
     def coef(self, alpha: Array) -> Array:
@@ -142,8 +142,7 @@ class KernelRows(RowSpace):
         """In the memory of the kernel matrix."""
         K, root, xp = self.whole, self.root[:, 0], namespace(self.root)
         total, level = float(root @ root), float(self.share @ self.mean)
-        spread = xp.linalg.diagonal(K) - 2.0 * self.mean + level
-        lift = float(root**2 @ spread) * self.intercept
+        lift = float(root**2 @ (xp.linalg.diagonal(K) - 2.0 * self.mean + level)) * self.intercept
         if bool(xp.any(root != 1.0)):
             K *= self.root
             K *= self.root.T
@@ -172,12 +171,9 @@ def row_space(problem: Problem, dtype: Any = None) -> RowSpace:
     weight = zeros(len(problem.H), whole) + 1.0 if problem.weight is None else problem.weight
     T = coded(problem.targets, every, xp.float64)
     share = weight / float(xp.sum(weight)) * float(problem.intercept)
-    if not problem.intercept:
-        mean = zeros(whole.shape[1], whole)
-    elif dtype is None:  # a product in float64 copies float32
-        mean = share @ doubles(whole)
-    else:
-        mean = doubles(cast(share, dtype) @ whole)
+    mean = zeros(whole.shape[1], whole)
+    if problem.intercept:
+        mean = share @ doubles(whole) if dtype is None else doubles(cast(share, dtype) @ whole)
     rows = (
         xp.sqrt(weight)[:, None],
         problem.unit_weight(every) / weight,
@@ -206,15 +202,13 @@ def dual(
     K, lift = (rows := row_space(problem, np.float32 if single else None)).kernel()
     rounding = np.inf if asked else rows.rounding
     found = at_one(problem, rows, K, lift, C, rounding, last, overwrite=not problem.reweighs)
-    if found is None and single:
-        return dual(problem, C, asked, last)
-    if found is None:
-        # The eigenbasis raises 1/C to K's rounding.
-        rows = row_space(problem)
-        if asked and rows.rounding > 1.0 / C:
-            warn_of_rounding(C)
-        return RowSpectrum.of(problem, rows, *rows.kernel()).solution(C)
-    return found
+    if found is not None or single:
+        return found or dual(problem, C, asked, last)
+    # The eigenbasis raises 1/C to K's rounding.
+    rows = row_space(problem)
+    if asked and rows.rounding > 1.0 / C:
+        warn_of_rounding(C)
+    return RowSpectrum.of(problem, rows, *rows.kernel()).solution(C)
 
 
 def at_one(
@@ -223,13 +217,13 @@ def at_one(
     K: Array,
     lift: float,
     C: float,
-    rounding: float = np.inf,
+    rounding: float,
     last: int | None = None,
     overwrite: bool = False,
 ) -> Solution | None:
     """The same from K as ``rows`` gives it; None where 1/C is below K's rounding.
 
-    ``rounding`` is that of a K that is known to have no negative eigenvalue.
+    ``rounding`` is a bound of that of K's eigenvalues, infinite where some may be negative.
     """
     factor = sound_factor(K, C, overwrite, rounding)
     if factor is None:
@@ -356,14 +350,14 @@ _Among = Callable[[np.ndarray], Callable[[float], _Block]]
 
 def _factored(K: Array, S: Array) -> _Among:
     """Blocks from a Cholesky factorisation for each C, of which the last is kept."""
-    found: dict[float, tuple[Array, Array]] = {}
+
+    @lru_cache(maxsize=1)
+    def whole(C: float) -> tuple[Array, Array]:
+        factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
+        return factor.inverse(), factor.solve(S)
 
     def block(rows: np.ndarray, C: float) -> _Block:
-        if C not in found:
-            factor = Cholesky(add_to_diagonal(K, 1.0 / C), overwrite=True)
-            found.clear()
-            found[C] = factor.inverse(), factor.solve(S)
-        inverse, alpha = found[C]
+        inverse, alpha = whole(C)
         return _Block(take(take(inverse, rows), rows, axis=1), take(alpha, rows), 1.0 / C)
 
     return lambda rows: lambda C: block(rows, C)
@@ -399,12 +393,7 @@ def _all_reweighted(rows: RowSpace, problem: Problem, among: _Among, C: float) -
 
 
 def _solution(
-    rows: RowSpace,
-    coef: Array,
-    C: float,
-    method: str,
-    residual: Array,
-    path: ErrorPath | None = None,
+    rows: RowSpace, coef: Array, C: float, method: str, residual: Array, path: Any = None
 ) -> Solution:
     n, intercept = rows.T.shape[0], rows.level - rows.mean @ coef
     own = np.arange(n - residual.shape[0], n)
