@@ -136,14 +136,17 @@ def atomic(method: Method) -> Method:
 
     Arguments are checked before it begins, and fitted attributes must be finite at its end. It
     works on a copy that shares the fitted arrays, so it must rebind what it changes and never write
-    into it. Meanwhile BLAS has no more threads than there are CPUs.
+    into it. Meanwhile BLAS has no more threads than there are CPUs, and one to fit few rows.
     """
+    # A batch says nothing of how many rows are fitted with it.
+    fits_all = method.__name__ != "partial_fit"
 
     @wraps(method)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_arguments(self)
         model = twin(self, vars(self).copy())
-        with held_threads():
+        rows = args[0] if args else kwargs.get("X")
+        with held_threads(_count(rows) if fits_all else np.inf):
             result = method(model, *args, **kwargs)
         check_finite(model)
         with _SWAP:
@@ -151,6 +154,13 @@ def atomic(method: Method) -> Method:
         return self if result is model else result
 
     return whole  # type: ignore[return-value]
+
+
+def _count(X: Any) -> float:
+    """The number of rows, where X tells it; else it may be any."""
+    shape = getattr(X, "shape", None)
+    rows = shape[0] if shape else len(X) if isinstance(X, list | tuple) else np.inf
+    return float(rows) if isinstance(rows, int | float) else np.inf
 
 
 def snapshot(estimator: Model) -> Model:

@@ -20,6 +20,7 @@ from ulmus.backends.neighbors import approximate_neighbors
 from ulmus.backends.threads import cpus, held_numba, held_threads
 
 X, Y = load_iris(return_X_y=True)
+MANY_X, MANY_Y = np.tile(X, (8, 1)), np.tile(Y, 8)
 BLAS = ThreadpoolController().select(user_api="blas")
 
 
@@ -54,18 +55,54 @@ def test_a_fit_has_no_more_threads_than_the_quota_allows(quota):
     quota(3)
     found = []
     with threadpool_limits(8):
-        model = ELMClassifier(recorder(found), C=1.0).fit(X, Y)
-        model.predict(X)
+        model = ELMClassifier(recorder(found), C=1.0).fit(MANY_X, MANY_Y)
+        model.predict(MANY_X)
         assert blas_threads() == {8}
     assert found == [{3}] * len(found)
     assert found
+
+
+@pytest.mark.parametrize("rows", [X, X.tolist()], ids=["array", "list"])
+def test_few_rows_are_fitted_by_one_thread(rows, quota):
+    quota(3)
+    found = []
+    with threadpool_limits(8):
+        ELMClassifier(recorder(found), C=1.0).fit(X=rows, y=Y)
+        ELMClassifier(recorder(found), C=1.0).fit(rows, Y)
+        assert blas_threads() == {8}
+    assert found == [{1}] * len(found)
+    assert found
+
+
+def test_a_small_batch_may_belong_to_many_rows(quota):
+    quota(3)
+    found = []
+    with threadpool_limits(8):
+        model = ELMClassifier(recorder(found), C=1.0).fit(MANY_X, MANY_Y)
+        found.clear()
+        model.partial_fit(X[:20], Y[:20]).predict(MANY_X)
+    assert found == [{3}] * len(found)
+    assert found
+
+
+def test_limits_of_two_threads_end_in_any_order(quota):
+    quota(3)
+    with threadpool_limits(8):
+        many, few = held_threads(), held_threads(rows=10)
+        many.__enter__()
+        few.__enter__()
+        assert blas_threads() == {1}
+        many.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        few.__exit__(None, None, None)
+        assert blas_threads() == {8}
 
 
 def test_a_limit_that_is_lower_stays(quota):
     quota(3)
     found = []
     with threadpool_limits(2):
-        ELMClassifier(recorder(found), C=1.0).fit(X, Y)
+        ELMClassifier(recorder(found), C=1.0).fit(MANY_X, MANY_Y)
         assert blas_threads() == {2}
     assert found == [{2}] * len(found)
 

@@ -4,6 +4,10 @@ BLAS starts a thread for every CPU of the machine. Where a container's quota or 
 affinity allows fewer, its threads wait for each other: a table of 1316 rows took 356 s in place of
 13 s. So for the length of a fit or a prediction no library has more threads than there are such
 CPUs. A lower limit, by an environment variable, ``threadpool_limits`` or joblib, stays.
+
+Threads of BLAS also wait for each other where other programs use the CPUs, in each of the many
+small products of a small fit: 600 rows took 16 s on two busy CPUs, and 1.1 s with one thread. So
+a fit of few rows has one.
 """
 
 import os
@@ -18,6 +22,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 # Columns of an h × h matrix that a thread works on, and the fewest numbers that several share:
@@ -26,11 +31,14 @@ PANEL, _MANY = 256, 2**18
 # Fewest threads that get rows of their own (of two or three BLAS's own are as fast), the fewest
 # hidden values for each, and how many threads there may be.
 _FEWEST, _WORTHWHILE, _MOST_THREADS = 4, 2**20, 256
+# Most rows that are fitted by one thread.
+_FEW_ROWS = 1000
 Result = TypeVar("Result")
 # Whether this thread works beside others like it, with one thread of BLAS each.
 sharing: ContextVar[bool] = ContextVar("sharing", default=False)
-# The limit to one thread, and the threads of users that ask for it now.
-_limit, _asking, _askers = ExitStack(), Lock(), 0
+# Limits of BLAS that threads of the user ask for now, and its threads before the first of them.
+_asking, _asked = Lock(), list[int]()
+_before = list[tuple[Any, int]]()
 
 
 def cpus() -> int:
@@ -53,35 +61,62 @@ def blas_threads() -> int:
 
 
 @contextmanager
-def held_threads() -> Iterator[None]:
-    """Limit BLAS and OpenMP to ``cpus()`` threads in a block or a decorated function."""
+def held_threads(rows: float = np.inf) -> Iterator[None]:
+    """Limit BLAS and OpenMP to ``cpus()`` threads in a block or a decorated function.
+
+    For few rows BLAS has one thread.
+    """
     most, controller = cpus(), _controller(len(sys.modules))
-    above = [x.filepath for x in controller.lib_controllers if (x.num_threads or 1) > most]
-    if above:
-        with controller.select(filepath=above).limit(limits=most):
-            yield
-    else:
+    above = [
+        x.filepath
+        for x in controller.lib_controllers
+        if x.user_api != "blas" and (x.num_threads or 1) > most
+    ]
+    with ExitStack() as held:
+        if above:
+            held.enter_context(controller.select(filepath=above).limit(limits=most))
+        held.enter_context(_held_blas(1 if rows <= _FEW_ROWS else most))
         yield
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, for many small products: on busy cores threads wait.
+    """Limit BLAS to one thread, for many small products: on busy cores threads wait."""
+    with _held_blas(1):
+        yield
 
-    The limit is the whole process's: the first thread that asks sets it, the last one lifts it.
+
+@contextmanager
+def _held_blas(most: int) -> Iterator[None]:
+    """Limit BLAS to so many threads.
+
+    The limit is the whole process's, so while several threads ask, the least number holds. What was
+    there before the first comes back after the last.
     """
-    global _askers
     with _asking:
-        if not _askers:
-            _limit.enter_context(_controller(len(sys.modules)).limit(limits=1, user_api="blas"))
-        _askers += 1
+        if not _asked:
+            libraries = _controller(len(sys.modules)).lib_controllers
+            _before[:] = [(x, x.num_threads or 1) for x in libraries if x.user_api == "blas"]
+        _asked.append(most)
+        _set_blas()
     try:
         yield
     finally:
         with _asking:
-            _askers -= 1
-            if not _askers:
-                _limit.close()
+            _asked.remove(most)
+            _set_blas()
+
+
+def _set_blas() -> None:
+    """Give every BLAS its own number of threads, or the least that is asked for now."""
+    for library, own in _before:
+        if library.num_threads != (wanted := min([own, *_asked])):
+            # From version 3.8 on threadpoolctl ignores all threads but the first that sets it; here
+            # a lock keeps them apart.
+            free = getattr(library, "clear_controlling_thread", lambda force: None)
+            free(force=True)
+            library.set_num_threads(wanted)
+            free(force=True)
 
 
 @contextmanager

@@ -172,7 +172,8 @@ class Waiting:
                 before = self.rows.model
                 model = twin(before, dict(vars(before)))
                 try:
-                    with held_threads():
+                    kept = self.rows.kept
+                    with held_threads(len(kept) if kept.complete else np.inf):
                         self.fit(model)
                     check_finite(model)
                 except Exception as error:
