@@ -7,8 +7,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-__all__ = ["ALTERNATIVES"]
-
 
 def nystroem_ridge(columns, seed):
     """Ridge on a kernel's low-rank space whose landmarks are drawn uniformly."""

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-__all__ = ["approximate_svd", "expected_frobenius", "expected_spectral", "random_basis"]
-
 
 def random_basis(A, rank, oversampling, rng):
     """Q with A ≈ QQᵀA: an orthonormal basis of AΩ, Ω Gaussian (Algorithm 2, steps 1 to 4)."""

@@ -6,36 +6,13 @@ import numpy as np
 
 from ulmus.exceptions import MissingExtraError
 
-__all__ = ["autoencoder_codes"]
-
 
 def autoencoder_codes(X, widths, epochs=200, learning_rate=1e-3, batch=64, seed=0):
-    """The codes of a deep autoencoder and what it makes of them, trained with Adam on all rows.
+    """The codes of a deep autoencoder, and its mean squared error as a share of the variance.
 
-    Tanh units in every layer but the code and the output, which are linear. The decoder mirrors
-    the encoder.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The rows; columns are centred and share one scale.
-    widths : sequence of int
-        Units of the encoder's layers; the last is the code.
-    epochs : int, default=200
-        Passes over the rows.
-    learning_rate : float, default=1e-3
-        Adam's step at the start; it falls to zero along a cosine.
-    batch : int, default=64
-        Rows to a step.
-    seed : int, default=0
-        Seeds the weights and the order of the rows.
-
-    Returns
-    -------
-    codes : ndarray of shape (n_samples, widths[-1])
-        The rows, encoded.
-    error : float
-        Mean squared error of the reconstruction, as a share of the variance.
+    Columns of X are centred and share one scale. ``widths`` are the units of the encoder's layers,
+    of which the last is the code; the decoder mirrors them. Tanh units in every layer but the code
+    and the output, which are linear. Adam's step falls to zero along a cosine.
     """
     try:
         import torch

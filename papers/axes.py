@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from papers.wording import exact, number, power
 
-__all__ = ["Scale", "span", "steps", "to_steps"]
-
 MARKS = 6  # at most about as many as there is room for on a narrow chart
 
 

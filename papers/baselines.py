@@ -19,16 +19,6 @@ from sklearn.preprocessing import MinMaxScaler
 
 from ulmus.exceptions import MissingExtraError
 
-__all__ = [
-    "ConvolutionalNetwork",
-    "deep_belief_network",
-    "gaussian_kernel",
-    "kernel_kmeans",
-    "kernel_nmf_labels",
-    "nmf_labels",
-    "umap_embedding",
-]
-
 
 def gaussian_kernel(X, sigma):
     """exp(−‖x − x'‖² / 2σ²) between all rows."""
@@ -36,25 +26,9 @@ def gaussian_kernel(X, sigma):
 
 
 def kernel_kmeans(K, n_clusters, n_init=10, max_iter=300, seed=0):
-    """Labels by k-means in the space of a kernel, from the kernel matrix alone.
+    """Labels by k-means in the space of a kernel, from the kernel matrix of all rows alone.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples)
-        The kernel between all rows.
-    n_clusters : int
-        Number of clusters.
-    n_init : int, default=10
-        Starts, each from rows drawn at random; the tightest clustering is kept.
-    max_iter : int, default=300
-        Most rounds of a start.
-    seed : int, default=0
-        Seeds the starts.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_samples,)
-        The clusters.
+    Each of ``n_init`` starts is from rows drawn at random; the tightest clustering is kept.
     """
     rng = np.random.default_rng(seed)
     best, least = None, np.inf

@@ -7,8 +7,6 @@ from itertools import groupby
 from papers.axes import Scale, span, to_steps
 from papers.wording import exact, has, spread
 
-__all__ = ["Series", "chart"]
-
 WIDTH, HEIGHT = 440, 270  # of the frame with its labels; the legend goes above
 LEFT, RIGHT, TOP, BOTTOM = 52, 430, 10, 222
 INSET = 12  # between the frame and the first and last point
@@ -51,25 +49,11 @@ def chart(
 ) -> str:
     """Lines with bands of ± one deviation, a legend and axes, as one ``<svg>`` element.
 
-    Parameters
-    ----------
-    name : str
-        Starts the ids inside; no two charts of a page may share it.
-    series : list of Series
-        The lines. A point alone between gaps has a bar for its deviation, as a band needs two.
-    title, description : str
-        What the chart shows, for those who hear it.
-    x_title, y_title : str
-        Written along the axes.
-    scale : {"linear", "log"}
-        Of x. A logarithmic axis has no place for x ≤ 0: the axis then says what is left out.
-    digits : int
-        Decimals of y where a point is pointed at.
-
-    Returns
-    -------
-    svg : str
-        Lines have the classes ``series`` and ``series-0`` to ``series-7``.
+    ``name`` starts the ids inside; no two charts of a page may share it. A point alone between gaps
+    has a bar for its deviation. ``title`` and ``description`` are for those who hear the page.
+    ``scale`` is "linear" or "log", of x; a logarithmic axis has no place for x ≤ 0 and says what it
+    leaves out. ``digits`` are those of y where a point is pointed at. Lines have the classes
+    ``series`` and ``series-0`` to ``series-7``.
     """
     log = scale == "log"
     left_out = sorted({x for line in series for x, _, _ in line.points if log and x <= 0})

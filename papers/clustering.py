@@ -20,22 +20,9 @@ from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 from ulmus.metrics import clustering_accuracy
 
-__all__ = ["run"]
-
 
 def run(case):
-    """Accuracy (%) of every start of k-means, and the seconds of the embedding and one start.
-
-    Parameters
-    ----------
-    case : Case
-        One method on one data set.
-
-    Returns
-    -------
-    found : dict
-        "ACC", a list, and "seconds".
-    """
+    """Accuracy (%) of every start of k-means, and the seconds of the embedding and one start."""
     settings = _stated(case)
     X, y = benchmark_rows(case.data)
     X = _scaled(X, settings["scale"])

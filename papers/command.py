@@ -14,8 +14,6 @@ from papers.wording import hours, share
 from ulmus.cli.printing import note, print_json, say
 from ulmus.machine import machine
 
-__all__ = ["reproduce"]
-
 
 def reproduce(options):
     """Run what is wanted, write the report, and print how it compares; 1 if a run failed."""

@@ -5,8 +5,6 @@ from typing import Any
 
 from papers.judging import RULES
 
-__all__ = ["READINGS", "cells", "counts", "total"]
-
 # As the paper prints it, and as we read it where that is not what it prints.
 READINGS = ("printed", "read")
 Table = dict[str, Any]

@@ -5,42 +5,17 @@ from scipy.linalg import eigh
 
 from ulmus.graphs import laplacian
 
-__all__ = ["laplacian_eigenmap", "spectral_rows"]
-
 
 def laplacian_eigenmap(W, n_components):
-    """The rows by Laplacian eigenmaps: (D − W) f = γ D f, from the second smallest γ on.
+    """F by Laplacian eigenmaps: (D − W) f = γ D f, from the second smallest γ on; FᵀDF = I.
 
-    Parameters
-    ----------
-    W : sparse matrix of shape (n_samples, n_samples)
-        A symmetric affinity; every row has a neighbour.
-    n_components : int
-        Columns of the embedding.
-
-    Returns
-    -------
-    F : ndarray of shape (n_samples, n_components)
-        The embedding; FᵀDF = I.
+    W is a symmetric affinity in which every row has a neighbour.
     """
     return _eigenvectors(W, n_components + 1)[:, 1:]
 
 
 def spectral_rows(W, n_components):
-    """The rows by spectral clustering: first eigenvectors of D^(−½) W D^(−½), rows of length one.
-
-    Parameters
-    ----------
-    W : sparse matrix of shape (n_samples, n_samples)
-        A symmetric affinity; every row has a neighbour.
-    n_components : int
-        Columns of the embedding.
-
-    Returns
-    -------
-    F : ndarray of shape (n_samples, n_components)
-        The embedding.
-    """
+    """F by spectral clustering: first eigenvectors of D^(−½) W D^(−½), rows of length one."""
     F = _eigenvectors(W, n_components)
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
     return F / np.where(lengths > 0, lengths, 1.0)

@@ -10,15 +10,6 @@ ReproductionError                    the papers' tables cannot be run as asked
 
 from ulmus.exceptions import UlmusError
 
-__all__ = [
-    "CorruptFileError",
-    "DatasetError",
-    "MissingDatasetError",
-    "ReproductionError",
-    "UnknownDatasetError",
-    "UnknownTableError",
-]
-
 
 class DatasetError(UlmusError):
     """A data set cannot be had."""

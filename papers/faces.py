@@ -14,8 +14,6 @@ from ulmus.estimators.graph_elm import GraphELMClassifier
 from ulmus.estimators.manifold_elm import ManifoldELMClassifier
 from ulmus.features import RandomFeatures, RBFFeatures
 
-__all__ = ["classifier", "draw", "run"]
-
 
 def draw(y, images, repetition=0, seed=0):
     """Row numbers to train on, ``images`` of each class, and the rest to test on."""

@@ -30,8 +30,6 @@ from ulmus.estimators.kmeans import ELMNMF, ELMKMeans
 from ulmus.features import RandomFeatures
 from ulmus.metrics import purity
 
-__all__ = ["Inputs", "inputs", "labels_of", "run"]
-
 
 @dataclass(frozen=True)
 class Inputs:

@@ -8,8 +8,6 @@ import numpy as np
 
 from ulmus.kernels import Arcsine
 
-__all__ = ["sigmoid_network", "whitened"]
-
 
 def whitened(X, covariance):
     """Rows whose inner products are x̃ᵀΣz̃ with x̃ = (1, x); Σ may be singular."""
@@ -22,19 +20,7 @@ def whitened(X, covariance):
 def sigmoid_network(X, Z, covariance, printed=False):
     """E[erf(ṽᵀx̃) erf(ṽᵀz̃)] for ṽ ~ N(0, Σ), or as printed, which is that of erf(z/√2).
 
-    Parameters
-    ----------
-    X, Z : ndarray of shape (n, d), (m, d)
-        Rows.
-    covariance : ndarray of shape (d + 1, d + 1)
-        Σ, the bias first.
-    printed : bool, default=False
-        Without the factors of two.
-
-    Returns
-    -------
-    K : ndarray of shape (n, m)
-        The kernel between all rows.
+    The bias comes first in Σ, the ``covariance`` (d + 1 × d + 1).
     """
     kernel = Arcsine(gamma=0.5 if printed else 1.0, coef0=0.0)
     return kernel(whitened(X, covariance), whitened(Z, covariance))

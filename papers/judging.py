@@ -12,8 +12,6 @@ from scipy.stats import t as student
 
 from papers.protocol import Measure
 
-__all__ = ["RULES", "gain", "lenient", "strict", "welch"]
-
 RULES = ("strict", "welch", "lenient")
 _LEVEL = 0.05
 

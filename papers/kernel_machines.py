@@ -10,8 +10,6 @@ import scipy.linalg
 
 from ulmus.kernels import Kernel
 
-__all__ = ["KernelMachine", "kernel_features", "signs", "squared_hinge"]
-
 
 @dataclass(frozen=True)
 class KernelMachine:
@@ -43,25 +41,9 @@ def kernel_features(K, missing=0.0):
 
 
 def squared_hinge(Z, t, c, start=None, max_iter=200):
-    """The minimum of ½‖w‖² + ½ Σ cᵢ max(0, 1 − tᵢ zᵢw)², by Newton's method in the primal.
+    """The w that minimises ½‖w‖² + ½ Σ cᵢ max(0, 1 − tᵢ zᵢw)², by Newton's method in the primal.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_columns)
-        Rows.
-    t : ndarray of shape (n_samples,)
-        Their classes, −1 and 1.
-    c : ndarray of shape (n_samples,)
-        What each row weighs.
-    start : ndarray of shape (n_columns,), default=None
-        Where to start; at zero if not given.
-    max_iter : int, default=200
-        Most steps. Few are needed: the rows within the margin settle, and then a step is exact.
-
-    Returns
-    -------
-    w : ndarray of shape (n_columns,)
-        The minimiser.
+    Few steps are needed: the rows within the margin settle, and then a step is exact.
     """
     w = np.zeros(Z.shape[1]) if start is None else start
     f = Z @ w

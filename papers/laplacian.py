@@ -15,8 +15,6 @@ import scipy.linalg
 
 from papers.kernel_machines import kernel_features, squared_hinge
 
-__all__ = ["Basis", "basis", "deformation", "lap_rls", "lap_svm", "solutions"]
-
 
 def lap_rls(K, T):
     """Weights a of the labelled rows under the squared loss; K is k̃ between them."""
@@ -59,27 +57,10 @@ def basis(K, laplacian):
 
 
 def solutions(K, laplacian, labelled, T, solve, gammas_A, gammas_I):
-    """α of f = Kα for every pair of constants, those that smooth most first.
+    """α (rows × outputs) of f = Kα for every pair of constants, those that smooth most first.
 
-    Parameters
-    ----------
-    K : ndarray of shape (n_samples, n_samples)
-        The kernel between all rows.
-    laplacian : Laplacian
-        Λ of all rows.
-    labelled : ndarray of shape (n_labelled,)
-        Which rows have a label.
-    T : ndarray of shape (n_labelled, n_outputs)
-        Their classes, −1 and 1, one column against all others.
-    solve : callable
-        `lap_rls` or `lap_svm`.
-    gammas_A, gammas_I : sequences of floats
-        The constants to try.
-
-    Yields
-    ------
-    alpha : ndarray of shape (n_samples, n_outputs)
-        Weights of all rows.
+    ``solve`` is `lap_rls` or `lap_svm`; T has −1 and 1 for the labelled rows, one class against all
+    others in a column.
     """
     pairs = [(A, I) for I in sorted(gammas_I)[::-1] for A in sorted(gammas_A)[::-1]]
     factored = basis(K, laplacian) if len(pairs) > 1 else None

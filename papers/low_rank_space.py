@@ -23,8 +23,6 @@ from ulmus.estimators.sparse import SparseELMClassifier
 from ulmus.exceptions import IllConditionedWarning, LowRankWarning
 from ulmus.features import KernelFeatures, RBFFeatures
 
-__all__ = ["inputs", "run"]
-
 # So small beside the largest, a direction moves an output by less than 1e-5 where C is 1000.
 _HARDLY = 1e-7
 

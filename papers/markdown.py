@@ -8,22 +8,9 @@ from papers.counts import total
 from papers.judging import RULES
 from papers.wording import NOTHING, SYMBOLS, exact, has, spread
 
-__all__ = ["markdown", "misses", "summary", "table"]
-
 
 def markdown(results: dict[str, Any]) -> str:
-    """The whole report: what was run, the summary, and every table and figure in numbers.
-
-    Parameters
-    ----------
-    results : dict
-        The summary of the runs.
-
-    Returns
-    -------
-    text : str
-        GitHub's Markdown, with tables.
-    """
+    """The whole report: what was run, the summary, and every table and figure in numbers."""
     made = results["made"]
     parts = ["# The papers’ tables, run again" + (" (quick)" if made["quick"] else "")]
     parts.append("\n".join(f"- {name}: {plain(text)}" for name, text in wording.run_facts(made)))
@@ -39,18 +26,7 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def summary(results: dict[str, Any]) -> str:
-    """How many cells match in each paper, and which of its orderings hold.
-
-    Parameters
-    ----------
-    results : dict
-        The summary of the runs.
-
-    Returns
-    -------
-    text : str
-        GitHub's Markdown.
-    """
+    """How many cells match in each paper, and which of its orderings hold."""
     parts = ["What is not reached, by the strict rule and the paper to the letter:"]
     for key in results["papers"]:
         parts.append(misses(results, int(key)))
@@ -81,20 +57,7 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def misses(results: dict[str, Any], paper: int) -> str:
-    """The figures of a paper that are not reached by the strict rule as printed, as a list.
-
-    Parameters
-    ----------
-    results : dict
-        The summary of the runs.
-    paper : int
-        Its number.
-
-    Returns
-    -------
-    text : str
-        GitHub's Markdown: a line for each table that has such figures.
-    """
+    """The figures of a paper that are not reached by the strict rule as printed, by table."""
     cited = plain(wording.cited(results["papers"][str(paper)]))
     lines = [
         f"- {plain(one['label'])}, {cited}, {len(texts)} of {of}: {plain('; '.join(texts))}"
@@ -106,16 +69,8 @@ def misses(results: dict[str, Any], paper: int) -> str:
 def table(results_table: dict[str, Any]) -> str:
     """One table or figure: what it is, a grid of numbers for each measure, and the notes.
 
-    Parameters
-    ----------
-    results_table : dict
-        One of the summary's tables.
-
-    Returns
-    -------
-    text : str
-        Ours as mean ± deviation with a symbol, then the paper's in brackets. Proposed methods have
-        bold names, methods that the paper lacks slanted ones.
+    Ours as mean ± deviation with a symbol, then the paper's in brackets. Proposed methods have bold
+    names, methods that the paper lacks slanted ones.
     """
     parts = [plain(text) for text in wording.paragraphs(results_table["about"])]
     figure = results_table["axis"] is not None

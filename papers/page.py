@@ -17,8 +17,6 @@ except ImportError as error:
         "The report's page is made by Jinja; in the clone: pip install --editable '.[papers]'."
     ) from error
 
-__all__ = ["page"]
-
 _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
     autoescape=True,
@@ -33,15 +31,7 @@ Lines = dict[str, list[list[float]]]
 def page(results: dict[str, Any]) -> str:
     """The whole report: what was run, the summary, and every table and figure.
 
-    Parameters
-    ----------
-    results : dict
-        The summary of the runs.
-
-    Returns
-    -------
-    text : str
-        HTML 5 with its style sheet inside, no script, and no address of anything outside.
+    It is HTML 5 with its style sheet inside, no script, and no address of anything outside.
     """
     shown = (_anchor, _by_paper, _by_place, _columns, _drawing, _lines_of, _not_run, _slug)
     helpers = {function.__name__[1:]: function for function in shown}

@@ -13,8 +13,6 @@ from papers.datasets import benchmark_rows
 from papers.eigenmaps import laplacian_eigenmap
 from ulmus import ELMEmbedding, KNNGraph, RandomFeatures
 
-__all__ = ["SHARES", "draw", "embeddings", "noisy_digits"]
-
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 
 

@@ -9,8 +9,6 @@ from sklearn.cluster import KMeans
 
 from ulmus.features import RBFFeatures
 
-__all__ = ["equation_6", "kernel_nmf", "multiplicative_nmf", "printed_k_means", "printed_nmf"]
-
 _TINY = np.finfo(float).tiny
 
 
@@ -23,27 +21,10 @@ def equation_6(X, nodes, seed):
 
 
 def multiplicative_nmf(H, count, seed, threshold=1e-4, most=500):
-    """W and B with H ≈ WB by Lee and Seung's updates, steps 2 to 7 of Algorithm 2.
+    """W and B with H ≈ WB by Lee and Seung's updates (Algorithm 2, 2 to 7), and their number.
 
-    Parameters
-    ----------
-    H : ndarray of shape (n_rows, n_columns)
-        Not negative; in the paper a column is a sample.
-    count : int
-        Columns of W.
-    seed : int
-        Draws both factors from U(0, 1).
-    threshold : float, default=1e-4
-        It stops when max(‖ΔW‖ / √(size of W), ‖ΔB‖ / √(size of B)) is less.
-    most : int, default=500
-        Most rounds.
-
-    Returns
-    -------
-    W, B : ndarray
-        The factors.
-    rounds : int
-        How many updates of both there were.
+    H is not negative; in the paper a column is a sample. Both factors are drawn from U(0, 1). It
+    stops when max(‖ΔW‖ / √(size of W), ‖ΔB‖ / √(size of B)) is less than the threshold.
     """
     rng = np.random.default_rng(seed)
     W, B = rng.random((len(H), count)), rng.random((count, H.shape[1]))

@@ -12,8 +12,6 @@ from papers.projection import printed_weights, projection
 from ulmus import KNNGraph, RandomFeatures
 from ulmus.graphs import laplacian
 
-__all__ = ["LiteralManifoldELM", "PrintedManifoldELM", "printed_solution"]
-
 
 def printed_solution(G, S, C, R):
     """β without the directions in which both G and S are zero, and the count of eigenvalues < 0."""

@@ -10,27 +10,12 @@ from scipy.linalg import cho_factor, cho_solve, qr, solve
 from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 
-__all__ = ["PrintedSSELM", "printed_grid", "printed_solution"]
-
 
 def printed_grid(H, L, codes, C, lam):
     """β of (I + HᵀCH + λHᵀLH) β = HᵀCT for every C₀ and λ, the last λ fastest.
 
-    Parameters
-    ----------
-    H : ndarray of shape (n_samples, n_hidden)
-        Hidden rows, labelled ones first.
-    L : Laplacian
-        Of all rows.
-    codes : ndarray of shape (n_labelled,)
-        Classes of the first rows, from 0 on.
-    C, lam : list of float
-        C₀ and λ to try.
-
-    Yields
-    ------
-    beta : ndarray of shape (n_hidden, n_classes)
-        The output weights; classes are 1 for a row's own and −1 for the others.
+    The labelled rows, whose classes are ``codes``, come first. T is 1 for a row's own class and −1
+    for the others.
     """
     few, count = H[: len(codes)], np.bincount(codes)
     T = np.where(codes[:, None] == np.arange(len(count)), 1.0, -1.0)

@@ -5,8 +5,6 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
-__all__ = ["printed_weights", "projection"]
-
 
 def printed_weights(X, codes, n_neighbors):
     """Equation 8: exp(−‖x − x'‖²/2) where either is among the other's nearest of its own class."""

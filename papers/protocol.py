@@ -14,8 +14,6 @@ from typing import Any
 from papers.errors import UnknownTableError
 from ulmus.arguments import hint
 
-__all__ = ["Axis", "Case", "Measure", "Method", "Protocol", "Row", "cases", "load", "names", "pick"]
-
 ROLES = ("proposed", "literal", "baseline", "automatic", "alternative")
 
 

@@ -28,8 +28,6 @@ from ulmus.kernels.lowrank import low_rank, most_columns
 from ulmus.methods.randomized import residual_coef
 from ulmus.methods.ridge import solve
 
-__all__ = ["SketchInInverse", "run", "sketch_error", "split"]
-
 # As the protocols call them.
 _METHODS = {"halko": "randomized"}
 

@@ -23,8 +23,6 @@ from ulmus.machine import machine
 from ulmus.progress import Bar
 from ulmus.version import __version__
 
-__all__ = ["Outcome", "kept", "run"]
-
 _LOG = logging.getLogger(__name__)
 _SAY_EVERY = 60.0
 
@@ -65,29 +63,10 @@ def run(
     minutes: float | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Do every run that the folder does not have.
+    """Do every run that the folder does not have; what was done, what was not, and why.
 
-    Parameters
-    ----------
-    protocols : list of Protocol
-        The tables and figures.
-    folder : path
-        Where the lines are kept.
-    quick : bool, default=False
-        The short form of each.
-    seed : int, default=0
-        Seeds splits and models.
-    jobs : int, default=2
-        Processes at once, each with one BLAS thread.
-    minutes : float, default=None
-        Start nothing after so long.
-    say : callable, default=None
-        Takes a line for a person; the log if not given.
-
-    Returns
-    -------
-    outcome : Outcome
-        What was done, what was not, and why.
+    ``jobs`` processes, each with one BLAS thread, start nothing after so many ``minutes``. ``say``
+    takes a line for a person; it goes to the log if None.
     """
     say = say or _LOG.info
     store = Store(folder, __version__)

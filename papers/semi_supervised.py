@@ -26,8 +26,6 @@ from ulmus.features import RandomFeatures
 from ulmus.graphs import KNNGraph
 from ulmus.kernels import RBF, Pairwise
 
-__all__ = ["Split", "Task", "measures", "run", "splits", "with_labels", "with_unlabelled"]
-
 
 @dataclass(frozen=True)
 class Split:

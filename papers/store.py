@@ -14,8 +14,6 @@ from typing import Any
 from papers.errors import ReproductionError
 from ulmus.files import lock, write_text
 
-__all__ = ["Store", "locked", "write_whole"]
-
 Line = dict[str, Any]
 
 

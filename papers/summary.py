@@ -12,8 +12,6 @@ from papers.protocol import Measure, Protocol, Row
 from ulmus.machine import machine
 from ulmus.version import __version__
 
-__all__ = ["PAPERS", "results"]
-
 PAPERS = {
     0: {
         "title": "Semi-supervised and unsupervised extreme learning machines",
@@ -51,25 +49,10 @@ def results(
     quick: bool,
     jobs: int,
 ) -> dict[str, Any]:
-    """Everything the report shows.
+    """Everything the report shows, as plain values ready for JSON.
 
-    Parameters
-    ----------
-    protocols : iterable of Protocol
-        The tables and figures.
-    lines : dict
-        The runs of each, as the store keeps them.
-    why : dict
-        For a table, a row and a method, why there is no cell.
-    quick : bool
-        Whether these are the short forms.
-    jobs : int
-        Processes at once.
-
-    Returns
-    -------
-    results : dict
-        Plain values alone, ready for JSON.
+    ``lines`` are the runs of each table, as the store keeps them; ``why`` says for a table, a row
+    and a method why there is no cell.
     """
     tables = [_table(protocol, lines[protocol.name], why, quick) for protocol in protocols]
     every = [line for table in lines.values() for line in table]

@@ -10,33 +10,16 @@ import numpy as np
 
 from papers.kernel_machines import squared_hinge
 
-__all__ = ["transductive"]
-
 # The unlabelled rows' weight, from a first look at them to its full value.
 _RISING = 4.0 ** np.arange(-6, 1)
 _ROUNDS = 20
 
 
 def transductive(Z, labelled, t, gamma):
-    """Weights of a linear TSVM, and the labels it gives to all rows.
+    """Weights of a linear TSVM, f = Zw, and the labels (−1 and 1) it gives to all rows.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n_samples, n_columns)
-        All rows, as they are or in the coordinates of a kernel.
-    labelled : ndarray of shape (n_labelled,)
-        Which rows have a label.
-    t : ndarray of shape (n_labelled,)
-        Their classes, −1 and 1. As many of the others are taken to be positive, in parts.
-    gamma : float
-        γ of ‖f‖².
-
-    Returns
-    -------
-    w : ndarray of shape (n_columns,)
-        f = Zw.
-    labels : ndarray of shape (n_samples,)
-        −1 and 1; the given ones as they were.
+    Z are rows as they are or in the coordinates of a kernel. As many of the rows without a label as
+    of those with one are taken to be positive, in parts. ``gamma`` is γ of ‖f‖².
     """
     others = np.setdiff1d(np.arange(len(Z)), labelled)
     positive = round(float(np.mean(t > 0)) * len(others))

@@ -6,12 +6,6 @@ from typing import Any
 
 from papers.counts import cells
 
-__all__ = [
-    "NOTHING", "QUICK", "READINGS", "ROLES", "RULES", "STAR", "SYMBOLS", "VERDICTS", "cited",
-    "count", "counts", "exact", "groups", "has", "hours", "letters", "missed", "number", "ours",
-    "paragraphs", "power", "run_facts", "runs", "seconds", "share", "spread", "way", "what", "why",
-]  # fmt: skip
-
 NOTHING = "–"
 SYMBOLS = {"match": "✓", "better": "▲", "worse": "▼"}
 VERDICTS = {

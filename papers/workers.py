@@ -19,8 +19,6 @@ from papers.protocol import Case
 from ulmus.exceptions import UlmusError
 from ulmus.machine import peak_megabytes
 
-__all__ = ["outcomes"]
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

@@ -23,8 +23,6 @@ except ImportError as error:
         "The papers' data are fetched by pooch; in the clone: pip install --editable '.[papers]'."
     ) from error
 
-__all__ = ["cache_directory", "cached", "candidates", "downloaded", "own_file", "store"]
-
 # Seconds without an answer after which a server is given up.
 _TIMEOUT = 30
 pooch.get_logger().setLevel("WARNING")

@@ -8,9 +8,6 @@ from papers.datasets.loading import catalogue, fetch
 from papers.errors import DatasetError
 from ulmus.cli.printing import note, print_json, say, table
 
-__all__ = ["fetch_files", "list_datasets"]
-
-
 # Where a file comes from that is not on this machine.
 _ELSEWHERE = {
     "network": "`ulmus data fetch NAME` gets the file.",

@@ -8,8 +8,6 @@ from typing import Any
 from papers.errors import UnknownDatasetError
 from ulmus.arguments import hint
 
-__all__ = ["DATASETS", "Facts", "OpenML", "lookup"]
-
 
 @dataclass(frozen=True)
 class OpenML:

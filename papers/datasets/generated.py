@@ -11,13 +11,6 @@ from ulmus.arguments import check_whole
 from ulmus.exceptions import InvalidParameterError
 from ulmus.typing import Seed
 
-__all__ = [
-    "make_g50c",
-    "make_synthetic_control",
-    "make_waveform",
-    "tic_tac_toe",
-]
-
 # Breiman's triangles stand at these places; a class is a mixture of two of them. The classes are
 # numbered as in the published file.
 _TRIANGLES = np.maximum(6.0 - np.abs(np.arange(1, 22) - np.array([[7], [11], [15]])), 0.0)

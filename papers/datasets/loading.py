@@ -23,8 +23,6 @@ from papers.datasets.npz import pack, unpack
 from papers.datasets.openml import from_openml
 from papers.errors import CorruptFileError, MissingDatasetError
 
-__all__ = ["Entry", "benchmark_rows", "catalogue", "fetch", "load"]
-
 _BUNDLED: dict[str, Callable[[], Bunch]] = {
     "breast_cancer": load_breast_cancer,
     "digits": load_digits,

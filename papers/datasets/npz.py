@@ -15,8 +15,6 @@ from papers.datasets.facts import Facts
 from papers.errors import CorruptFileError
 from ulmus.archives import read_npz, sparse_matrix
 
-__all__ = ["check", "pack", "unpack"]
-
 _MEMBERS = {
     "X", "y", "data", "indices", "indptr", "shape", "n_train", "idxLabs", "idxUnls",
     "feature_names", "date", "origin",

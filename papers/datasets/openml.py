@@ -19,8 +19,6 @@ from papers.datasets.facts import Facts, OpenML
 from papers.datasets.npz import check
 from papers.errors import CorruptFileError, MissingDatasetError
 
-__all__ = ["from_openml", "web_only"]
-
 # What `urllib` opens addresses with, but for files, ftp and data in the address itself.
 _WEB = (
     urllib.request.ProxyHandler,
