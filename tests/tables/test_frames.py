@@ -104,3 +104,11 @@ def test_times_are_seconds_and_lists_are_left_out():
 def test_what_is_no_table_says_so(frame, complaint):
     with pytest.raises(TableError, match=complaint):
         as_table(frame)
+
+
+def test_columns_called_by_numbers_are_found_and_twins_refused():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    frame = pandas.DataFrame(np.column_stack([X, X[:, 0] > 0]))
+    assert fit_table(frame, 2).target == "2"
+    with pytest.raises(TableError, match="name of its own"):
+        fit_table(frame.set_axis(["a", "a", "y"], axis=1), "y")

@@ -129,3 +129,10 @@ def test_copies_make_no_column_a_leak_and_a_leak_stays_one(numbers):
     found = told({name: x.repeat(3) for name, x in columns.items()}, y.repeat(3), 3 * n)
     assert "600 of 600 rows are equal to another row" in found[0]
     assert [sentence.split()[0] for sentence in found[1:]] == ["'leak'"]
+
+
+@pytest.mark.parametrize("rare", [1, 2, 5])
+def test_a_few_rows_of_a_rare_class_prove_no_leak(rare):
+    y = words(["odd"] * rare + ["no"] * (N - rare))
+    columns = {"x": RNG.normal(size=N), "z": RNG.normal(size=N), "w": RNG.choice([0.0, 1.0], N)}
+    assert not [sentence for sentence in told(columns, y) if "determines" in sentence]

@@ -184,7 +184,7 @@ def frame_columns(frame: Any, missing: list[str]) -> dict[str, Any]:
         # pandas adds an index that has no name.
         names = [n for n in table.column_names if not n.startswith("__index_level_")]
         return _usable_columns(table, names, missing)
-    except (pyarrow.ArrowException, TypeError, KeyError) as error:
+    except (pyarrow.ArrowException, TypeError, KeyError, ValueError) as error:
         raise TableError(
             f"The frame cannot be taken over ({_brief(error)}); give each column one type and a "
             "name of its own."

@@ -107,7 +107,8 @@ def fit_table(
     watch = watch or (lambda _: None)
     watch("columns")
     table = as_table(table)
-    cells, name, rest = separated(table, target)
+    # Frames may call columns by numbers, which are words in a table.
+    cells, name, rest = separated(table, None if target is None else str(target))
     if name in (kinds or {}):
         raise InvalidInputError(
             f"--as {name}: that is the target, of which --task says what it holds; leave --as out."
