@@ -22,8 +22,8 @@ RUNS = (
     "fit", "path", "layers", "widths", "sizes", "small", "kernel", "manifold", "hinge", "dask",
     "dask_labels", "dask_scale", "neighbours", "import", "files", "choices", "readings",
     "kernel_readings", "known", "geometry", "units", "classes", "clusters", "maps", "scale",
-    "mnist", "hundred", "labels", "blanks", "priors", "graphs", "values", "label", "relabel",
-    "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
+    "mnist", "hundred", "labels", "unseen", "blanks", "priors", "graphs", "values", "label",
+    "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
     "serving", "million", "coverage", "unlabelled", "noise", "forms",
 )  # fmt: skip
 # Runs for machines that others cannot replace.
@@ -36,6 +36,7 @@ PLACES = {
     "import": "cold_import.run",
     "noise": "among_noise.run",
     "onnx": "latency.run",
+    "unseen": "labels.run_unseen",
     "values": "priors.run_values",
 }
 

@@ -165,7 +165,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         again, and what the old labels have in common with the new ones. Candidates are weighed
         anew, or C and lam chosen; C of the last ridge stays. Where many labels come at once,
         candidates are weighed by 240 000 / n_samples of them, or by as many as make sixteen, and by
-        those before. Up to 5000 rows the fit keeps hidden rows in memory.
+        those before. The fit keeps what depends on the rows alone, about 100 MB, and hidden rows up
+        to 5000.
 
         Parameters
         ----------
