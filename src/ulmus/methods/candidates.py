@@ -99,12 +99,18 @@ class Prepared:
         further: tuple[Hidden | HiddenBlocks, ...] = (),
     ) -> None:
         self.every, self._laplacians, self._bases, self._watch = every, laplacians, bases, watch
-        # The rows in few units of every layer.
-        self._made = [
-            H if H.width <= _UNITS else H.units(slice(0, _UNITS)) for H in (every, *further)
-        ]
-        self.layers = list(self._made)
+        self._further = further
         self._root: tuple[Cholesky | None] | None = None
+
+    @cached_property
+    def _made(self) -> list[Hidden | HiddenBlocks]:
+        every = (self.every, *self._further)
+        return [H if H.width <= _UNITS else H.units(slice(0, _UNITS)) for H in every]
+
+    @cached_property
+    def layers(self) -> list[Hidden | HiddenBlocks]:
+        """The rows in few units of every layer."""
+        return list(self._made)
 
     def root(self, ridge: PseudoRidge) -> Cholesky | None:
         """The factor of the last ridge, made once: rows and C stay the same for other labels."""
