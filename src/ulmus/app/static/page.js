@@ -352,7 +352,7 @@ async function hover([x, y]) {
   tip.hidden = false;
   const box = canvas.getBoundingClientRect();
   tip.style.left = `${Math.max(4, Math.min(x + 14, box.width - tip.offsetWidth - 4))}px`;
-  tip.style.top = `${Math.max(4, Math.min(y + 14, box.height - tip.offsetHeight - 4))}px`;
+  tip.style.top = `${canvas.offsetTop + Math.max(4, Math.min(y + 14, box.height - tip.offsetHeight - 4))}px`;
 }
 
 // ---------------------------------------------------------------------- keys and buttons
