@@ -20,7 +20,7 @@ from ulmus.backends.neighbors import approximate_neighbors
 from ulmus.backends.threads import cpus, held_numba, held_threads
 
 X, Y = load_iris(return_X_y=True)
-MANY_X, MANY_Y = np.tile(X, (8, 1)), np.tile(Y, 8)
+MANY_X, MANY_Y = np.tile(X, (14, 1)), np.tile(Y, 14)
 BLAS = ThreadpoolController().select(user_api="blas")
 
 
