@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,14 @@ def test_health_page_and_openapi(server):
     assert status == 200
     assert "<code>city</code>" in page
     assert "script" not in page
+
+
+def test_names_are_text_on_the_page(model):
+    hostile = copy(model)
+    hostile.target = "<b>$example</b>"
+    page = ask(application(hostile), "/", token="").body.decode()
+    assert "<h1>Predictions of &lt;b&gt;$example&lt;/b&gt;</h1>" in page
+    assert "<p hidden>" in page, "a classifier has no intervals"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from html import escape
 from io import StringIO
 from ipaddress import ip_address
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ _JSON_TYPES = {"number": "number", "boolean": "boolean"}
 MOST_ROWS = 100_000
 # Rows that are predicted at once, so that nobody waits for long.
 _AT_ONCE = 1024
+_PAGE = Path(__file__).with_name("static") / "serving.html"
 _ADVICE = re.compile(r"[;.,] [^;.]*--")
 
 Row = dict[str, Any]
@@ -269,31 +271,19 @@ def _schema(model: TableModel) -> dict[str, Any]:
 
 def _page(model: TableModel, schema: dict[str, Any]) -> str:
     """The interface for people: one page without scripts."""
-    row = schema["paths"]["/predict"]["post"]["requestBody"]["content"]["application/json"]
-    fields = row["schema"]["properties"]["rows"]["items"]["properties"]
+    predict = schema["paths"]["/predict"]["post"]
+    asked = predict["requestBody"]["content"]["application/json"]["schema"]
+    fields = asked["properties"]["rows"]["items"]["properties"]
     lines = "".join(
         f"<tr><td><code>{escape(name)}</code></td><td>{escape(about['description'])}</td></tr>"
         for name, about in fields.items()
     )
-    row = {name: _typical(model, name) for name in fields}
-    example = json.dumps({"rows": [row]}, ensure_ascii=False)
-    more = ""
-    if schema["paths"]["/predict"]["post"]["parameters"]:
-        more = (
-            "<p><code>POST /predict?interval=90</code> answers with <code>lower</code> and "
-            "<code>upper</code> too: 90 of 100 new values lie between them.</p>"
-        )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" '
-        f'content="light dark"><title>{escape(model.target)}</title><style>body{{font-family:'
-        "sans-serif;max-width:45em;margin:2em auto;padding:0 1em;overflow-wrap:anywhere}pre{white-"
-        "space:pre-wrap;max-height:12em;overflow-y:auto}th,td{text-align:left;padding:.1em 1em 0 0}"
-        f"</style><h1>Predictions of {escape(model.target)}</h1><p><code>POST "
-        "/predict</code> takes rows as JSON, or as CSV with the content type <code>text/csv</code>,"
-        " and answers with JSON, or with CSV where <code>text/csv</code> is accepted.</p>"
-        f"<pre>{escape(example)}</pre>{more}<table><tr><th>column<th>holds</tr>{lines}</table><p>"
-        '<a href="openapi.json">OpenAPI</a>, <a href="health">health</a></p></html>'
+    example = {"rows": [{name: _typical(model, name) for name in fields}]}
+    return Template(_PAGE.read_text(encoding="utf-8")).substitute(
+        target=escape(model.target),
+        example=escape(json.dumps(example, ensure_ascii=False)),
+        intervals="" if predict["parameters"] else "hidden",
+        columns=lines,
     )
 
 
