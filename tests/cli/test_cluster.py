@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import make_blobs
 
 from cli.conftest import write
@@ -100,3 +101,16 @@ def test_clusters_are_written_in_any_kind_with_the_rows_numbers(flowers, refused
     assert [row["row"] for row in rows[:3]] == [1, 3, 4]
     assert {row["cluster"] for row in rows} == {0, 1, 2}
     assert ".jsonl (JSON lines)" in refused("cluster", "odd.csv", "-k", "3", "--out", "c.xlsx")
+
+
+def test_images_are_named_by_their_files(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for k in range(12):
+        pixels = rng.integers(0, 60, (4, 4)) + 180 * (k % 2)
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{k:02}.png")
+    assert main(["cluster", "images", "-k", "2", "--quiet", "--method", "kmeans"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "file,cluster"
+    assert [line.partition(",")[0] for line in lines[1:]] == [f"{k:02}.png" for k in range(12)]

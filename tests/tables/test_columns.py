@@ -276,3 +276,16 @@ def test_numbers_can_be_read_as_text():
     X = TableEncoder(given={"a": "text"}).fit_transform(table)
     assert np.isfinite(X).all()
     assert len(np.unique(X, axis=0)) == 40
+
+
+def test_years_may_have_two_digits():
+    days = [f"2020-01-{k:02}" for k in range(1, 29)]
+    known = table_of(d=days, x=range(28))
+    for layout in ("{m}/{d}/20", "{d}/{m}/20", "{d}.{m}.20", "{d}-Jan-20", "{m}/{d}/20 10:30"):
+        cells = [layout.format(m="01", d=f"{k:02}") for k in range(1, 29)]
+        found = TableEncoder().fit(table_of(d=cells, x=range(28))).column("d")
+        x = found.numbers("d", np.array(cells, dtype=object), False)
+        want = TableEncoder().fit(known).column("d").numbers("d", known["d"], False)
+        np.testing.assert_array_equal(np.floor(x), want)
+    mixed = [f"01/{k:02}/20" if k % 2 else f"01/{k:02}/2020" for k in range(1, 29)]
+    assert TableEncoder().fit(table_of(d=mixed)).column("d").layout == "%m/%d/%Y|%m/%d/%y"

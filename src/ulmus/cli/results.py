@@ -15,6 +15,7 @@ from ulmus.backends.arrow import write_parquet
 from ulmus.cli.printing import check_free, harmless, note
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing
+from ulmus.tables import Table
 
 # Whole numbers below this are written without a point.
 _LARGEST_WHOLE = 2.0**53
@@ -31,6 +32,13 @@ def check_result(place: str | None, force: bool) -> None:
             f"--out {place}: results are written as .csv, .tsv, .jsonl (JSON lines) or .parquet."
         )
     check_free(place, force)
+
+
+def row_names(data: Table) -> tuple[str, np.ndarray]:
+    """What the rows of a file are known by: the images' files, or their numbers."""
+    if data.files:
+        return "file", np.array(data.files, dtype=object)
+    return "row", data.row_numbers
 
 
 def write_columns(options: Namespace, columns: Columns) -> None:

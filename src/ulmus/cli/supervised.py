@@ -13,7 +13,7 @@ from ulmus.arguments import counted
 from ulmus.cli.card import model_card
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data, read_for
-from ulmus.cli.results import Columns, check_result, plain_values, rounded, write_columns
+from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
 from ulmus.estimators.elm import ELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.exporting.onnx_maps import input_names
@@ -122,12 +122,10 @@ def predict(options: Namespace) -> int:
 
 def _beside(model: TableModel, data: Table, options: Namespace) -> list[tuple[str, np.ndarray]]:
     """What tells the rows apart: number or file, ids, and columns that are asked for."""
-    files = np.array(data.files, dtype=object)
-    first = ("file", files) if data.files else ("row", data.row_numbers)
     ids = [name for name in model.encoder.ids(data) if name != model.target]
     wanted = [*ids, *options.keep]
     names = data.names if options.append else dict.fromkeys(wanted)
-    return [first, *((name, data[name]) for name in names)]
+    return [row_names(data), *((name, data[name]) for name in names)]
 
 
 def _predicted(model: TableModel, X: Rows, options: Namespace) -> Columns:

@@ -23,7 +23,7 @@ from ulmus.cli.printing import (
     width,
 )
 from ulmus.cli.reading import read_data
-from ulmus.cli.results import check_result, rounded, write_columns
+from ulmus.cli.results import check_result, rounded, row_names, write_columns
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMKMeans
 from ulmus.estimators.layout import ELMLayout
@@ -104,7 +104,7 @@ def cluster(options: Namespace) -> int:
         path = {name: column.tolist() for name, column in model.n_clusters_path_.items()}
         found["n_clusters"] = path
     clusters = [int(label) for label in labels]
-    write_columns(options, {"row": data.row_numbers, "cluster": labels})
+    write_columns(options, dict([row_names(data), ("cluster", labels)]))
     if options.out:
         last = f"The cluster of each of {n:,} rows: {options.out}"
         return tell(options, {**found, "out": options.out}, *_lines(found, width()), last)

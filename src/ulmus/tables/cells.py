@@ -43,13 +43,17 @@ DATE_LAYOUTS = {
     "%b %d, %Y": "Jan 1, 2020",
     "%d %B %Y": "1 January 2020",
     "%B %d, %Y": "January 1, 2020",
+    "%m/%d/%y": "month/day/20",
+    "%d/%m/%y": "day/month/20",
+    "%d.%m.%y": "day.month.20",
+    "%d-%b-%y": "1-Jan-20",
 }
 _JOINED = "|"
+_EITHER = ("%m/%d", "%d/%m")
 # Cells that are looked at first: most columns of text are no dates, and reading dates is slow.
 _LOOK = 20
-_EITHER = {"%m/%d/%Y", "%d/%m/%Y"}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
-_TIMED = re.compile(r"(.*\d{4}),? (\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp][Mm]))?")
+_TIMED = re.compile(r"(.*\d{2}),? (\d{1,2}:\d{2}(?::\d{2})?)(?: ?([AaPp][Mm]))?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WEEK = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 # Days in which each part of the calendar comes round, and those that dates must span to use it.
@@ -149,10 +153,11 @@ def _mixed_layout(left: set[str]) -> str:
         layout: {cell for cell in left if days(cell, layout) is not None} for layout in DATE_LAYOUTS
     }
     # Of month/day and day/month it is the one that reads more.
-    worse = min(_EITHER, key=lambda layout: (len(reads[layout]), layout == "%m/%d/%Y"))
+    months, days_first = (sum(len(reads[f"{way}/{y}"]) for y in ("%Y", "%y")) for way in _EITHER)
+    worse = _EITHER[months >= days_first]
     found = list[str]()
     for layout in sorted(reads, key=lambda layout: -len(reads[layout])):
-        if layout != worse and reads[layout] & left:
+        if not layout.startswith(worse) and reads[layout] & left:
             found.append(layout)
             left = left - reads[layout]
     return "" if left else _JOINED.join(found)
