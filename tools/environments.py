@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DIST", "ROOT", "Environment", "empty", "pins", "project", "say"]
-
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 

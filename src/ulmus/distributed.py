@@ -3,7 +3,7 @@
 All calls of Dask are in this file.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import reduce, wraps
@@ -208,7 +208,7 @@ class BlockRows(Blocks):
 
     def parts(self) -> list[tuple[int, int, Any]]:
         """The blocks that have rows: the first one's number, how many, and a task for X."""
-        tasks = self.each(_applied, without_rows(self._estimator), _first)
+        tasks = self.each(_applied, without_rows(self._estimator), lambda X, *_: X)
         starts = np.r_[0, self._ends[:-1]]
         return [
             (int(start), int(end - start), task)
@@ -223,7 +223,7 @@ def computed(*values: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def named(place: str) -> Any:
+def named(place: str) -> Iterator[None]:
     """Name the block or batch in an error."""
     try:
         yield
@@ -289,10 +289,6 @@ def _applied(
 ) -> Any:
     rows = _checked(number, block, estimator)
     return None if rows is None else function(*rows, estimator, *shared)
-
-
-def _first(X: Any, y: Any, weight: Any, estimator: Any) -> Any:
-    return X
 
 
 def _chosen(number: int, block: Block, estimator: Any, within: list[np.ndarray]) -> Any:

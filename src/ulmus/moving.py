@@ -5,8 +5,7 @@ from copy import copy
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ulmus.backends import namespace
-from ulmus.backends.namespace import is_array_api_obj
+from ulmus.backends.namespace import beside, is_array_api_obj, is_numpy, to_numpy
 from ulmus.backends.streaming import torch_device
 from ulmus.fitted import Mark, marked
 from ulmus.typing import Array
@@ -40,7 +39,7 @@ def to_host(model: Any) -> Any:
     >>> type(model.beta_).__name__
     'ndarray'
     """
-    return _moved(model, lambda x: x if namespace.is_numpy(x) else namespace.to_numpy(x), True)
+    return _moved(model, lambda x: x if is_numpy(x) else to_numpy(x), True)
 
 
 def to_device(model: Any, device: Any) -> Any:
@@ -78,11 +77,7 @@ def to_device(model: Any, device: Any) -> Any:
     if not is_array_api_obj(device):
         torch, found = torch_device(device)
         like = torch.empty(0, device=found)
-
-    def move(x: Array) -> Array:
-        return namespace.beside(namespace.to_numpy(x), like)
-
-    return _moved(model, move, is_array_api_obj(model))
+    return _moved(model, lambda x: beside(to_numpy(x), like), is_array_api_obj(model))
 
 
 def _moved(x: Any, move: Callable[[Array], Array], every: bool) -> Any:

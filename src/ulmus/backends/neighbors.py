@@ -1,7 +1,5 @@
 """Nearest neighbours of many rows: exactly, by products of blocks, or by an optional package."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -78,11 +76,7 @@ def joined_copies(distances: Any, X: Rows) -> Any:
     crowded = np.flatnonzero(D.max(axis=1).toarray().ravel() == 0.0)
     if not len(crowded):
         return D
-    first: dict[bytes, int] = {}
-    names = row_bytes(on_host(take(X, crowded)))
-    own = np.array(
-        [first.setdefault(name, i) for i, name in zip(crowded.tolist(), names, strict=True)]
-    )
+    own = crowded[_first_copies(on_host(take(X, crowded)))]
     row, D = crowded[own != crowded], sp.coo_array(D)
     ends = np.concatenate([D.row, row]), np.concatenate([D.col, own[own != crowded]])
     data = np.concatenate([D.data, np.zeros(len(row), D.dtype)])
@@ -91,13 +85,18 @@ def joined_copies(distances: Any, X: Rows) -> Any:
 
 def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
     """F averaged over rows of X that are equal."""
-    first: dict[bytes, int] = {}
-    group = np.array([first.setdefault(name, len(first)) for name in row_bytes(X)])
-    if len(first) == len(group):
+    first = _first_copies(X)
+    if (first == np.arange(len(first))).all():
         return F
-    sums = np.zeros((len(first), F.shape[1]))
-    np.add.at(sums, group, F)
-    return (sums / np.bincount(group)[:, None])[group]
+    sums = np.zeros(F.shape)
+    np.add.at(sums, first, F)
+    return (sums / np.bincount(first, minlength=len(F)).clip(1)[:, None])[first]
+
+
+def _first_copies(X: Rows) -> np.ndarray:
+    """The number of the first row that equals each row; its own where no other does."""
+    first: dict[bytes, int] = {}
+    return np.array([first.setdefault(name, i) for i, name in enumerate(row_bytes(X))])
 
 
 def different_rows(X: Rows, most: int) -> int:
@@ -112,21 +111,13 @@ def different_rows(X: Rows, most: int) -> int:
 
 def searched_neighbors(X: Rows, k: int, metric: Any) -> Any:
     """Distances to the k nearest other rows by scikit-learn's search, zeros stored, as CSR."""
-    with _suitable(metric):
-        return sp.csr_array(
-            kneighbors_graph(X, k, mode="distance", metric=metric, include_self=False)
-        )
-
-
-@contextmanager
-def _suitable(metric: Any) -> Iterator[None]:
-    """Name the distance that cannot be found."""
     try:
-        yield
+        found = kneighbors_graph(X, k, mode="distance", metric=metric, include_self=False)
     except (ValueError, TypeError) as error:
         raise InvalidParameterError(
             f"metric={metric!r} cannot be used on these rows: {error}"
         ) from error
+    return sp.csr_array(found)
 
 
 def exact_neighbors(X: Array, k: int) -> Any:
