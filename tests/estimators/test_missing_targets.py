@@ -20,7 +20,7 @@ from ulmus import (
     SparseELMClassifier,
     batches,
 )
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, UlmusWarning
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 3))
@@ -182,3 +182,14 @@ def test_blocks_of_a_dask_frame_follow_the_same_rule(marked):
     # Two of three blocks have no label, and either may be read first.
     with pytest.raises(InvalidInputError, match="Block [12] .*y has 20 missing values"):
         ELMClassifier(n_hidden=10).fit(inputs, target)
+
+
+def test_minus_one_as_text_is_a_class_and_warned_of():
+    names = np.array(["aa", "bb", "cc"])[FEW]
+    names[FEW < 0] = -1  # NumPy makes text of it
+    with pytest.warns(UlmusWarning, match="the text '-1' is one of the classes"):
+        model = few_labels().fit(X, names)
+    assert_array_equal(model.classes_, ["-1", "aa", "bb", "cc"])
+    given = np.where(FEW < 0, None, names)
+    given[:2] = "-1"  # beside rows without a label it is a class like others
+    assert "-1" in few_labels().fit(X, given).classes_

@@ -1,5 +1,6 @@
 """SS-ELM for classes: a few labels, many rows, and a model for new ones."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ulmus.estimators.class_labels import (
 )
 from ulmus.estimators.few_labels import SemiSupervisedELM
 from ulmus.estimators.row_graphs import crowded_labels
-from ulmus.exceptions import InvalidInputError, InvalidParameterError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError, UlmusWarning
 from ulmus.fitted import snapshot
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold_basis import GraphSolution
@@ -208,6 +209,13 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         ):
             # Twice, for few labels of many classes would look like numbers and be warned of.
             check_classification_targets(np.repeat(labels, 2))
+        if len(labels) == len(y) and labels.dtype.kind in "UO" and (labels == "-1").any():
+            warnings.warn(
+                "Every row has a label, and the text '-1' is one of the classes: the number −1, "
+                "None or NaN marks rows without a label, as np.where(known, y, None) does.",
+                UlmusWarning,
+                stacklevel=2,
+            )
         return y
 
     def _labels(self, y: np.ndarray, weighting: Any) -> tuple[np.ndarray, Any, np.ndarray]:
