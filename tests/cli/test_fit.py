@@ -360,3 +360,13 @@ def test_what_the_target_holds_is_said_by_its_task(flowers, refused):
 )
 def test_a_column_that_is_not_there_names_its_flag(flowers, refused, arguments, words):
     assert words in refused("fit", "flowers.csv", *arguments)
+
+
+def test_names_with_a_comma_are_given_in_quotes(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"{x:.3f}", f"{z:.3f}", "up" if x > 0 else "down") for x, z in rng.normal(size=(40, 2))
+    ]
+    write(tmp_path / "a.csv", ('"x, in m"', "z", "y"), rows)
+    assert main(["fit", "a.csv", "--target", "y", "--without", '"x, in m"', "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["importances"]) == ["z"]

@@ -1,6 +1,7 @@
 """The commands of ``ulmus`` and their options, as data that `parser` reads."""
 
 import argparse
+import csv
 from collections.abc import Callable
 from typing import Any
 
@@ -40,7 +41,9 @@ def _column_kind(text: str) -> tuple[str, str]:
 
 
 def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Names between commas; one that has a comma itself is in quotes, as in CSV."""
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in names if name.strip()]
 
 
 EXAMPLES = """\
@@ -156,7 +159,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "type": _names,
         "action": "extend",
         "default": [],
-        "help": "columns to leave out, such as a,b; repeatable",
+        "help": "columns to leave out, such as a,b or '\"a, b\",c'; repeatable",
     },
     "--as COLUMN=KIND": {
         "type": _column_kind,
