@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ulmus import KNNGraph
 from ulmus.backends import neighbors
-from ulmus.backends.neighbors import exact_neighbors
+from ulmus.backends.neighbors import (
+    exact_neighbors,
+    joined_copies,
+    mean_of_copies,
+    searched_neighbors,
+)
 
 rng = np.random.default_rng(0)
 ROWS = {
@@ -64,3 +70,21 @@ def test_whole_numbers_on_a_device_have_a_graph(library):
 def test_distances_that_are_not_finite_are_refused_on_a_device(library):
     with pytest.raises(ValueError, match="squared distances are not finite"):
         KNNGraph(3).affinity(library(np.full((5, 2), 1e30, dtype=np.float32)))
+
+
+def test_copies_share_the_mean_of_their_outputs():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(30, 3)).astype(float)
+    F = rng.standard_normal((30, 2))
+    expected = [F[(row == X).all(axis=1)].mean(axis=0) for row in X]
+    assert_allclose(mean_of_copies(F, X), expected)
+    assert_allclose(mean_of_copies(F, sp.csr_array(X)), expected)
+    assert mean_of_copies(F, np.arange(30.0)[:, None]) is F
+
+
+def test_rows_with_more_copies_than_neighbours_are_joined_to_the_first_of_them():
+    X = np.array([[5.0], [1.0], [2.0], [1.0], [2.0], [1.0], [2.0], [7.0]])
+    joined = joined_copies(searched_neighbors(X, 1, "euclidean"), X).tocoo()
+    edges = set(zip(joined.row.tolist(), joined.col.tolist(), strict=True))
+    assert {(3, 1), (5, 1), (4, 2), (6, 2)} <= edges
+    assert len(edges) <= len(X) + 4
