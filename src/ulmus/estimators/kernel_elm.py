@@ -86,8 +86,9 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     method : str, LowRank or Randomized, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
         low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (10 000
-        where the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given. With
-        more than 3000 rows and C up to 300, "auto" solves by conjugate gradients.
+        where the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given. A
+        kernel that is chosen is solved with in single precision past 2000 rows, if C is at most
+        1000; past 3000 rows by conjugate gradients, where outputs are few and C is small.
         `LowRank` has a tolerance too, `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
         The most columns of the factor. A float is a part of the rows. None is 2000, or up to 3000

@@ -25,7 +25,7 @@ from ulmus.kernels.definition import (
     kernel_of,
     scales_inputs,
 )
-from ulmus.kernels.kernel_matrix import NAMES, LowRank, Randomized
+from ulmus.kernels.kernel_matrix import NAMES, LowRank, Randomized, measured
 from ulmus.kernels.pairs import landmarks_like, some_rows
 from ulmus.methods.kernel_ridge import WIDTHS, KernelChoice, Trial, best_of, table_of
 from ulmus.problem import ErrorPath, Problem
@@ -173,7 +173,8 @@ def choose_kernel(model: Any, trial: Trial, seed: int) -> ErrorPath | None:
 
 def choose_gamma(model: Any, trial: Trial) -> None:
     """Give a model the best multiple of its kernel's typical γ."""
-    tried = [trial.candidate(model.kernel, factor) for factor in WIDTHS]
+    D = measured(model.kernel, trial.rows)
+    tried = [trial.candidate(model.kernel, factor, D=D) for factor in WIDTHS]
     model.kernel_ = min(tried, key=lambda each: each.score).kernel
     table = table_of(tried)
     model.gamma_path_ = {
