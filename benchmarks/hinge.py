@@ -91,28 +91,14 @@ def _linear_svc(folder, problem):
     return work
 
 
-def easy_ulmus_float64(folder):
-    return _ulmus(folder, "easy", np.float64)
-
-
-def easy_ulmus_float32(folder):
-    return _ulmus(folder, "easy", np.float32)
-
-
-def easy_linear_svc(folder):
-    return _linear_svc(folder, "easy")
-
-
-def hard_ulmus_float64(folder):
-    return _ulmus(folder, "hard", np.float64)
-
-
-def hard_ulmus_float32(folder):
-    return _ulmus(folder, "hard", np.float32)
-
-
-def hard_linear_svc(folder):
-    return _linear_svc(folder, "hard")
+def __getattr__(name):
+    """A contender by its name: the problem, and who solves it."""
+    if name not in CONTENDERS:
+        raise AttributeError(name)
+    problem, _, who = name.partition("_")
+    if who == "linear_svc":
+        return lambda folder: _linear_svc(folder, problem)
+    return lambda folder: _ulmus(folder, problem, np.dtype(who.removeprefix("ulmus_")))
 
 
 def accuracies(splits=2):

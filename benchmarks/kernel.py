@@ -58,6 +58,18 @@ def _errors(T, F, y_test, F_test):
     }
 
 
+def _sketched(X, gamma, rank):
+    """Eigenvalues d and eigenvectors V of a sketch of K, and F = V √d."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    K = rbf_kernel(X, gamma=gamma)
+    Omega = np.random.default_rng(0).standard_normal((SMALL, rank + 10))
+    Q, _ = np.linalg.qr(K @ Omega)
+    d, U = np.linalg.eigh((Q.T @ K) @ Q)
+    V = Q @ U
+    return d, V, V * np.sqrt(np.maximum(d, 0))
+
+
 def _algorithm_3(folder, rank):
     """The randomized ELM paper's algorithm as printed, K and all, in NumPy."""
     from scipy.linalg import cho_factor, cho_solve
@@ -66,15 +78,11 @@ def _algorithm_3(folder, rank):
     X, T, X_test, y_test, gamma = _small(folder)
 
     def work():
-        rng = np.random.default_rng(0)
-        K = rbf_kernel(X, gamma=gamma)
-        Q, _ = np.linalg.qr(K @ rng.standard_normal((SMALL, rank + 10)))
-        d, U = np.linalg.eigh((Q.T @ K) @ Q)
-        G = Q @ U * np.sqrt(np.maximum(d, 0))
+        d, V, G = _sketched(X, gamma, rank)
         beta = cho_solve(cho_factor(np.eye(rank + 10) / 10.0 + G.T @ G), G.T @ T)
 
         def check():
-            W = Q @ U / np.sqrt(np.maximum(d, 1e-12))
+            W = V / np.sqrt(np.maximum(d, 1e-12))
             return _errors(T, G @ beta, y_test, rbf_kernel(X_test, X, gamma=gamma) @ (W @ beta))
 
         return check
@@ -102,16 +110,10 @@ def _rpcholesky(folder, rank):
 
 def _factor_algorithm_3(folder, rank):
     """Steps 1 to 9 alone: K, its sketch, and F."""
-    from sklearn.metrics.pairwise import rbf_kernel
-
     X, _, _, _, gamma = _small(folder)
 
     def work():
-        rng = np.random.default_rng(0)
-        K = rbf_kernel(X, gamma=gamma)
-        Q, _ = np.linalg.qr(K @ rng.standard_normal((SMALL, rank + 10)))
-        d, U = np.linalg.eigh((Q.T @ K) @ Q)
-        G = Q @ U * np.sqrt(np.maximum(d, 0))
+        _, _, G = _sketched(X, gamma, rank)
         return lambda: {"trace_missing": float(1 - np.sum(G**2) / SMALL)}
 
     return work
