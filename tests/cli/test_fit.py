@@ -370,3 +370,7 @@ def test_names_with_a_comma_are_given_in_quotes(tmp_path, capsys):
     write(tmp_path / "a.csv", ('"x, in m"', "z", "y"), rows)
     assert main(["fit", "a.csv", "--target", "y", "--without", '"x, in m"', "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out)["importances"]) == ["z"]
+
+
+def test_a_model_cannot_go_to_standard_output(flowers, refused):
+    assert "name a file" in refused("fit", "flowers.csv", "--target", "kind", "--model", "-")

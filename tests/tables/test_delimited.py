@@ -442,3 +442,10 @@ def test_an_open_quote_costs_no_more_than_its_line(tmp_path):
     assert table["b"][9] == "red"
     assert table.row_numbers.tolist() == [*range(1, 20), 21]
     assert any("open quote" in note for note in table.notes)
+
+
+def test_one_name_above_two_columns_is_no_title(tmp_path):
+    below = "".join(f"row{k},{k}.5\n" for k in range(9))
+    table = read_table(write(tmp_path / "a.csv", f"size\n{below}"))
+    assert table.names == ("column_1", "size")
+    assert len(table) == 9

@@ -79,6 +79,8 @@ def check_free(place: str | None, force: bool) -> None:
     """Refuse a file that is there, unless it may be replaced, or whose folder cannot be used."""
     if place is None:
         return
+    if place == "-":
+        raise InvalidInputError("This cannot go to standard output (-); name a file to write to.")
     path = Path(place)
     folder = path.absolute().parent
     if not folder.is_dir():

@@ -41,7 +41,9 @@ def titles_above(rows: list[list[str]], known: Collection[str]) -> int:
     count = 0
     for row in rows[:-1] if width > 1 else ():
         words = [field for field in row if field]
-        alone = len(row) == 1 or count < named or words == ["sep="]
+        # Above two columns one word is the name of the second: R writes none of the rows' names.
+        line = len(row) == 1 and (width > 2 or " " in row[0])
+        alone = line or count < named or words == ["sep="]
         if len(words) > 1 or not alone or NUMBER.fullmatch("".join(words)):
             break
         count += 1
