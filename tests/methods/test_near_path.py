@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from ulmus.kernels import RBF, Exponential
 from ulmus.kernels.kernel_matrix import KernelMatrix
+from ulmus.methods import near_path as module
 from ulmus.methods.dual import dual_path
 from ulmus.methods.near_path import near_path
 from ulmus.problem import Problem
@@ -72,3 +73,15 @@ def test_from_a_large_c_few_large_ones_and_a_small_one_are_tried():
     assert noisy.C < 100.0
     clear = Problem(rough, ValueTargets(X[:, :1]), intercept=True)
     assert_allclose(near_path(clear, grid, 1e8).path.C, [1e2, 1e6, 1e8])
+
+
+def test_a_solution_that_is_known_is_not_found_again(monkeypatch):
+    problem, calls = PROBLEMS["values"], []
+    best = dual_path(problem, GRID)
+    expected = near_path(problem, GRID, best.C)
+    original = module.at_one
+    monkeypatch.setattr(module, "at_one", lambda *a: calls.append(a[4]) or original(*a))
+    found = near_path(problem, GRID, best.C, known=best)
+    assert len(calls) == 2
+    assert best.C not in calls
+    assert_allclose(found.path.squared_error, expected.path.squared_error)

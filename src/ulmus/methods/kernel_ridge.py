@@ -225,11 +225,12 @@ class Trial:
         number: int = 0,
         near: float | None = None,
         D: np.ndarray | None = None,
+        known: Solution | None = None,
     ) -> Candidate:
         """A kernel at a multiple of its typical γ, on columns with these weights.
 
         All C are tried, or those around ``near``, the best one of something like it. ``D`` are the
-        distances between the rows, where they are known.
+        distances between the rows, and ``known`` the solution at one C, where there are any.
         """
         weights = np.ones(self.rows.shape[1]) if weights is None else weights
         rows = weighed_columns(self.rows, weights)
@@ -247,14 +248,25 @@ class Trial:
             solution = dual_path(problem, self.C)
         else:
             many = rows.shape[0] > _FEW_ROWS
-            solution = near_path(problem, self.C, near, fast=many)
+            solution = near_path(problem, self.C, near, many, known)
         return Candidate(name, factor, kernel, weights, number, rows, solution, lift)
 
-    def again(self, one: Candidate, alone: bool = False) -> Candidate:
-        """What was fitted to other rows, fitted to these; with ``alone`` at its C alone."""
-        C = one.solution.C
-        trial = replace(self, C=np.array([C])) if alone else self
-        return trial.candidate(one.name, one.factor, one.weights, one.round, C)
+    def again(self, one: Candidate) -> Candidate:
+        """What was fitted to other rows, fitted to these."""
+        return self.candidate(one.name, one.factor, one.weights, one.round, one.solution.C)
+
+    def best_again(self, some: list[Candidate]) -> Candidate:
+        """The same for the one with the least error on these rows, each at its C."""
+        if len(some) == 1:
+            return self.again(some[0])
+        found = list[tuple[Candidate, np.ndarray | None]]()
+        for one in some:
+            D, C = measured(one.name, weighed_columns(self.rows, one.weights)), one.solution.C
+            alone = replace(self, C=np.array([C]))
+            found.append((alone.candidate(one.name, one.factor, one.weights, one.round, C, D), D))
+        best, D = min(found, key=lambda pair: pair[0].score)
+        arguments = best.name, best.factor, best.weights, best.round, best.solution.C
+        return self.candidate(*arguments, D, best.solution)
 
     def sample(self, most: int, seed: int) -> "Trial":
         """At most so many of the rows."""
@@ -299,10 +311,7 @@ class KernelChoice:
         if some is trial:
             return tried
         # The errors of few rows are uncertain.
-        ahead = _finalists(tried)
-        if len(ahead) > 1:
-            ahead.sort(key=lambda each: trial.again(each, alone=True).score)
-        return [*tried, trial.again(ahead[0])]
+        return [*tried, trial.best_again(_finalists(tried))]
 
     def _best_width(self, trial: Trial, name: str) -> Candidate:
         """The best of a few widths."""

@@ -23,12 +23,18 @@ _MOST = 6
 SINGLE = 1e3
 
 
-def near_path(problem: Problem, grid: np.ndarray, start: float, fast: bool = False) -> Solution:
+def near_path(
+    problem: Problem,
+    grid: np.ndarray,
+    start: float,
+    fast: bool = False,
+    known: Solution | None = None,
+) -> Solution:
     """The C of an ascending grid whose neighbours have larger left-out errors, from ``start`` on.
 
     Its path has the C that were tried. All are where the best one is far from ``start``, or where
     1/C is below K's rounding. With ``fast``, small C of rows on the host are tried in single
-    precision.
+    precision. ``known`` is the solution at one C, if there is one.
     """
     large = np.flatnonzero(grid > _LARGE)
     some = np.delete(grid, np.setdiff1d(large, large[::-4]))
@@ -45,7 +51,9 @@ def near_path(problem: Problem, grid: np.ndarray, start: float, fast: bool = Fal
     while wanted:
         for k in sorted(wanted):
             rows, K, lift = space(fast and some[k] <= SINGLE and not problem.reweighs)
-            found = at_one(problem, rows, K, lift, float(some[k]), rows.rounding)
+            found = known
+            if known is None or some[k] != known.C:
+                found = at_one(problem, rows, K, lift, float(some[k]), rows.rounding)
             if found is None or len(tried) >= _MOST:
                 return dual_path(problem, grid)
             tried[k] = found
