@@ -24,13 +24,14 @@ RUNS = (
     "kernel_readings", "known", "geometry", "units", "classes", "clusters", "maps", "scale",
     "mnist", "hundred", "labels", "unseen", "blanks", "priors", "graphs", "values", "label",
     "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
-    "serving", "million", "coverage", "unlabelled", "noise", "forms",
+    "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms",
 )  # fmt: skip
 # Runs for machines that others cannot replace.
 APART = ("cores", "gpu")
 # Where a run is that is not called ``run``, or whose module has another name.
 PLACES = {
     "blanks": "labels.run_blanks",
+    "counts": "unlabelled.run_counts",
     "dask": "dask_cluster.run",
     "graphs": "priors.run_graphs",
     "import": "cold_import.run",

@@ -6,6 +6,7 @@ what FILE has not got yet. Where the variable UNLABELLED_CELLS names such a file
 takes what it has from there.
 The data files come from ULMUS_DATA, the other sets from scikit-learn and from the seed; nothing is
 downloaded. A cell is a fit, with one thread, and its seconds are of the CPU.
+``python -m benchmarks counts`` has the numbers of clusters that ``n_clusters="auto"`` finds.
 
 Every clusterer gets the same rows: pixels in their own unit, other columns standardised, and news
 stories as 200 components of tf-idf. HDBSCAN finds its own number of clusters, and rows that it
@@ -49,6 +50,8 @@ SETS = (*TOYS, *BLOBS, *TABLES, *PIXELS, "tdt2")
 SEEDS_OF = {"mnist": 3}
 # These give the same for every seed, and those with a place for new rows.
 SETTLED = ("HDBSCAN", "Agglomerative")
+# These can find the number of clusters.
+COUNTERS = {"ELMSpectralClustering": ELMSpectralClustering, "ELMKMeans": ELMKMeans}
 FOR_NEW_ROWS = ("ELMSpectralClustering", "ELMKMeans", "ELMNMF", "KMeans", "GaussianMixture")
 FIGURES = {"ARI": 3, "NMI": 3, "accuracy": 3, "seconds": 2}
 
@@ -211,11 +214,45 @@ def main():
         print(f"{what}: {rank:.2f}")
 
 
-if __name__ == "__main__":
-    main()
-
-
 def run(folder, rounds):
     """Clusterers beside each other: ten seeds, or two with ``--quick``."""
     found = measure(10 if rounds > 1 else 2)
     return found, ratios(found), page(found)
+
+
+def count(job):
+    """The number of clusters that a clusterer of Ulmus finds, and that of the classes."""
+    name, clusterer, seed = job
+    warnings.simplefilter("ignore")
+    X, y = rows_of(name, seed)
+    with threadpool_limits(1):
+        model = COUNTERS[clusterer]("auto", random_state=seed).fit(X)
+    return job, {"found": int(model.n_clusters_), "classes": len(np.unique(y))}
+
+
+def run_counts(folder, rounds):
+    """The number of clusters that n_clusters="auto" finds; three draws, where sets are drawn."""
+    work = [
+        (name, clusterer, seed)
+        for name, clusterer in product(SETS, COUNTERS)
+        for seed in range(3 if name in (*TOYS, *BLOBS, "tdt2") and rounds > 1 else 1)
+        if name != "mnist"
+    ]
+    with get_context("fork").Pool() as pool:
+        found = {"/".join(map(str, job)): each for job, each in pool.imap(count, work)}
+    lines = []
+    for name, cells in by_set(found).items():
+        numbers = [", ".join(str(each["found"]) for each in cells[model]) for model in COUNTERS]
+        lines.append((name, cells["ELMKMeans"][0]["classes"], *numbers))
+    right = {
+        f"draws with the right number, {model}": float(
+            np.mean([v["found"] == v["classes"] for key, v in found.items() if model in key])
+        )
+        for model in COUNTERS
+    }
+    title = 'Number of clusters by n_clusters="auto", a number for each draw'
+    return found, right, table(title, ["set", "classes", *COUNTERS], lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -25,8 +25,13 @@ from ulmus.estimators import row_graphs
 from ulmus.exceptions import GraphError, InvalidParameterError, UnreachedRowsWarning
 from ulmus.features.hidden_layer import comparable_rows
 from ulmus.fitted import without_rows
+from ulmus.hidden import Hidden
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
+from ulmus.methods.ridge import DEFAULT_GRID, solve
+from ulmus.methods.unsupervised import ridge_by_some
 from ulmus.metrics import clustering_accuracy
+from ulmus.problem import Problem
+from ulmus.targets import ValueTargets
 
 X, y = load_digits(return_X_y=True)
 OLD, NEW, TRUE_OLD, TRUE_NEW = X[:1200], X[1200:], y[:1200], y[1200:]
@@ -65,6 +70,18 @@ def test_new_rows_are_placed_by_one_ridge_fit(model):
     assert model.loo_score_ == pytest.approx(ridge.loo_score_, abs=0.05)
     H = model.features_.transform(NEW)
     assert_allclose(model.transform(NEW), H @ model.beta_ + model.intercept_, atol=1e-9)
+
+
+def test_some_rows_choose_the_ridge_of_all():
+    H = Hidden(RandomFeatures(50, random_state=0).fit(OLD).layer(OLD), OLD)
+    problem = Problem(H, ValueTargets(OLD[:, :2] ** 2), intercept=True)
+    every, few = ridge_by_some(problem, None), ridge_by_some(problem, 100)
+    assert every.path.rows == len(OLD)
+    assert few.path.rows == 100
+    rows = np.sort(np.random.RandomState(0).permutation(len(OLD))[:100])
+    assert few.C == solve(problem.take(rows), DEFAULT_GRID).C
+    assert_allclose(few.coef, solve(problem, few.C).coef, rtol=1e-6)
+    assert_array_equal(ridge_by_some(problem, len(OLD)).coef, every.coef)
 
 
 def test_new_rows_land_among_their_neighbours(clusters):

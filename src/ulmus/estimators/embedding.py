@@ -140,9 +140,18 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
 
     @atomic
     def _fit_columns(
-        self, X: Rows, client: Any, tight: int, free: int, fewer: bool = False
+        self,
+        X: Rows,
+        client: Any,
+        tight: int,
+        free: int,
+        fewer: bool = False,
+        some: int | None = None,
     ) -> Self:
-        """Fit so many columns, according to the coupling, or as many as the rows differ in."""
+        """Fit so many columns, according to the coupling, or as many as the rows differ in.
+
+        Where the coupling is free, ``some`` rows choose C, or all.
+        """
         forget_fit(self)
         self._check_parameters()
         H = self._blocks(X, client) if is_collection(X) else self._rows(X)
@@ -155,8 +164,8 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
         laplacian = self._laplacian(H)
         method = Tight(float(self.lam), tight, fewer)
         try:
-            graph: Any = Free(free, self.row_normalize) if self.coupling_ == "free" else method
-            found = graph.fit(H, laplacian)
+            way: Any = Free(free, self.row_normalize, some) if self.coupling_ == "free" else method
+            found = way.fit(H, laplacian)
         except GraphError as error:
             if self.coupling == "free":
                 raise

@@ -11,7 +11,7 @@ smoothest functions on the graph, as spectral clustering does, and β is fitted 
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,10 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
 from ulmus.methods.laplacian_eigenmaps import graph_spectrum
 from ulmus.methods.manifold_basis import in_span, manifold_gram
-from ulmus.methods.ridge import DEFAULT_GRID, solve
-from ulmus.problem import Problem
+from ulmus.methods.ridge import DEFAULT_GRID, Ridge, solve
+from ulmus.problem import Problem, Solution
 from ulmus.sources.hidden_rows import HiddenBlocks
+from ulmus.sources.source import AtHand
 from ulmus.targets import ValueTargets
 from ulmus.typing import Array
 
@@ -110,10 +111,14 @@ class Tight:
 
 @dataclass(frozen=True)
 class Free:
-    """The smoothest functions on the graph, and β fitted to them by leave-one-out."""
+    """The smoothest functions on the graph, and β fitted to them by leave-one-out.
+
+    C is chosen on at most ``some`` rows, or on all.
+    """
 
     n_components: int
     row_normalize: bool = False
+    some: int | None = None
 
     def fit(self, H: Hidden, laplacian: Laplacian) -> Embedding:
         """Raises `GraphError` where most of the graph lies in small parts."""
@@ -125,7 +130,7 @@ class Free:
         rows, others = np.flatnonzero(found.reached), np.flatnonzero(~found.reached)
         part = H.take(rows) if len(others) else H
         problem = Problem(part, ValueTargets(E[rows]).placed(H.X), intercept=True)
-        ridge: Any = solve(problem, DEFAULT_GRID, seed=0)
+        ridge: Any = ridge_by_some(problem, self.some)
         spread = float(((E[rows] - E[rows].mean(axis=0)) ** 2).sum(axis=1).mean())
         if len(others):  # the model alone places them
             F = matmul(doubles(H.take(others).all()), ridge.coef) + ridge.intercept
@@ -138,6 +143,19 @@ class Free:
             "loo_score_": 1.0 - ridge.path.score[1] / spread if spread else 1.0,
         }
         return Embedding(ridge.coef, ridge.intercept, placed(found.values, H.X), fitted)
+
+
+def ridge_by_some(problem: Problem, some: int | None) -> Solution:
+    """The ridge of all rows, whose C was chosen by leaving out each of some of them; None: of all.
+
+    The path is that of the rows it was chosen on.
+    """
+    if some is None or len(problem.H) <= some:
+        return solve(problem, DEFAULT_GRID, seed=0)
+    rows = np.sort(np.random.RandomState(0).permutation(len(problem.H))[:some])
+    chosen = solve(problem.take(rows), DEFAULT_GRID, seed=0)
+    found = Ridge(chosen.C, asked=False).fit(AtHand(problem, 0))
+    return replace(found, path=chosen.path)
 
 
 def of_unit_length(E: Array) -> Array:
