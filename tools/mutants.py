@@ -67,7 +67,6 @@ TESTS = {
     "estimators/intervals.py": ["laws/test_intervals.py"],
     "methods/ridge.py": [*SOLVE, "estimators/test_regressor.py"],
     "methods/box.py": HINGE,
-    "methods/hinge_kernel.py": HINGE,
     "methods/discriminant.py": ["laws/test_discriminant.py", "estimators/test_manifold_elm.py"],
     "methods/dual.py": [*SOLVE, "laws/test_precision.py", "estimators/test_kernel.py"],
     "estimators/layer_choice.py": ["estimators/test_column_weights.py"],

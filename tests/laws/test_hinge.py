@@ -16,10 +16,8 @@ from conditioning import EPS, STEPS, assert_within
 from ulmus.exceptions import InvalidInputError
 from ulmus.features import RandomFeatures
 from ulmus.methods import hinge as explicit
-from ulmus.methods import hinge_kernel as decomposition
 from ulmus.methods.box import Box, DenseCurvature, RowCurvature, interior, pull
-from ulmus.methods.hinge import Hinge, hinge, loops
-from ulmus.methods.hinge_kernel import RowCache, hinge_kernel
+from ulmus.methods.hinge import Hinge, RowCache, hinge, hinge_kernel, loops
 
 seeds = integers(0, 10**6)
 sizes = integers(2, 60)
@@ -330,11 +328,11 @@ def test_a_block_takes_violators_then_free_rows_then_the_least_held():
     for seed in range(5):
         rng = np.random.default_rng(seed)
         for size, members in ((5, range(5)), (6, [0, 1, 2, 3, 4, 9]), (7, [0, 1, 2, 3, 4, 8, 9])):
-            found = decomposition._block(gradient, alpha, np.ones(10), size, rng)
+            found = explicit._block(gradient, alpha, np.ones(10), size, rng)
             assert_array_equal(found, list(members))
         # Where there are too many, half of the block is for the worst violators.
         many = np.where(alpha == 0.5, 1.0, gradient)
-        found = decomposition._block(many, alpha, np.ones(10), 2, rng)
+        found = explicit._block(many, alpha, np.ones(10), 2, rng)
         assert_array_equal(found[:1], [0])
 
 

@@ -9,8 +9,7 @@ from ulmus.backends.linalg import matmul
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import block_rows, row_blocks
 from ulmus.kernels.kernel_matrix import KernelMatrix
-from ulmus.methods.hinge import Hinge, HingeSolution, hinge
-from ulmus.methods.hinge_kernel import hinge_kernel
+from ulmus.methods.hinge import Hinge, HingeSolution, hinge, hinge_kernel
 from ulmus.targets import ClassTargets, coded, wrong
 from ulmus.typing import Array
 
