@@ -258,23 +258,34 @@ def run(folder, rounds):
     """A hundred labels among sixty thousand images; minutes each, so once."""
     prepare(folder)
     best = race("benchmarks.hundred", CONTENDERS, folder, 1)
+    first = best["auto_2000"]
+    page = table("A hundred labels: the part that is right", ["what", "given", "new"], _right(best))
+    costs = [
+        (name.replace("_", " "), f"{best[name]['seconds']:.0f}", f"{best[name]['peak_mb']:.0f}")
+        for name in ("auto_2000", "auto_10000", "tight_2000", "covtype")
+    ]
+    costs.append(("another label", f"{first['relabel_seconds']:.2f}", ""))
+    page += "\n\n" + table("What it costs", ["what", "s", "peak MB"], costs)
+    ratios = {
+        f"SS-ELM / LabelSpreading, {labels}, given rows": np.mean(first[f"given_{each}"])
+        / np.mean(first[f"spreading_{each}"])
+        for each, labels in ((10, "10 labels"), (1, "1 label"))
+    }
+    return best, ratios, page
+
+
+def _right(best):
+    """Rows of the page: the part of given and of new rows that is right."""
 
     def mean(rates):
         return f"{np.mean(rates):.4f}"
 
-    first = best["auto_2000"]
-    rows = []
-    for each in (10, 1):
-        labels = f"{each} labels a digit" if each > 1 else "1 label a digit"
-        rates = (mean(first[f"given_{each}"]), mean(first[f"new_{each}"]))
-        rows += [
-            (f"SS-ELM, 2000 units, {labels}, ten draws", *rates),
-            (
-                f"LabelSpreading on its graph, {labels}, ten draws",
-                mean(first[f"spreading_{each}"]),
-                "",
-            ),
-        ]
+    first, rows = best["auto_2000"], []
+    for each, labels in ((10, "10 labels a digit"), (1, "1 label a digit")):
+        rates = mean(first[f"given_{each}"]), mean(first[f"new_{each}"])
+        spread = mean(first[f"spreading_{each}"])
+        rows.append((f"SS-ELM, 2000 units, {labels}, ten draws", *rates))
+        rows.append((f"LabelSpreading on its graph, {labels}, ten draws", spread, ""))
     names = {
         "auto_10000": "SS-ELM, 10 000 units, one draw",
         "tight_2000": "SS-ELM, tight, one draw",
@@ -289,23 +300,10 @@ def run(folder, rounds):
         for name, rates in best["beta_targets"]["new"].items()
     ]
     noise, covtype = best["noise"], best["covtype"]
-    rows += [
+    return [
+        *rows,
         (f"graph of noise, coupling {noise['coupling']}", "", f"{noise['new']:.4f}"),
         ("the same, ELM on the labelled rows", "", f"{noise['alone']:.4f}"),
         (f"covtype, 1 % labelled, coupling {covtype['coupling']}", f"{covtype['given']:.4f}", ""),
         ("the same, ELM on the labelled rows", f"{covtype['alone']:.4f}", ""),
     ]
-    page = table("A hundred labels: the part that is right", ["what", "given", "new"], rows)
-    costs = [
-        (name.replace("_", " "), f"{best[name]['seconds']:.0f}", f"{best[name]['peak_mb']:.0f}")
-        for name in ("auto_2000", "auto_10000", "tight_2000", "covtype")
-    ]
-    costs.append(("another label", f"{first['relabel_seconds']:.2f}", ""))
-    page += "\n\n" + table("What it costs", ["what", "s", "peak MB"], costs)
-    ratios = {
-        "SS-ELM / LabelSpreading, 10 labels, given rows": np.mean(first["given_10"])
-        / np.mean(first["spreading_10"]),
-        "SS-ELM / LabelSpreading, 1 label, given rows": np.mean(first["given_1"])
-        / np.mean(first["spreading_1"]),
-    }
-    return best, ratios, page
