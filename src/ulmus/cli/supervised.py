@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ulmus.arguments import counted
-from ulmus.cli.card import model_card
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
@@ -167,7 +166,7 @@ def info(options: Namespace) -> int:
     if options.card:
         if not of_table:
             raise InvalidInputError("--card: only models of `ulmus fit` have a card.")
-        write_text(options.card, model_card(stem_of(options.model), found["params"], pairs))
+        write_text(options.card, _card(stem_of(options.model), found["params"], pairs))
         return tell(options, {"card": options.card}, f"A model card: {options.card}")
     return tell(options, found, *facts([("file", f"{options.model} ({size})"), *pairs]))
 
@@ -198,6 +197,56 @@ def _of_estimator(found: dict[str, Any]) -> Pairs:
         ("fitted", _some(list(found["fitted"]))),
         ("versions", f"ulmus {found['ulmus']}, scikit-learn {found['scikit-learn']}"),
     ]
+
+
+def _card(name: str, parts: dict[str, Any], pairs: Pairs) -> str:
+    """A model card as Markdown, of a model's description and the facts that `info` prints."""
+    summary, encoder = parts["summary"], parts["encoder"]["params"]
+    kinds = encoder["kinds"] or ["number"] * len(encoder["names"])
+    importances = summary["importances"]
+    columns = [
+        (column, kind, f"{importances[column]:.1%}" if column in importances else "")
+        for column, kind in zip(encoder["names"], kinds, strict=True)
+    ]
+    headings = "column", "holds", "importance, or why it was left out"
+    dropped = [(column, "left out", why) for column, why in encoder["dropped"].items()]
+    target = _plain(parts["target"])
+    what = "the class" if parts["task"] == "classification" else "the number"
+    notes = [f"- {_plain(note)}" for note in summary["notes"]] or ["- None."]
+    return "\n".join(
+        [
+            f"# {_plain(name)}: {target}",
+            "",
+            f"A model of Ulmus that predicts {what} {target} from the columns of a table.",
+            "",
+            *_markdown(("", ""), [pair for pair in pairs if pair[1] not in (None, "")]),
+            "",
+            "## Columns",
+            "",
+            *_markdown(headings, [*columns, *dropped]),
+            "",
+            "## How good it is",
+            "",
+            f"By {': '.join(score_words(summary))}. No score on "
+            "rows of another time or place is known; `ulmus evaluate` gives one.",
+            "",
+            "## What was decided on the way",
+            "",
+            *notes,
+            "",
+        ]
+    )
+
+
+def _markdown(headings: tuple[str, ...], rows: list[tuple[Any, ...]]) -> list[str]:
+    lines = [headings, ("---",) * len(headings), *rows]
+    return [f"| {' | '.join(_plain(cell) for cell in line)} |" for line in lines]
+
+
+def _plain(cell: object) -> str:
+    """Text that is no Markdown: names of columns and classes come from anybody's file."""
+    text = " ".join(str(cell).split())
+    return "".join(f"\\{char}" if char in "\\`*_{}[]<>#|!" else char for char in text)
 
 
 # ---------------------------------------------------------------------- export
