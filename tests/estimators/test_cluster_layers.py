@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import ulmus
-from ulmus import ELMNMF, ELMKMeans, RandomFeatures
+from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, RandomFeatures
 from ulmus.estimators import cluster_layers
 from ulmus.methods.clusters import Means
 from ulmus.metrics import clustering_accuracy
@@ -62,6 +62,14 @@ def test_the_layer_does_not_depend_on_the_seed():
 def test_a_factorisation_takes_rows_below_those_it_was_fitted_to():
     model = ELMNMF(3, random_state=0).fit(WINE)
     assert np.isfinite(model.transform(WINE - 100.0)).all()
+
+
+@pytest.mark.parametrize("cls", [ELMSpectralClustering, ELMKMeans, ELMNMF])
+def test_truth_values_are_clustered_as_zeros_and_ones(cls):
+    X = np.random.default_rng(0).random((40, 4)) > 0.5
+    X[:, 3] = X[:, 2]
+    labels, same = (cls(2, n_hidden=20, random_state=0).fit_predict(Z) for Z in (X, 1.0 * X))
+    assert_array_equal(labels, same)
 
 
 def test_sparse_rows_are_clustered_alike():

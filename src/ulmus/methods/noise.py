@@ -64,11 +64,12 @@ def _spacing(X: Rows, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def related_columns(X: np.ndarray) -> np.ndarray:
     """Which columns of X depend on another one, or have two peaks; constant ones do not."""
+    X = np.asarray(X, dtype=float)
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     related = np.zeros(X.shape[1], dtype=bool)
     if len(varying) == 0:
         return related
-    Z = np.asarray(X[:, varying], dtype=float)
+    Z = X[:, varying]
     pairs = 4 * max(len(varying) * (len(varying) - 1) // 2, 1)
     chance = norm.isf(_LEVEL / (2 * pairs)) / np.sqrt(len(Z))
     U = _unit_columns(Z / np.maximum(np.abs(Z).max(axis=0), np.finfo(float).tiny))
