@@ -136,3 +136,13 @@ def test_a_few_rows_of_a_rare_class_prove_no_leak(rare):
     y = words(["odd"] * rare + ["no"] * (N - rare))
     columns = {"x": RNG.normal(size=N), "z": RNG.normal(size=N), "w": RNG.choice([0.0, 1.0], N)}
     assert not [sentence for sentence in told(columns, y) if "determines" in sentence]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("text", [False, True])
+def test_a_column_that_equals_a_number_is_told_however_few_rows_there_are(seed, text):
+    rng = np.random.default_rng(seed)
+    y = np.exp(2 * rng.normal(size=60))
+    copy = words([f"$ {v:.2f}" for v in y]) if text else 2 * y + 3
+    found = told({"copy": copy, "noise": rng.normal(size=60)}, y)
+    assert [sentence.split()[0] for sentence in found] == ["'copy'"]

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import counted, listed
+from ulmus.tables.cells import has_comma, read_cells, reader
+from ulmus.tables.columns import usable
 from ulmus.tables.kinds import Target, as_text
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
@@ -100,7 +102,10 @@ def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str
         targets = np.eye(codes.max() + 1)[codes]
     found = [_counts_rows(name, table[name]) for name in names]
     for name in names if len(names) > 1 else ():
-        share = error_alone(_places(table[name][rows]), targets)
+        values = table[name][rows]
+        share = error_alone(_places(values), targets)
+        if goal.task == "regression":
+            share = min(share, _error_of_line(values, targets[:, 0], table.decimal_comma))
         if share <= _DETERMINED:
             found.append(
                 f"{name!r} alone nearly determines {goal.name!r}: it leaves {share:.1%} of the "
@@ -151,6 +156,20 @@ def error_alone(places: np.ndarray, T: np.ndarray) -> float:
     borders = min(T.shape[1], 0.1 * others)
     wrong = int((F.argmax(axis=1) != T.argmax(axis=1)).sum())
     return max(wrong - borders, 0.0) / others
+
+
+def _error_of_line(values: np.ndarray, t: np.ndarray, decimal_comma: bool) -> float:
+    """The error of a straight line through one column, as a share of the baseline's.
+
+    Neighbours miss a column that equals the target where values are few or far apart.
+    """
+    x = values
+    if x.dtype == object:
+        x = read_cells(x, reader(has_comma(set(x), decimal_comma)))[0]
+    known = usable(x)
+    if known.sum() < _FEWEST_ROWS or not np.ptp(x[known]) or not np.ptp(t[known]):
+        return 1.0
+    return float(1 - known.mean() * np.corrcoef(x[known], t[known])[0, 1] ** 2)
 
 
 # ---------------------------------------------------------------------- rows
