@@ -270,7 +270,8 @@ def watched(
     estimator: Any, title: str, words: Words = rows
 ) -> Iterator[Callable[[float, float | None], None]]:
     """A pass over the rows; yields a function that is called with the rows done and their total."""
-    fit, task, parts = getattr(estimator, "_callback_fit_ctx", None), None, 0
+    heard = getattr(estimator, "_skl_callbacks", None)  # else subtasks would only cost time
+    fit, task, parts = getattr(estimator, "_callback_fit_ctx", None) if heard else None, None, 0
     with Bar(title, words=words, lines=True) if estimator.verbose else nullcontext() as bar:
 
         def update(done: float, total: float | None) -> None:

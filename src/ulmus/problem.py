@@ -17,6 +17,7 @@ from array_api_compat import device as device_of
 from ulmus.backends.gram import Gram, has_matrix_units
 from ulmus.backends.linalg import matmul
 from ulmus.backends.namespace import (
+    cast,
     doubles,
     eps,
     is_numpy,
@@ -156,7 +157,8 @@ class Problem:
         alike = zip(first, *(other[2:] for other in others), strict=True)
         cross, energy, sums = (reduce(add, parts) for parts in alike)
         gram, b = products.total(), self.targets.width
-        rounding = _rounding(gram, self.H.dtype) * (1.0 if center is None else _SHORT)
+        squares = namespace(gram).linalg.diagonal(gram)
+        rounding = rounding_of_sums(squares, self.H.dtype) * (1.0 if center is None else _SHORT)
         _give_back(self.H.offset, center, gram, cross, sums, energy[b])
         made = gram, cross[:, :b], energy[:b], cross[:, b], sums[:b]
         return Moments(*made, float(energy[b]), float(len(self.H)), rounding)
@@ -174,8 +176,9 @@ class Problem:
                 # About their means the products are small, and so is their rounding.
                 center = namespace(B).mean(B, axis=0) if center is None else center
                 B -= center
-            root = self._root(here, B)
+            root = namespace(B).ones((B.shape[0], 1), dtype=B.dtype, device=device_of(B))
             if self.weight is not None:
+                root *= cast(namespace(B).sqrt(take(self.weight, here)), B.dtype)[:, None]
                 B *= root
             products.add(B)
             for part, Y in self._beside(here, root):
@@ -184,13 +187,6 @@ class Problem:
                 energy += namespace(Y).sum(Y**2, axis=0)
                 sums += Y.T @ Y[:, b]
         return products, center, cross, energy, sums
-
-    def _root(self, rows: slice, B: Array) -> Array:
-        """√c of a block's rows, as a column."""
-        xp = namespace(B)
-        if self.weight is None:
-            return xp.ones((B.shape[0], 1), dtype=B.dtype, device=device_of(B))
-        return xp.astype(xp.sqrt(take(self.weight, rows)), B.dtype)[:, None]
 
     def _beside(self, rows: slice, root: Array) -> Iterator[tuple[slice, Array]]:
         """√c [Y 1] of a block, some of its rows at a time."""
@@ -250,15 +246,14 @@ def _give_back(
     cross += o[:, None] * sums
 
 
-def _rounding(gram: Array, dtype: DType) -> float:
-    """The error of the eigenvalues of BᵀB by rounding.
+def rounding_of_sums(squares: Array, dtype: DType) -> float:
+    """The error of the eigenvalues of BᵀB, whose diagonal is ``squares``, by rounding.
 
     An entry is off by about eps times the largest one; a matrix of independent errors of that size
     has √h times their norm.
     """
-    xp = namespace(gram)
-    largest = float(xp.max(xp.linalg.diagonal(gram)))
-    return eps(dtype) * largest * float(np.sqrt(gram.shape[0]))
+    largest = float(namespace(squares).max(squares))
+    return eps(dtype) * largest * float(np.sqrt(squares.shape[0]))
 
 
 @dataclass(frozen=True)
@@ -303,14 +298,10 @@ class ErrorPath:
         return (1.0 / self.rows if alone else 0.0) + 1e-12
 
     @property
-    def errors(self) -> np.ndarray:
-        """The error rates of classes, or else the squared errors."""
-        return self.squared_error if self.error_rate is None else self.error_rate
-
-    @property
     def error(self) -> float:
-        """The error of the best point."""
-        return float(self.errors[self.best])
+        """The error rate at the best point, or else the squared error."""
+        errors = self.squared_error if self.error_rate is None else self.error_rate
+        return float(errors[self.best])
 
     @property
     def score(self) -> tuple[float, float]:
@@ -348,10 +339,20 @@ class Tally:
         self._squared, self._wrong, self._weight, self._rows = np.zeros((4, len(C)))
         # Whether rows have classes, so that there is an error rate.
         self._judges = isinstance(problem.targets, ClassTargets | LabelTargets)
+        # The residuals of the rows to keep, at every point.
+        self.kept: np.ndarray | None = None
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Keep the residuals of these rows, in ascending order, of float64 on the host."""
+        self._wanted = rows
+        self.kept = np.empty((len(rows), len(self._C), self._problem.targets.outputs))
 
     def add(self, rows: Any, where: Any, residual: Array) -> None:
         """Count rows by their residuals at some of the points (rows × points × m)."""
         xp, weight = namespace(residual), self._problem.weight
+        if self.kept is not None:
+            _, here, there = np.intersect1d(rows, self._wanted, True, return_indices=True)
+            self.kept[there[:, None], np.arange(len(self._C))[where]] = residual[here]
         c = zeros(residual.shape[0], residual) + 1.0 if weight is None else take(weight, rows)
         self._squared[where] += to_numpy(c @ xp.sum(residual**2, axis=2, dtype=xp.float64))
         if self._judges:

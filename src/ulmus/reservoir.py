@@ -44,11 +44,9 @@ _STEP = 2**18
 _FADED = 1e-16
 # Part of the weight that must be added or removed before C is chosen again.
 _STALE = 0.05
-# New rows after which all rows are fitted again, where all are kept. With a twentieth of the rows,
-# R² on the other half of California housing differed by up to 0.045 from that of a fit: two rows
-# there are far outside the fitted range, and outputs for such rows are sensitive to the inputs'
-# scale.
-_NEW = 10
+# Where all rows are kept, all are fitted again once this part of them is new, and at least so many:
+# scores of streams were as often above as below those of a fit on the same rows.
+_NEW_PART, _NEW = 0.05, 10
 # Relative difference of weights that were multiplied in another order.
 _CLOSE = 1e-9
 
@@ -122,7 +120,7 @@ class Reservoir:
     @property
     def grown(self) -> bool:
         """Whether enough rows were added to fit all rows again."""
-        return self.seen - self.settled >= _NEW
+        return self.seen - self.settled >= max(_NEW, _NEW_PART * self.settled)
 
     def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
         """X, y and the weights, None where all are one."""

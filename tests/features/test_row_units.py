@@ -169,3 +169,11 @@ def test_shapes_that_are_none(shape):
 def test_a_shape_of_other_images():
     with pytest.raises(InvalidInputError, match=r"6 pixels, and X has 4 columns"):
         RowFeatures(image_shape=(2, 3)).fit(X)
+
+
+@pytest.mark.parametrize("h", [2, 100, 1000])
+def test_units_reach_as_far_as_two_rows_are_apart(h):
+    phi = RowFeatures(h, random_state=0).fit(X)
+    S = scaled(phi)
+    mean = np.sqrt(((S[:, None, :] - S) ** 2).sum(axis=2)).mean()
+    assert_allclose(0.5 / np.sqrt(phi.rates_), mean, rtol=0.05)

@@ -97,3 +97,12 @@ def test_no_eigenvalue_is_looked_for_where_rounding_is_far_below_the_ridge(monke
     # Rounding as large as the ridge is still found.
     gram = sums.gram - 2.0 * np.outer(np.eye(8)[0], np.eye(8)[0]) * sums.gram[0, 0]
     assert sound_factor(gram, 1.0, rounding=10.0 * sums.gram[0, 0]) is None
+
+
+@pytest.mark.parametrize("classes", [0, 3])
+def test_rows_are_left_out_alike_while_C_is_chosen_and_once_it_is(classes):
+    problem = make_problem(0, 60, 20, classes=classes, weighted=True, intercept=not classes)
+    chosen = solve(problem, DEFAULT_GRID, solver="primal")
+    again = solve(problem, chosen.C, solver="primal")
+    assert_allclose(chosen.loo, again.loo, rtol=1e-7, atol=1e-9)
+    assert_allclose(chosen.coef, again.coef, rtol=1e-6, atol=1e-8)

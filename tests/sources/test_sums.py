@@ -1,11 +1,12 @@
-"""The sums of every class add, and are kept while there is room."""
+"""The sums of every class add, and are kept while there is room; those of few rows are the same."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from sklearn import config_context
 
 from laws.problems import make_problem
-from ulmus.sources.sums import ClassMoments, ClassSums
+from ulmus.sources.sums import ClassMoments, ClassSums, batch_moments
 
 SUMS = ("gram", "cross", "energy", "hidden", "target", "weight", "rows")
 
@@ -58,3 +59,13 @@ def test_they_are_kept_in_half_of_the_working_memory():
     with config_context(working_memory=1):
         assert ClassMoments.fit(2**20 // (16 * 16**2), 16)
         assert not ClassMoments.fit(2**20 // (16 * 16**2) + 1, 16)
+
+
+@pytest.mark.parametrize("n", [1, 16, 17])
+@pytest.mark.parametrize("classes", [0, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_few_rows_are_those_of_any(n, classes, weighted):
+    problem = make_problem(1, n, 5, classes=classes, weighted=weighted)
+    found, expected = batch_moments(problem), problem.moments()
+    same(found, expected)
+    assert_allclose(found.rounding, expected.rounding)

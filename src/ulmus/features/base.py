@@ -128,9 +128,12 @@ class FeatureMap(
     def _drawn(self, X: Rows, weight: np.ndarray | None) -> None:
         """Draw the units, and take them where X lives."""
         self._draw(X, check_random_state(self.random_state), weight)
-        # Drawn on the host, so that a seed gives the same units everywhere.
+        self._place(X)
+
+    def _place(self, like: Rows) -> None:
+        """Take the units, which are drawn on the host to be the same everywhere, to a device."""
         for name in self._units:
-            setattr(self, name, placed(getattr(self, name), X))
+            setattr(self, name, placed(getattr(self, name), like))
 
     def _first_scale(
         self, X: Rows, columns: ColumnStatistics, weight: np.ndarray | None

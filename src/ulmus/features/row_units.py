@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_whole
 from ulmus.backends.namespace import (
@@ -33,7 +34,6 @@ from ulmus.features.unit_layers import (
 )
 from ulmus.fitted import OnDevice
 from ulmus.hidden import sample_rows
-from ulmus.kernels.pairs import mean_distance
 from ulmus.slopes import Slopes, joined
 from ulmus.typing import Array, DType, Rows, Seed
 
@@ -43,6 +43,8 @@ MOST_ROWS = 2000
 _LEAST_FIELD = 0.05
 # Which rows show what is far, where there are more than enough.
 _SEED = 0
+# Pairs of rows over which the distance between two rows is averaged, and most numbers in them.
+_PAIRS, _PAIR_NUMBERS = 500, 2**22
 # How far units reach: z of a unit between rows has this deviation, and one around a row falls to
 # exp(−½) at the mean distance.
 _GAIN, _RATE = 0.5, 0.5
@@ -217,12 +219,19 @@ class RowFeatures(FeatureMap):
             setattr(narrow, name, take(getattr(self, name), slice(0, n_hidden // 2)))
         return narrow
 
-    def reweighed(self, weights: np.ndarray | None, X: Rows, weight: np.ndarray | None) -> Self:
-        """The same, which has no column weights, with these, drawn again from the same rows."""
+    def reweighed(
+        self,
+        weights: np.ndarray | None,
+        X: Rows,
+        weight: np.ndarray | None,
+        drawn: "DrawnRows | None" = None,
+    ) -> Self:
+        """The same, which has no column weights, with these, and with units from the same rows."""
         other = copy(self)
         other.column_weights = weights
         other.scaling_ = self.scaling_.weighed(other._weights(X.shape[1]))
-        other._drawn(X, weight)
+        other._set_units(self.drawn(X, weight) if drawn is None else drawn)
+        other._place(X)
         return other
 
     def _first_scale(
@@ -239,32 +248,51 @@ class RowFeatures(FeatureMap):
             _check_shape(self.image_shape, X.shape[1])
         given = self.column_weights is not None
         self.selection_ = "column weights as given" if given else "columns as they are scaled"
+        self._set_units(self.drawn(X, weight, rng))
+
+    def drawn(
+        self, X: Rows, weight: np.ndarray | None, rng: np.random.RandomState | None = None
+    ) -> "DrawnRows":
+        """The rows that units are drawn from, as the map's columns are scaled."""
+        rng = check_random_state(self.random_state) if rng is None else rng
         seed, h, (n, d) = rng.randint(np.iinfo(np.int32).max), self.n_hidden, X.shape
         some = map_rows(seed, n, h)
         if some is not None:
             X, weight = take(X, some), None if weight is None else weight[some]
-        rows = self.scaling_.within(on_host(X))
-        rows = rows.astype(float) if is_sparse(rows) else np.asarray(rows, dtype=float)
-        scaled, weights = self.scaling_.rows(rows, np.dtype(float)), self._weights(d)
         # Rows are drawn by their place before columns are weighed, so that weights change no draw.
+        weights = self._weights(d)
         usable = np.divide(1.0, weights, out=np.zeros(d), where=weights > 0)
-        direction = usable * np.random.RandomState(seed).standard_normal(d)
+        scaling = self.scaling_.weighed(usable)
+        rows = scaling.within(on_host(X))
+        rows = rows.astype(float) if is_sparse(rows) else np.asarray(rows, dtype=float)
+        scaled = scaling.rows(rows, np.dtype(float))
+        direction = np.random.RandomState(seed).standard_normal(d)
         products = np.asarray(getattr(scaled, "rows", scaled) @ direction)
-        drawn = _drawn_rows(products, weight, seed + 1, (h - h // 2, h - h // 2, h // 2))
-        one, other, self.centers_ = (self._rows(rows, numbers) for numbers in drawn)
-        unit = ColumnStatistics.of(rows, weight).deviation * self.scaling_.factor
-        difference = one - other
+        pairs = max(h - h // 2, _compared(d))
+        numbers = _drawn_rows(products, weight, seed + 1, (pairs, pairs, h // 2))
+        one, other, centers = (_dense_rows(scaling, rows, some) for some in numbers)
+        unit = ColumnStatistics.of(rows, weight).deviation * scaling.factor
+        fields = None
         if self.image_shape is not None:
-            difference *= receptive_fields(seed + 2, len(difference), self.image_shape)
-        size = np.sqrt(np.sum((difference * unit) ** 2, axis=1, keepdims=True))
+            fields = receptive_fields(seed + 2, h - h // 2, self.image_shape)
+        return DrawnRows(one, other, centers, unit, fields)
+
+    def _set_units(self, drawn: "DrawnRows") -> None:
+        """The units of these rows, with columns weighed."""
+        h, d = self.n_hidden, len(drawn.unit)
+        weights = self._weights(d)
+        one, other, self.centers_ = (
+            part * weights for part in (drawn.one, drawn.other, drawn.centers)
+        )
+        difference = one - other
+        apart = float(np.sqrt(np.sum(difference[: _compared(d)] ** 2, axis=1)).mean())
+        one, other, difference = (part[: h - h // 2] for part in (one, other, difference))
+        if drawn.fields is not None:
+            difference *= drawn.fields
+        size = np.sqrt(np.sum((difference * drawn.unit * weights) ** 2, axis=1, keepdims=True))
         self.weights_ = np.divide(_GAIN * difference, size, out=0.0 * one, where=size > 0)
         self.biases_ = -0.5 * np.sum(self.weights_ * (one + other), axis=1)
-        self.rates_ = np.full(h // 2, (_RATE / mean_distance(scaled, weight)) ** 2)
-
-    def _rows(self, rows: Rows, numbers: np.ndarray) -> np.ndarray:
-        """Some of the rows, scaled and written out."""
-        some = take(rows, numbers)
-        return self.scaling_.rows(some.toarray() if is_sparse(some) else some, np.dtype(float))
+        self.rates_ = np.full(h // 2, (_RATE / (apart if apart > 0 else 1.0)) ** 2)
 
     @property
     def _n_features_out(self) -> int:
@@ -275,6 +303,33 @@ class RowFeatures(FeatureMap):
         super().check_parameters()
         if self.image_shape is not None:
             _check_shape(self.image_shape, None)
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Rows that units are drawn from, scaled and not weighed.
+
+    Units lie between ``one`` and ``other`` and around ``centers``; ``unit`` is the deviation of
+    each column, and ``fields`` is what each unit between rows sees (None: all columns).
+    """
+
+    one: np.ndarray
+    other: np.ndarray
+    centers: np.ndarray
+    unit: np.ndarray
+    fields: np.ndarray | None
+
+
+def _compared(columns: int) -> int:
+    """How many pairs of rows show how far apart two rows are."""
+    return max(1, min(_PAIRS, _PAIR_NUMBERS // columns))
+
+
+def _dense_rows(scaling: Scaling, rows: Rows, numbers: np.ndarray) -> np.ndarray:
+    """Some of the rows, scaled and written out."""
+    some = take(rows, numbers)
+    dense: np.ndarray = scaling.rows(some.toarray() if is_sparse(some) else some, np.dtype(float))
+    return dense
 
 
 def receptive_fields(seed: int, count: int, shape: tuple[int, int]) -> np.ndarray:

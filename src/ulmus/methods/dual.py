@@ -281,7 +281,7 @@ class RowSpectrum(Eigenbasis):
                 tally.add(*left)
             return tally.path()
         (n, m), U = self.cross.shape, self.basis
-        ridges = from_numpy(np.array([self.ridge(C) for C in grid.tolist()]), self.values)
+        ridges = self.ridges(grid)
         for where in grid_parts(grid, n, m):
             shrink, weights = self.inverses(grid[where]), self.weights(grid[where])
             size = min(block_rows(n, 8), rows_at_once(weights.shape[1]))

@@ -30,6 +30,7 @@ from ulmus.typing import Array
 
 # C of an unregularised fit: the pseudo-inverse, directions within rounding of zero left out.
 NO_RIDGE = 1e100
+_EPS = float(np.finfo(float).eps)
 # Columns of a product over outputs and C: more of them make it no faster.
 _COLUMNS = 4096
 
@@ -47,10 +48,18 @@ class Eigenbasis:
 
     def ridge(self, C: float) -> Any:
         """1/C, or the rounding in w where that is more; one number if the rounding is one."""
-        least = max(1.0 / C, float(np.finfo(float).eps) * float(self.values[-1]))
+        least = max(1.0 / C, _EPS * float(self.values[-1]))
         if isinstance(self.rounding, float):
             return max(least, self.rounding)
         return namespace(self.rounding).clip(self.rounding, min=least)
+
+    def ridges(self, grid: np.ndarray) -> Array:
+        """The same for every C, one a column; a single row if the rounding is one number."""
+        least = np.maximum(1.0 / grid, _EPS * float(self.values[-1]))
+        if isinstance(self.rounding, float):
+            return from_numpy(np.maximum(least, self.rounding), self.values)
+        added = from_numpy(least, self.values)[None, :]
+        return namespace(added).maximum(added, self.rounding[:, None])
 
     def inverse(self, C: float) -> Array:
         """1/(w + 1/C) for every eigenvalue; without a ridge none for those that are rounding."""
@@ -60,10 +69,8 @@ class Eigenbasis:
 
     def inverses(self, grid: np.ndarray) -> Array:
         """The same for every C, one a column."""
-        ridges, xp = [self.ridge(C) for C in grid.tolist()], namespace(self.values)
-        one = isinstance(self.rounding, float)
-        added = from_numpy(np.array(ridges), self.values) if one else xp.stack(ridges, axis=1)
-        return 1.0 / (xp.clip(self.values, min=0.0)[:, None] + added)
+        values = namespace(self.values).clip(self.values, min=0.0)[:, None]
+        return 1.0 / (values + self.ridges(grid))
 
     def root(self, C: float) -> "SpectralRoot":
         """(G + I/C)^(−½)."""
@@ -167,7 +174,7 @@ def sound(w: Array, least: Any) -> Array:
     above the rounding keeps that small, so that small w can be used: their size in B is √w.
     """
     xp, n = namespace(w), w.shape[0]
-    return xp.astype(w + least > float(np.finfo(float).eps) * n * w[-1], w.dtype)
+    return xp.astype(w + least > _EPS * n * w[-1], w.dtype)
 
 
 def warn_of_rounding(C: float) -> None:

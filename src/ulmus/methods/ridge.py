@@ -23,6 +23,7 @@ from ulmus.backends.namespace import (
     cast,
     doubles,
     from_numpy,
+    is_numpy,
     namespace,
     put_rows,
     take,
@@ -43,7 +44,7 @@ from ulmus.methods.quadratic_penalty import (
     warn_of_rounding,
 )
 from ulmus.problem import ErrorPath, Moments, Problem, Solution, Tally
-from ulmus.sources.source import AtHand, Source
+from ulmus.sources.source import AtHand, Sample, Source
 from ulmus.sources.sums import ClassSums
 from ulmus.targets import coded
 from ulmus.typing import Array
@@ -52,6 +53,8 @@ from ulmus.typing import Array
 DEFAULT_GRID = np.logspace(-4, 8, 25)
 # Cost of an h × h eigendecomposition, in units of h³ operations of products.
 _EIGEN = 8.0
+# Most residuals of calibration rows that are kept while C is chosen: 32 MB.
+_KEPT = 2**22
 
 
 class Method(Protocol):
@@ -156,22 +159,40 @@ def solved(
     leverage c Σ pⱼ²/(wⱼ + 1/C). With balanced class weights there is an eigenbasis for each class.
     """
     sums, sample, path, best = source.moments(), source.sample(), None, 0
-    problem, how, root = sample.problem, "primal", None
+    problem, how, root, tally = sample.problem, "primal", None, None
     classes = sample.class_sums()
     if not chooses:
         root = penalty.factor(sums, problem, penalty.strength(0))
     if root is None:
         how, basis = "spectral", penalty.eigenbasis(sums, problem)
         if chooses:
-            path = loo_path(penalty, basis, sums, problem, sample.left, classes)
+            tally = penalty.tally(problem)
+            if _keeps(penalty, sample):
+                tally.keep(sample.calibration)
+            path = loo_path(tally, penalty, basis, sums, problem, sample.left, classes)
             best = int(np.argmin(path.squared_error)) if by_squares else path.best
         elif asked:
             warn_of_rounding(penalty.point(0)[0])
         root = basis.root(penalty.strength(best))
     one, (C, lam), rows = penalty.only(best), penalty.point(best), sample.calibration
     coef, intercept = one.coef(sums, problem, root)
-    loo = left_out(problem, sums, one.strength(0), rows, one, root, classes)
+    if tally is not None and tally.kept is not None and C < NO_RIDGE:
+        loo: Any = coded(problem.targets, rows, np.float64) - tally.kept[:, best]
+    else:
+        loo = left_out(problem, sums, one.strength(0), rows, one, root, classes)
     return Solution(coef, intercept, C, how, rows, loo, path, sums, lam)
+
+
+def _keeps(penalty: QuadraticPenalty, sample: Sample) -> bool:
+    """Whether calibration rows are among those left out at every point, and few enough to keep."""
+    problem, numbers = sample.problem, len(sample.calibration) * len(penalty.C)
+    H = problem.H
+    return (
+        sample.left is None
+        and is_numpy(H.X)
+        and H.dtype == np.float64
+        and numbers * problem.targets.outputs <= _KEPT
+    )
 
 
 def left_out(
@@ -231,6 +252,7 @@ def _reweighted(
 
 
 def loo_path(
+    tally: Tally,
     penalty: QuadraticPenalty,
     basis: Any,
     moments: Moments,
@@ -239,7 +261,6 @@ def loo_path(
     sums: ClassSums | None,
 ) -> ErrorPath:
     """The exact leave-one-out error of every point on ``rows`` (None: all)."""
-    tally = penalty.tally(problem)
     if sums is None:
         _add_blocks(tally, penalty, problem, rows, [penalty.system(basis, problem)])
         return tally.path()

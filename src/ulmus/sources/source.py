@@ -9,7 +9,8 @@ at first, and rows that come in batches go through three stages:
 1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
    again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
 2. Up to 20 000 rows: sums are kept beside the rows, and an update is added to them. All rows are
-   fitted again whenever ten are new, or a twentieth of the weight, or new ones change the scale.
+   fitted again whenever a twentieth of the rows or of the weight is new, or new rows change the
+   scale.
 3. Past that: the map stays as it is, and a sample of the rows is kept. C is chosen again, by
    leaving out the rows of the sample from the sums of all rows, when a twentieth of the weight is
    new.
@@ -31,7 +32,7 @@ from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.problem import Moments, Problem
 from ulmus.reservoir import Reservoir, most_kept, most_refitted
-from ulmus.sources.sums import ClassSums, remaining
+from ulmus.sources.sums import ClassSums, batch_moments, remaining
 from ulmus.targets import Targets
 from ulmus.typing import Rows
 
@@ -314,7 +315,8 @@ class RowsSoFar:
         """With the sums of a batch."""
         # Overflow is refused below, so it needs no warning.
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = problem.moments() if self.sums is None else self.sums + problem.moments()
+            new = batch_moments(problem)
+            sums = new if self.sums is None else self.sums + new
         # By Cauchy and Schwarz no other sum is larger.
         squares = namespace(sums.gram).linalg.diagonal(sums.gram)
         if not (all_finite(squares) and all_finite(sums.energy)):

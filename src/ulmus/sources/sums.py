@@ -1,4 +1,4 @@
-"""Sums of every class, and rows removed from sums.
+"""Sums of few rows, sums of every class, and rows removed from sums.
 
 Sums of every class are for balanced class weights, which change when a row is left out. Rows that
 cannot have been among the summed ones are not removed.
@@ -10,16 +10,36 @@ from functools import reduce
 import numpy as np
 
 from ulmus.backends.linalg import Cholesky, NotPositiveDefinite, add_to_diagonal
-from ulmus.backends.namespace import eps, from_numpy, namespace, to_numpy
+from ulmus.backends.namespace import doubles, eps, from_numpy, is_numpy, namespace, to_numpy
 from ulmus.exceptions import InvalidInputError
 from ulmus.hidden import fits
-from ulmus.problem import Moments, Problem
+from ulmus.problem import Moments, Problem, rounding_of_sums
 from ulmus.typing import Array
 
 # The part of scikit-learn's working_memory that the sums of the classes may take.
 _SHARE = 0.5
+# Most rows whose products are made in one piece.
+_AT_ONCE = 16
 # Rounding of sums, in units of its estimate.
 _MARGIN = 16.0
+
+
+def batch_moments(problem: Problem) -> Moments:
+    """The sums of a batch; of few rows in one piece, for passes over h × h numbers are the cost."""
+    n, b = len(problem.H), problem.targets.width
+    if n > _AT_ONCE or not is_numpy(problem.H.X):
+        return problem.moments()
+    B = np.concatenate([doubles(block) for _, block in problem.H.blocks()])
+    Y, root = np.ones((n, b + 1)), np.ones((n, 1))
+    Y[:, :b] = problem.targets.block(slice(0, n), Y.dtype)
+    if problem.weight is not None:
+        root = np.sqrt(problem.weight)[:, None]
+        B, Y = B * root, Y * root
+    rounding = rounding_of_sums((B**2).sum(axis=0), problem.H.dtype)
+    B += problem.H.offset * root
+    gram, cross, energy, sums = B.T @ B, B.T @ Y, (Y**2).sum(axis=0), Y.T @ Y[:, b]
+    made = gram, cross[:, :b], energy[:b], cross[:, b], sums[:b]
+    return Moments(*made, float(energy[b]), float(n), rounding)
 
 
 @dataclass(frozen=True)
