@@ -140,14 +140,16 @@ def _tried(
     X = on_host(X)
     X = X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float)
     narrow = copy(plain)
-    narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, X.shape[0] // 2))
+    count = np.ones(X.shape[0]) if weight is None else weight
+    # A row of weight two is two rows; one of weight ½ is one row.
+    half = int(np.maximum(count, 1.0).sum()) // 2
+    narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, half))
     drawn = narrow.drawn(X, weight)
 
     def problem(weights: np.ndarray | None) -> Problem:
         layer = narrow.reweighed(weights, X, weight, drawn).layer(X, np.dtype(float))
         return known.problem(y, weight).over(Hidden(layer, X))
 
-    count = np.ones(X.shape[0]) if weight is None else weight
     return weighed_layers(problem, _GRID, varying, count, seed)
 
 

@@ -44,7 +44,7 @@ _LEAST_FIELD = 0.05
 # Which rows show what is far, where there are more than enough.
 _SEED = 0
 # Pairs of rows over which the distance between two rows is averaged, and most numbers in them.
-_PAIRS, _PAIR_NUMBERS = 500, 2**22
+_PAIRS, _PAIR_NUMBERS = 1000, 2**23
 # How far units reach: z of a unit between rows has this deviation, and one around a row falls to
 # exp(−½) at the mean distance.
 _GAIN, _RATE = 0.5, 0.5
