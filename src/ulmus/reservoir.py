@@ -44,8 +44,9 @@ _STEP = 2**18
 _FADED = 1e-16
 # Part of the weight that must be added or removed before C is chosen again.
 _STALE = 0.05
-# Where all rows are kept, all are fitted again once this part of them is new, and at least so many:
-# scores of streams were as often above as below those of a fit on the same rows.
+# Where all rows are kept, all are fitted again once this part of them is new, and at least so many;
+# or so many came together. Of streams row by row, scores were as often above as below those of a
+# fit on the same rows.
 _NEW_PART, _NEW = 0.05, 10
 # Relative difference of weights that were multiplied in another order.
 _CLOSE = 1e-9
@@ -117,10 +118,9 @@ class Reservoir:
         """Whether enough weight was added or removed to choose C again."""
         return self.fresh > _STALE * self.total
 
-    @property
-    def grown(self) -> bool:
-        """Whether enough rows were added to fit all rows again."""
-        return self.seen - self.settled >= max(_NEW, _NEW_PART * self.settled)
+    def grown(self, last: int) -> bool:
+        """Whether to fit all rows again, once they were added, ``last`` of them together."""
+        return last >= _NEW or self.seen - self.settled >= max(_NEW, _NEW_PART * self.settled)
 
     def rows(self) -> tuple[Rows, Any, np.ndarray | None]:
         """X, y and the weights, None where all are one."""

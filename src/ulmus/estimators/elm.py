@@ -97,9 +97,10 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
         """Fit more rows, as if they had been there from the start.
 
         Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
-        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever a
-        twentieth is new, and in between new rows are added to sums. Past that the hidden units
-        and the inputs' scale stay, and C is chosen by leaving out the rows of a fair sample.
+        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever ten
+        come together or a twentieth is new, and in between new rows are added to sums. Past that
+        the hidden units and the inputs' scale stay, and C is chosen by leaving out the rows of a
+        fair sample.
         The first rows may be of one class; it is predicted until another comes.
 
         Parameters
@@ -186,9 +187,10 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
         """Fit more rows, as if they had been there from the start.
 
         Up to as many rows as hidden units, and at least 1000, the model is what `fit` on all
-        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever a
-        twentieth is new, and in between new rows are added to sums. Past that the hidden units
-        and the inputs' scale stay, and C is chosen by leaving out the rows of a fair sample.
+        rows gives. Up to 20 000 rows (or 32 MiB) all rows are fitted again whenever ten
+        come together or a twentieth is new, and in between new rows are added to sums. Past that
+        the hidden units and the inputs' scale stay, and C is chosen by leaving out the rows of a
+        fair sample.
 
         Parameters
         ----------

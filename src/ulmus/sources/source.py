@@ -9,8 +9,8 @@ at first, and rows that come in batches go through three stages:
 1. Up to as many rows as units, at least 1000: every update is a fit on all rows. The map is drawn
    again from the same seed, with the scale of all rows, and C is chosen by leaving out each.
 2. Up to 20 000 rows: sums are kept beside the rows, and an update is added to them. All rows are
-   fitted again whenever a twentieth of the rows or of the weight is new, or new rows change the
-   scale.
+   fitted again whenever ten come together, or a twentieth of the rows or of the weight is new, or
+   new rows change the scale.
 3. Past that: the map stays as it is, and a sample of the rows is kept. C is chosen again, by
    leaving out the rows of the sample from the sums of all rows, when a twentieth of the weight is
    new.

@@ -118,7 +118,7 @@ class Waiting:
             more = replace(self.rows, kept=kept.add(X, y, weight))
             return replace(self, rows=more, known=known)._sampled(X, y, weight)
         kept = replace(kept, capacity=None).add(X, y, weight)
-        if self.summed and not (kept.grown or kept.stale):
+        if self.summed and not (kept.grown(X.shape[0]) or kept.stale):
             cuts = (*self.cuts, len(kept))
             return replace(self, rows=replace(self.rows, kept=kept), known=known, cuts=cuts)
         rows = replace(self.rows, kept=kept.refitted(), known=known, sums=None)
