@@ -8,7 +8,14 @@ from ulmus.tables.kinds import read_target
 from ulmus.tables.suspicions import beyond_chance, error_alone, suspicions
 
 RNG = np.random.default_rng(0)
+FIRST = RNG.bit_generator.state
 N = 200
+
+
+@pytest.fixture(autouse=True)
+def _same_draws():
+    """Every test draws the same numbers, whichever tests have run before it."""
+    RNG.bit_generator.state = FIRST
 
 
 def told(columns, y, copied=0):
