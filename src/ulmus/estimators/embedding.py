@@ -109,7 +109,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     loo_score_: float
     eigenvalues_: OnDevice[Array]
     embedding_: OfRows[OnDevice[Array]]
-    reached_: OfRows[np.ndarray]
+    reached_: OfRows[OnDevice[Array]]
 
     def __init__(
         self,

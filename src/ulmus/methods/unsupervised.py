@@ -137,7 +137,7 @@ class Free:
             E[others] = to_numpy(of_unit_length(F) if self.row_normalize else F)
         fitted = {
             "embedding_": from_numpy(E, H.X, H.dtype),
-            "reached_": found.reached,
+            "reached_": placed(found.reached, H.X),
             "C_": ridge.C,
             "selection_": "loo" if ridge.path.rows == len(rows) else "loo-sample",
             "loo_score_": 1.0 - ridge.path.score[1] / spread if spread else 1.0,
