@@ -211,7 +211,7 @@ def test_a_saved_model_has_them_if_its_rows_were_saved(name, tmp_path):
 
 
 # ------------------------------------------------------------------ scikit-learn's selectors
-# With seed 3 the third column tells no more than one of noise: a kernel ELM's importances of the two
+# With seed 3 the third column tells no more than one of noise: a kernel ELM's importances of them
 # are .068 and .069.
 @pytest.mark.parametrize("seed", [0, 1, 2, 4, 5])
 def test_elimination_finds_the_informative_columns(seed):

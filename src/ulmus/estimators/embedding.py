@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ulmus.arguments import check_flag, check_known, check_number, check_whole
