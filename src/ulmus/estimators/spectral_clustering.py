@@ -277,8 +277,8 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         starts = {"init": start, "n_init": 1} if len(start) == k else {"n_init": self.n_init}
         means = KMeans(k, random_state=self.random_state, **starts)
         # The model may place rows that the graph does not reach far from all others.
-        near = to_numpy(model.reached_) if free else np.ones(len(places), dtype=bool)
-        near = near if np.count_nonzero(near) >= k else slice(None)
+        near = to_numpy(model.reached_) if free else np.full(len(places), True)
+        near = near | (np.count_nonzero(near) < k)
         # Its rows are NumPy's, and that of scikit-learn 1.6 fails where others are allowed.
         with config_context(array_api_dispatch=False):
             self.kmeans_ = means.fit(places[near])
