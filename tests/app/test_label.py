@@ -128,7 +128,7 @@ def test_windows_are_told_of_actions_and_a_kill_loses_none(capsys, data):
 # Both threads work in compiled code without an end, one ignores the first request to stop, and
 # the last line says which threads there are when Python ends.
 ENDLESS = """
-import atexit, sys, threading
+import atexit, os, sys, threading
 import numpy as np
 from ulmus.app import session
 from ulmus.cli import main
@@ -140,7 +140,7 @@ def deaf(X, seed):
         endless(X, seed)
 
 def endless(X, seed):
-    print("at work", flush=True)
+    os.write(1, b"at work\\n")  # whole lines, for two threads write
     while True:
         np.linalg.svd(np.ones((200, 200)))
 
@@ -154,12 +154,15 @@ sys.exit(main(["label", sys.argv[1], "--no-open", "--quiet"]))
 def test_an_interrupt_ends_threads_at_work_and_the_journal_is_whole(data):
     command, pipe = [sys.executable, "-c", ENDLESS, str(data)], subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        said = [process.stdout.readline().strip() for _ in range(3)]
-        assert said.count("at work") == 2
-        (url,) = set(said) - {"at work"}
-        assert act(url, {"do": "class", "name": "low"}) == 1
-        process.send_signal(signal.SIGINT)
-        rest, trouble = process.communicate()
+        try:
+            said = [process.stdout.readline().strip() for _ in range(3)]
+            assert said.count("at work") == 2
+            (url,) = set(said) - {"at work"}
+            assert act(url, {"do": "class", "name": "low"}) == 1
+            process.send_signal(signal.SIGINT)
+            rest, trouble = process.communicate()
+        finally:
+            process.kill()  # or it would work, and be waited for, without an end
     assert (process.returncode, trouble) == (0, "")
     assert rest.splitlines()[-1] == "['MainThread']"
     lines = data.with_name("rows.csv.labels.jsonl").read_text().splitlines()
