@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
 
+from ulmus import SemiSupervisedELMClassifier
 from ulmus.estimators.row_graphs import graphs_of
 from ulmus.graphs import KNNGraph, all_laplacians, laplacian
 from ulmus.hidden import GivenRows, Hidden
@@ -167,6 +169,27 @@ def test_the_graph_is_trusted_where_its_rows_contradict_clusters_more_often():
     trust = [weighing.trust_in_graph(0.1, clusters) for clusters in (0.05, 0.11, 0.3)]
     assert trust == pytest.approx([0.0, 0.5, 1.0], abs=1e-3)
     assert weighing.trust_in_graph(0.0, 0.0) == 1.0
+
+
+@pytest.mark.parametrize("graph", [None, KNNGraph(10)], ids=["found", "given"])
+def test_spread_labels_have_half_a_part_where_columns_have_units_of_their_own(graph):
+    X, y = make_blobs(200, centers=2, n_features=3, cluster_std=4.0, random_state=0)
+    few = np.full(200, -1)
+    few[[np.argmin(y), np.argmax(y)]] = 0, 1  # nothing can be left out: weights are the prior
+    shares = []
+    for units in (1.0, [1.0, 100.0, 1e4]):
+        model = SemiSupervisedELMClassifier(n_hidden=50, graph=graph, random_state=0).fit(
+            X * units, few
+        )
+        kinds, weights = model.candidates_["kind"], model.candidates_["weight"]
+        shares.append(weights[kinds == "free"].sum() / weights[kinds == "alone"].sum())
+        again = model.relabel(few)
+        assert_array_equal(again.candidates_["weight"], weights)
+    if graph is None:
+        assert shares[0] > 1.0
+        assert shares[1] == pytest.approx(0.5)
+    else:
+        assert min(shares) > 1.0
 
 
 def test_rows_are_contradicted_by_most_of_their_neighbours():

@@ -28,6 +28,7 @@ from ulmus.estimators.row_graphs import (
     entries_of,
     laplacians,
     map_of_words,
+    one_unit,
     units_from_labelled,
     units_from_rows,
 )
@@ -89,6 +90,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     _reused: ForUpdate[ManifoldBasis | Pooled | None]
     _prepared: MadeAgain[Prepared]
     _class_prior: ForUpdate[Any]
+    _one_unit: ForUpdate[bool]
     feature_importances_ = property(feature_importances)
     _default_map = RowFeatures
 
@@ -229,6 +231,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         default = map_of_words if words else RandomFeatures
         self.features_ = fitted_map(self, rows, None, None, 2000, default, columns=columns)
         self._rows, self._reused = rows, None
+        # A graph that is given needs no unit.
+        self._one_unit = words or self.graph is not None or one_unit(rows, self.coupling_, columns)
         compare = comparison(self.features_, words, self.coupling_, columns)
         self._graphs = tuple(laplacians(self.graph, self.coupling_, rows, compare))
 
@@ -297,7 +301,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if self._has_layers:
             own = self._hidden(self._rows, units_from_labelled(self, sources[0]))
         shares = self._shares(sources[0].targets)
-        pool = Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares)
+        pool = Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares, self._one_unit)
         return pool.fit(sources, rows, own, self._reused)
 
     @property
@@ -372,18 +376,15 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _transduced(self) -> Array:
         """Outputs of all rows: probabilities or values that were averaged, or Hβ if tight."""
-        if isinstance(self._reused, Pooled):
-            F = to_numpy(self._reused.outputs)
-            return placed(
-                F if hasattr(self, "classes_") else F + to_numpy(self.intercept_), self._rows
-            )
-        return self._map(self._rows)
+        if not isinstance(self._reused, Pooled):
+            return self._map(self._rows)
+        F = to_numpy(self._reused.outputs)
+        return placed(F if hasattr(self, "classes_") else F + to_numpy(self.intercept_), self._rows)
 
     def __str__(self) -> str:
         """The constructor, and below it the two heaviest kinds where candidates were averaged."""
-        if not hasattr(self, "candidates_"):
-            return repr(self)
-        return f"{self!r}\n{self.coupling_}: {self.coupling_reason_}"
+        more = hasattr(self, "candidates_")
+        return f"{self!r}\n{self.coupling_}: {self.coupling_reason_}" if more else repr(self)
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> dict[str, Any]:
         """No table of attributes in a notebook: two of them predict every row when looked at."""

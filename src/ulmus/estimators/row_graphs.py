@@ -21,7 +21,7 @@ from ulmus.backends.neighbors import joined_copies
 from ulmus.distributed import BlockRows
 from ulmus.estimators.layer_choice import fitted_layer
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
-from ulmus.features.hidden_layer import comparable_rows, scaled_rows
+from ulmus.features.hidden_layer import comparable_rows, scaled_rows, share_a_unit
 from ulmus.features.kernel_space import KernelFeatures
 from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
@@ -193,6 +193,11 @@ def comparison(
     if coupling == "tight":
         return partial(scaled_rows, features)
     return partial(comparable_rows, features, columns=columns)
+
+
+def one_unit(rows: Rows | BlockRows, coupling: str, columns: ColumnStatistics | None) -> bool:
+    """Whether the columns share a unit; where the coupling is tight nobody asks."""
+    return coupling == "tight" or share_a_unit(columns or ColumnStatistics.of(rows))
 
 
 def _check_for_blocks(graph: Any) -> None:

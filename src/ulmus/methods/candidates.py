@@ -191,6 +191,7 @@ class Setting:
     ``spreading`` has the labels on every graph; ``before`` are the rows by which candidates were
     compared with other labels, where there were some. ``own`` are the rows in a layer of the
     labelled ones' own, which other labels make another one: it comes after those of ``rows``.
+    ``one_unit`` is whether the columns share a unit.
     """
 
     rows: Prepared
@@ -201,6 +202,7 @@ class Setting:
     spreading: "list[Future[SpreadLabels]]"
     before: np.ndarray | None = None
     own: Any = None
+    one_unit: bool = True
 
     @property
     def layers(self) -> range:

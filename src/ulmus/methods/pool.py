@@ -76,7 +76,8 @@ class Pooled:
 class Pool:
     """The kinds, C and λ to try (None: those that follow the rows), C of the last ridge.
 
-    ``shares`` are those of the classes among all rows, where they are known.
+    ``shares`` are those of the classes among all rows, where they are known. ``one_unit`` is
+    whether columns share a unit, so that rows can be compared as they are.
     """
 
     kinds: tuple[str, ...]
@@ -85,6 +86,7 @@ class Pool:
     last_C: float | np.ndarray
     stop: ConjugateGradients
     shares: np.ndarray | None = None
+    one_unit: bool = True
 
     def fit(
         self, sources: list[OnGraph], rows: Prepared, own: Any = None, before: Any = None
@@ -117,7 +119,9 @@ class Pool:
     ) -> Setting:
         lams = FREE if self.lam is None else np.unique(self.lam)
         compared = next((each.compared for each in before if each is not None), None)
-        setting = Setting(rows, sources, self.kinds, self.C, lams, [], compared)
+        setting = Setting(
+            rows, sources, self.kinds, self.C, lams, [], compared, one_unit=self.one_unit
+        )
         if "free" not in self.kinds:
             return setting
         numbers, columns = setting.numbers, label_columns(setting.targets)
@@ -149,7 +153,7 @@ def _with_trust(setting: Setting, weighed: list[Weighed]) -> list[Weighed]:
     if not {"free", "clusters"} <= share.keys():
         return weighed
     factor = spread_factor(setting)
-    if min(share["free"], factor * share["clusters"]) < _MATTERS:
+    if factor <= 1.0 or min(share["free"], factor * share["clusters"]) < _MATTERS:
         return weighed
     spare = [(each, _SPARE) for each, _ in weighed if each.kind == "alone"][:1]
     parts = ([pair for pair in weighed if pair[0].kind == kind] for kind in ("free", "clusters"))

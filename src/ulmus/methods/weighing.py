@@ -27,6 +27,9 @@ Weighed = tuple[Candidate, float]
 # (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
 _TIGHT = 0.2
 _FEW, _MANY = 16.0, 200.0
+# Where columns have units of their own, as in most tables, how far apart rows are depends on how
+# columns are scaled. There spread labels have this part.
+_OWN_UNITS = 0.5
 # What they have besides goes to clusters where neighbours contradict these as seldom: half of it
 # at _ALIKE times as often, and less by this power. _CHANCE is added to
 # the rate of clusters, so that a few rows do not decide.
@@ -122,6 +125,8 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
 
 def spread_factor(setting: Setting) -> float:
     """How many times another kind's prior mass spread labels have, where there are classes."""
+    if not setting.one_unit:
+        return _OWN_UNITS
     l, n = len(setting.numbers), len(setting.rows.every)
     return (1.0 + _FEW * setting.targets.n_classes / l) * (1.0 + n / (_MANY * l))
 
