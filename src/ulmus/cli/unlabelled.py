@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
+from ulmus.arguments import figure
 from ulmus.backends.namespace import extra
 from ulmus.cli.printing import (
     check_free,
@@ -78,7 +79,7 @@ def _words(cells: np.ndarray) -> np.ndarray:
         return words_of_cells(np.where(known, values, np.nan))
     cuts = np.quantile(values[known], np.linspace(0, 1, _RANGES + 1))
     codes = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, _RANGES - 1)
-    names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts)]
+    names = [f"{figure(a, 4)} to {figure(b, 4)}" for a, b in pairwise(cuts)]
     words[known] = [names[k] for k in codes[known]]
     return words
 

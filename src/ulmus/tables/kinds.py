@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.arguments import check_known, counted, listed, quoted
+from ulmus.arguments import check_known, counted, figure, listed, quoted
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import (
     PLAIN,
@@ -127,7 +127,7 @@ def _number(
         notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
     if blanks:
         also = "; a column of its own says where" if column.indicator else ""
-        notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
+        notes.append(f"{name!r}: {unusable(x)} filled by the median, {figure(column.fill)}{also}.")
     return column
 
 

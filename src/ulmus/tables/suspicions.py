@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.arguments import counted, listed
+from ulmus.arguments import counted, figure, listed
 from ulmus.tables.cells import has_comma, read_cells, reader
 from ulmus.tables.columns import usable
 from ulmus.tables.kinds import Target, as_text
@@ -123,7 +123,8 @@ def _counts_rows(name: str, values: np.ndarray) -> str:
         return ""
     if values.min() in (0, 1) or (values != np.round(values)).any():
         return ""
-    return f"{name!r} counts the rows from {values.min():g} on; if it is an id, --without {name}."
+    first = figure(values.min())
+    return f"{name!r} counts the rows from {first} on; if it is an id, --without {name}."
 
 
 def _places(values: np.ndarray) -> np.ndarray:
