@@ -73,6 +73,22 @@ def test_a_model_of_one_library_predicts_frames_of_the_other():
     assert np.allclose(found, model.predict(polars_frame().drop("y")))
 
 
+def test_the_index_of_a_frame_is_no_column(tmp_path):
+    ids = np.random.default_rng(0).permutation(N) * 7
+    frame = pandas.DataFrame(COLUMNS, index=ids)
+    named = frame.rename_axis("customer")
+    assert as_table(frame).names == as_table(named).names == tuple(COLUMNS)
+    (note,) = as_table(named).notes
+    assert note == "The frame's index is left out: 'customer'; reset_index() makes it a column."
+    model = fit_table(named, "y")
+    assert model.predict(frame.reset_index(drop=True)).shape == (N,)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert read_table(tmp_path / "rows.parquet").names == tuple(COLUMNS)
+    # Of a file it is a column as any other program reads it, if it has a name.
+    named.to_parquet(tmp_path / "named.parquet")
+    assert read_table(tmp_path / "named.parquet").names == (*COLUMNS, "customer")
+
+
 def test_missing_text_is_missing():
     cells = as_table(polars.DataFrame({"c": ["a", None, "NA", "b"]}))["c"]
     assert cells.tolist() == ["a", None, None, "b"]
