@@ -15,7 +15,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.tables.cells import words_of
 from ulmus.tables.fitting import fit_table
 from ulmus.tables.kinds import Target, as_text, numbers_of, read_target
-from ulmus.tables.suspicions import beyond_chance, row_hashes
+from ulmus.tables.suspicions import beyond_chance, row_hashes, with_target
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel
 from ulmus.typing import Rows
@@ -181,7 +181,8 @@ def assess(
     else:
         splits = plan.splits(judged, None if model.classes is None else truth)
         parts = _left_out(model, table, goal, plan.group, splits, watch)
-        notes += _copied(X, splits, [] if model.encoder.width else model.encoder.widths)
+        widths = [] if model.encoder.width else model.encoder.widths
+        notes += _copied(*with_target(X, truth, widths), splits)
         share = None
     places = np.concatenate([part.places for part in parts])
     found = comparable(np.concatenate([part.found for part in parts]))
@@ -275,7 +276,7 @@ def _left_out(
     return parts
 
 
-def _copied(X: Rows, splits: list[Split], widths: list[int]) -> list[str]:
+def _copied(X: Rows, widths: list[int], splits: list[Split]) -> list[str]:
     """A sentence about rows that have a copy on the other side of a split."""
     hashes = row_hashes(X)
     count = sum(int(np.isin(hashes[new], hashes[old]).sum()) for old, new in splits)
