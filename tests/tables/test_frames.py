@@ -6,6 +6,9 @@ import numpy as np
 import pandas
 import polars
 import pytest
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import StandardScaler
 
 from ulmus.exceptions import TableError
 from ulmus.tables import TableEncoder, fit_table, read_table
@@ -128,3 +131,29 @@ def test_columns_called_by_numbers_are_found_and_twins_refused():
     assert fit_table(frame, 2).target == "2"
     with pytest.raises(TableError, match="name of its own"):
         fit_table(frame.set_axis(["a", "a", "y"], axis=1), "y")
+
+
+def test_an_encoder_is_a_transformer_of_scikit_learn():
+    frame = pandas_frame().drop(columns="y")
+    encoder = TableEncoder(given={"count": "category"}).set_output(transform="pandas")
+    found = encoder.fit_transform(frame)
+    names = encoder.get_feature_names_out()
+    assert found.columns.tolist() == names.tolist() == list(encoder.feature_names_out)
+    assert found.index.equals(frame.index)
+    assert encoder.get_params() == {"given": {"count": "category"}}
+    both = make_column_transformer(
+        (TableEncoder(), ["city", "day"]), (StandardScaler(), ["count"])
+    ).set_output(transform="pandas")
+    columns = both.fit_transform(frame).columns
+    assert columns[0] == "tableencoder__city=Oslo"
+    assert columns[-1] == "standardscaler__count"
+    with pytest.raises(TableError, match="knows no columns yet"):
+        TableEncoder().get_feature_names_out()
+
+
+def test_models_of_tables_are_the_same_where_transformers_give_frames():
+    model = fit_table(pandas_frame(), "y")
+    with sklearn.config_context(transform_output="pandas"):
+        again = fit_table(pandas_frame(), "y")
+        found = again.predict(pandas_frame())
+    assert np.array_equal(found, model.predict(pandas_frame()))

@@ -117,7 +117,7 @@ def fit_table(
     rows, notes = _used_rows(goal, unlabelled_blank, seed)
     rest = rest if len(rows) == len(table) else rest.rows(rows)
     encoder = TableEncoder(given=dict(kinds or {})).fit(rest)
-    X = encoder.transform(rest)
+    X = encoder.matrix(rest)
     known, values = goal.known[rows], goal.values[rows]
     classify = goal.task == "classification"
     settings = Settings(classify, seed, verbose, watch)

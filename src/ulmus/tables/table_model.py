@@ -167,7 +167,7 @@ class TableModel:
             table = table.without(self.target)
         if not len(table):
             raise InvalidInputError("The table has no rows.")
-        return self.view.clipped(self.encoder.transform(table))
+        return self.view.clipped(self.encoder.matrix(table))
 
     def labelled(self, X: Rows) -> tuple[np.ndarray, np.ndarray | None]:
         """Predictions for the rows of a `matrix` and, for classes, their probabilities.
