@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ulmus.arguments import counted
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
@@ -256,8 +255,7 @@ def export(options: Namespace) -> int:
     check_free(path, options.force)
     model = load_model(options.model)
     encoder = model.encoder
-    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
-    save_onnx(stages, path, encoder=encoder)
+    save_onnx(model, path)
     size, inputs = Path(path).stat().st_size, {"X": f"{encoder.width} numbers a row"}
     if not encoder.width:
         takes = (_TAKES[kind] for kind in encoder.kinds)
