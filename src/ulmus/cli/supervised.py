@@ -25,6 +25,8 @@ from ulmus.typing import Rows
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
+# Notes on single columns that `fit` prints.
+_MOST_NOTES = 10
 # Columns that `fit` and `info` name, those that matter most first.
 _MOST_COLUMNS = 5
 _TAKES = {
@@ -62,8 +64,12 @@ def fit(options: Namespace) -> int:
             verbose=int(not options.quiet and sys.stderr.isatty()),
         )
         judge_by_folds(model, data, watch)
+    # With -v all.
+    later = () if options.verbose else model.encoder.notes[_MOST_NOTES:]
     for sentence in model.summary["notes"]:
-        note(sentence, options.quiet)
+        if sentence not in later[1:]:
+            more = f"{len(later)} more notes on single columns; -v prints them."
+            note(more if sentence in later and later[1:] else sentence, options.quiet)
     for line in facts(model.encoder.decisions, width(sys.stderr)) if options.verbose else ():
         note(line, options.quiet)
     check_free(path, options.force)

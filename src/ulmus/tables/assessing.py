@@ -1,5 +1,6 @@
 """How good a model is on rows whose target is known, or models like it on rows they did not see."""
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -213,9 +214,12 @@ def judge_by_folds(model: TableModel, table: Table, watch: Watch = lambda _: Non
     """
     if not len(table) <= _FEW_ROWS or len(table) * sum(model.encoder.widths) > _FEW_CELLS:
         return
+    start = time.perf_counter()
     with suppress(InvalidInputError):  # rows or classes that are too few to be split
         found = assess(model, table, Plan(folds=5, seed=model.summary["seed"]), watch).scores
         model.summary["folds_score"] = found["r2" if model.classes is None else "accuracy"]
+    seconds = model.summary["seconds"] + time.perf_counter() - start
+    model.summary["seconds"] = round(seconds, 2)
 
 
 def is_training(model: TableModel, share: float | None) -> bool:

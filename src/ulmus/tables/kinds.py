@@ -272,10 +272,13 @@ def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
         return "regression"
     distinct = len(np.unique(values))
     what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
-    if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
+    if distinct <= 2:
+        return "classification"
+    if distinct <= _MOST_LABELS and _ROWS_OF_EACH * distinct <= len(values):
         notes.append(f"{what} classes; --task regression if they are amounts.")
         return "classification"
-    notes.append(f"{what} amounts; --task classification if they are classes.")
+    if 2 * distinct <= len(values):  # more classes are refused
+        notes.append(f"{what} amounts; --task classification if they are classes.")
     return "regression"
 
 
