@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.arguments import counted
+from ulmus.arguments import counted, figure
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
@@ -290,7 +290,7 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
         parts.append(f"{chosen['n_hidden']} hidden units")
     if "gamma" in chosen:
         parts.append(f"{chosen['kernel']} kernel, gamma = {chosen['gamma']:.3g}")
-    parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
+    parts += [f"{name} = {figure(chosen[name], 3)}" for name in ("C", "lam") if name in chosen]
     pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), score_words(summary)]
     shares = [*summary["importances"].items()][:_MOST_COLUMNS]
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= 0.005)

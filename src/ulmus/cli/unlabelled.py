@@ -174,7 +174,9 @@ def embed(options: Namespace) -> int:
             model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
             places = np.asarray(model.transform(X), dtype=float)
     if options.out or not picture:
-        write_columns(options, {f"x{k + 1}": rounded(x, 8) for k, x in enumerate(places.T)})
+        names = (f"x{k + 1}" for k in range(places.shape[1]))
+        coordinates = zip(names, (rounded(x, 8) for x in places.T), strict=True)
+        write_columns(options, dict([row_names(data), *coordinates]))
     if picture and picture.lower().endswith(".html"):
         _write_page(picture, places[:, :2], data, colour, options)
     elif picture:
