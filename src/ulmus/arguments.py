@@ -128,6 +128,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def figure(value: float, digits: int = 6) -> str:
+    """A number in so many digits, and without an exponent where it is large.
+
+    >>> figure(129180.4, 5), figure(-0.00001234, 2)
+    ('129180', '-1.2e-05')
+    """
+    return f"{float(f'{value:.{digits}g}'):.15g}"
+
+
 def quoted(cell: str) -> str:
     """A cell in quotes, cut off where it is long."""
     return repr(cell if len(cell) <= _LONGEST else cell[: _LONGEST - 3] + "...")

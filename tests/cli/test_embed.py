@@ -15,12 +15,16 @@ from ulmus.cli import main
 
 
 def test_coordinates_of_each_row(flowers, capsys):
-    assert main(["embed", "flowers.csv", "--without", "kind", "--dims", "3"]) == 0
+    lines = (flowers / "flowers.csv").read_text().splitlines()
+    lines.insert(2, "1,2")
+    (flowers / "flowers.csv").write_text("\n".join(lines) + "\n")
+    options = ["--without", "kind", "--dims", "3", "--skip-bad-lines"]
+    assert main(["embed", "flowers.csv", *options]) == 0
     printed = capsys.readouterr()
     headings, *rows = csv.reader(io.StringIO(printed.out))
-    assert headings == ["x1", "x2", "x3"]
+    assert headings == ["row", "x1", "x2", "x3"]
     assert np.isfinite(np.array(rows, dtype=float)).all()
-    assert len(rows) == 100
+    assert [int(row[0]) for row in rows] == [1, *range(3, 102)]
     assert printed.err.splitlines()[-1] == "  ulmus embed flowers.csv --plot"
 
 

@@ -43,6 +43,32 @@ def test_numbers(prices, capsys):
     assert found["rmse"] < found["baseline"]["rmse"] / 5
 
 
+def test_large_numbers_are_written_out_and_set_to_the_right(flowers, capsys):
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(2, 60)) * 100_000
+    rows = [(round(a), round(500_000 + a + b)) for a, b in zip(x, noise, strict=True)]
+    write(flowers / "dear.csv", ("x", "price"), rows)
+    assert main(["fit", "dear.csv", "--target", "price", "--quiet"]) == 0
+    assert main(["evaluate", "dear.ulmus", "dear.csv"]) == 0
+    assert main(["explain", "dear.ulmus", "dear.csv", "--rows", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert not any("e+" in line for line in lines)
+    errors = [line for line in lines if "error  " in line]
+    assert len(errors) == 2
+    assert len({len(line) for line in errors}) == 1
+
+
+def test_a_model_worse_than_the_mean_is_told_so(flowers, capsys):
+    x = np.random.default_rng(0).normal(size=40)
+    write(flowers / "up.csv", ("x", "y"), zip(x, 10 * x, strict=True))
+    write(flowers / "down.csv", ("x", "y"), zip(x, -10 * x, strict=True))
+    assert main(["fit", "up.csv", "--target", "y", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "up.ulmus", "down.csv"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert "% above that of the mean." in last
+
+
 def test_a_class_the_model_does_not_know_counts_as_wrong(model, flowers, capsys):
     text = (flowers / "new.csv").read_text().replace("virginica", "orchid")
     (flowers / "odd.csv").write_text(text)

@@ -17,7 +17,7 @@ from cli.conftest import write
 from surroundings import BACKGROUND, FOREGROUND, started_in
 from ulmus.cli import main
 from ulmus.estimators.elm import ELMClassifier
-from ulmus.tables import TableModel
+from ulmus.tables import TableModel, assessing
 
 # Where the tests were started: a relative path to the sources holds there.
 HERE = os.getcwd()
@@ -325,6 +325,32 @@ def test_verbose_says_what_became_of_each_column(prices, capsys):
     assert ["area", "number, 2 features"] in said
     assert ["city", "category, 2 features"] in said
     assert ["row", "left out: is a number of the row, different in each"] in said
+
+
+def test_of_many_notes_on_columns_the_others_are_printed_with_verbose(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 16)).round(2).astype(object)
+    X[3] = ""
+    X[:, 15] = np.where(X[:, 0] == "", "", "a")
+    X[:20, 15] = "b"
+    write(tmp_path / "gaps.csv", [f"c{j}" for j in range(15)] + ["kind"], X)
+    assert main(["fit", "gaps.csv", "--target", "kind", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert len(json.loads(printed.out)["notes"]) == 15
+    lines = printed.err.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "5 more notes on single columns; -v prints them."
+    assert main(["fit", "gaps.csv", "--target", "kind", "--force", "-v"]) == 0
+    assert "more notes" not in (said := capsys.readouterr().err)
+    assert said.count("1 missing value filled") == 15
+
+
+def test_the_seconds_are_those_of_the_score_too(prices, capsys, monkeypatch):
+    times = iter(range(0, 10_000, 10))
+    monkeypatch.setattr(assessing.time, "perf_counter", lambda: next(times))
+    assert main(["fit", "prices.csv", "--target", "price", "--json"]) == 0
+    # The fit, each of its five folds, and the folds together read the clock twice.
+    assert json.loads(capsys.readouterr().out)["seconds"] == 10 + 110
 
 
 def test_columns_that_are_not_there(prices, refused):

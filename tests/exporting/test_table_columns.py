@@ -10,7 +10,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from exporting.runtime import session_of
 from ulmus import ELMClassifier, ELMRegressor, save_onnx, to_onnx
 from ulmus.exceptions import ExportError
-from ulmus.tables import Table, TableEncoder
+from ulmus.tables import Table, TableEncoder, fit_table
 
 EPOCH = np.datetime64("1970-01-01")
 
@@ -86,6 +86,19 @@ def test_a_model_of_a_table_takes_its_columns(tmp_path, age):
     np.testing.assert_allclose(probabilities, model.predict_proba(X.astype(float)), atol=1e-6)
     # An output of that name leaves no other way.
     assert about["city"]["input"] == ("city" if age == "age" else "column city")
+
+
+def test_what_fit_table_gives_is_written_with_its_columns(tmp_path):
+    table = people()
+    model = fit_table(table, "income")
+    session = session_of(to_onnx(model))
+    about = json.loads(session.get_modelmeta().custom_metadata_map["columns"])
+    cells = feed(model.encoder, table)
+    rows = {about[name]["input"]: cells[name] for name in model.encoder.names}
+    (found,) = session.run(["variable"], rows)
+    np.testing.assert_allclose(found.ravel(), model.predict(table), rtol=1e-4)
+    save_onnx(model, tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").stat().st_size > 0
 
 
 def test_columns_may_be_named_like_anything():

@@ -94,6 +94,20 @@ def test_the_values_of_amounts_and_dates_are_spread_over_their_range():
     assert effects["day"] == sorted(effects["day"])
 
 
+def test_numbers_come_once_each_from_the_least_to_the_largest():
+    grade, mostly = RNG.choice([3.0, 1.0, 4.0], N, p=[0.6, 0.3, 0.1]), np.zeros(N)
+    mostly[:20] = RNG.permutation(20)
+    often = np.where(RNG.random(N) < 0.5, 1.0, RNG.normal(size=N))
+    columns = {"grade": grade, "mostly": mostly, "often": often, "y": grade + mostly + often}
+    table = Table(tuple(columns), columns)
+    effects = {e["name"]: e["values"] for e in explain(fit_table(table, "y"), table)["effects"]}
+    assert effects["grade"] == ["1", "3", "4"]
+    for name in ("mostly", "often"):
+        values = [float(value) for value in effects[name]]
+        assert len(values) >= 3
+        assert values == sorted(set(values))
+
+
 def test_the_texts_of_a_column_are_spread_over_the_predictions():
     words = {"up": ("rise", "climb", "soar", "grow"), "down": ("fall", "sink", "drop", "shrink")}
     kind = RNG.choice(["up", "down"], N).astype(object)

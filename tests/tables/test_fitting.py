@@ -42,6 +42,19 @@ def test_no_target_column_no_probabilities_no_rows():
         model.predict(table_of(x=np.zeros(0)))
 
 
+def test_intervals_of_a_table_are_those_of_its_estimator():
+    x = np.random.default_rng(0).normal(size=60)
+    table = table_of(x=x, y=x**2, kind=np.where(x > 0, "up", "down").astype(object))
+    model = fit_table(table, "y")
+    assert repr(model).startswith("TableModel(target='y', task='regression', estimator=")
+    ends = model.predict_interval(table, coverage=0.8)
+    assert ends.shape == (60, 2)
+    expected = model.estimator.predict_interval(model.matrix(table), coverage=0.8)
+    np.testing.assert_array_equal(ends, expected)
+    with pytest.raises(InvalidInputError, match="predicts a class .*, without intervals"):
+        fit_table(table, "kind").predict_interval(table)
+
+
 def test_of_many_rows_without_a_target_some_are_used(monkeypatch):
     monkeypatch.setattr("ulmus.tables.fitting._GRAPH_ROWS", 50)
     x = np.linspace(-1, 1, 200)

@@ -6,6 +6,9 @@ import numpy as np
 import pandas
 import polars
 import pytest
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import StandardScaler
 
 from ulmus.exceptions import TableError
 from ulmus.tables import TableEncoder, fit_table, read_table
@@ -73,6 +76,22 @@ def test_a_model_of_one_library_predicts_frames_of_the_other():
     assert np.allclose(found, model.predict(polars_frame().drop("y")))
 
 
+def test_the_index_of_a_frame_is_no_column(tmp_path):
+    ids = np.random.default_rng(0).permutation(N) * 7
+    frame = pandas.DataFrame(COLUMNS, index=ids)
+    named = frame.rename_axis("customer")
+    assert as_table(frame).names == as_table(named).names == tuple(COLUMNS)
+    (note,) = as_table(named).notes
+    assert note == "The frame's index is left out: 'customer'; reset_index() makes it a column."
+    model = fit_table(named, "y")
+    assert model.predict(frame.reset_index(drop=True)).shape == (N,)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert read_table(tmp_path / "rows.parquet").names == tuple(COLUMNS)
+    # Of a file it is a column as any other program reads it, if it has a name.
+    named.to_parquet(tmp_path / "named.parquet")
+    assert read_table(tmp_path / "named.parquet").names == (*COLUMNS, "customer")
+
+
 def test_missing_text_is_missing():
     cells = as_table(polars.DataFrame({"c": ["a", None, "NA", "b"]}))["c"]
     assert cells.tolist() == ["a", None, None, "b"]
@@ -112,3 +131,29 @@ def test_columns_called_by_numbers_are_found_and_twins_refused():
     assert fit_table(frame, 2).target == "2"
     with pytest.raises(TableError, match="name of its own"):
         fit_table(frame.set_axis(["a", "a", "y"], axis=1), "y")
+
+
+def test_an_encoder_is_a_transformer_of_scikit_learn():
+    frame = pandas_frame().drop(columns="y")
+    encoder = TableEncoder(given={"count": "category"}).set_output(transform="pandas")
+    found = encoder.fit_transform(frame)
+    names = encoder.get_feature_names_out()
+    assert found.columns.tolist() == names.tolist() == list(encoder.feature_names_out)
+    assert found.index.equals(frame.index)
+    assert encoder.get_params() == {"given": {"count": "category"}}
+    both = make_column_transformer(
+        (TableEncoder(), ["city", "day"]), (StandardScaler(), ["count"])
+    ).set_output(transform="pandas")
+    columns = both.fit_transform(frame).columns
+    assert columns[0] == "tableencoder__city=Oslo"
+    assert columns[-1] == "standardscaler__count"
+    with pytest.raises(TableError, match="knows no columns yet"):
+        TableEncoder().get_feature_names_out()
+
+
+def test_models_of_tables_are_the_same_where_transformers_give_frames():
+    model = fit_table(pandas_frame(), "y")
+    with sklearn.config_context(transform_output="pandas"):
+        again = fit_table(pandas_frame(), "y")
+        found = again.predict(pandas_frame())
+    assert np.array_equal(found, model.predict(pandas_frame()))

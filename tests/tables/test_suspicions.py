@@ -5,7 +5,7 @@ import pytest
 
 from ulmus.tables import Table, fit_table
 from ulmus.tables.kinds import read_target
-from ulmus.tables.suspicions import beyond_chance, error_alone, suspicions
+from ulmus.tables.suspicions import error_alone, suspicions
 
 RNG = np.random.default_rng(0)
 FIRST = RNG.bit_generator.state
@@ -18,12 +18,12 @@ def _same_draws():
     RNG.bit_generator.state = FIRST
 
 
-def told(columns, y, copied=0):
+def told(columns, y):
     y = np.asarray(y)
     cells = y.astype(object) if y.dtype.kind in "OU" else y.astype(float)
     table = Table(tuple(columns), {k: np.asarray(v) for k, v in columns.items()})
     X, widths = blocks(table)
-    return suspicions(table, read_target(cells, "y"), X, copied, widths)
+    return suspicions(table, read_target(cells, "y"), X, widths)
 
 
 def blocks(table):
@@ -85,9 +85,35 @@ def test_classes_of_one_row_and_of_two_spellings_are_told():
 
 
 def test_serial_numbers_and_copies_are_told():
-    found = told({"x": RNG.normal(size=N), "no": np.arange(N) + 5000.0}, RNG.normal(size=N), 20)
-    assert "20 of 200 rows are equal to another row" in found[0]
-    assert found[1] == "'no' counts the rows from 5000 on; if it is an id, --without no."
+    x, y = RNG.normal(size=(2, N))
+    (found,) = told({"x": x, "no": np.arange(N) + 5000.0}, y)
+    assert found == "'no' counts the rows from 5000 on; if it is an id, --without no."
+    x[:20], y[:20] = x[20:40], y[20:40]
+    (found,) = told({"x": x, "z": x**2}, y)
+    assert "40 of 200 rows are equal to another row, the target too" in found
+
+
+def test_rows_that_differ_in_the_target_are_no_copies():
+    years, rank = RNG.integers(0, 9, N).astype(float), words(RNG.choice(["a", "b"], N))
+    assert told({"years": years, "rank": rank}, years + RNG.normal(size=N)) == []
+
+
+def likely_votes(rows):
+    """Answers of yes or no that mostly follow one party, and so are often all the same."""
+    party = RNG.integers(0, 2, rows)
+    return np.where(RNG.random((rows, 8)) < 0.9, party[:, None], 1 - party[:, None]), party
+
+
+def test_coarse_rows_that_depend_on_each_other_are_no_copies_unless_taken_twice():
+    votes, party = likely_votes(N)
+    columns = {f"v{j}": votes[:, j].astype(float) for j in range(8)}
+    assert told(columns, words(party)) == []
+    grade = np.round(2 * RNG.normal(size=(N, 8)) + 9 * RNG.normal(size=(N, 1)))
+    columns = {f"g{j}": grade[:, j] for j in range(8)}
+    kind = words(grade[:, 0] > 0)
+    assert told(columns, kind) == []
+    (found,) = told({name: x.repeat(2) for name, x in columns.items()}, kind.repeat(2))
+    assert "400 of 400 rows are equal to another row" in found
 
 
 def test_a_fit_tells_them():
@@ -111,9 +137,10 @@ def test_rows_of_small_categories_are_equal_by_chance():
     y = RNG.choice(np.array(["a", "b"], object), 60)
     notes = " ".join(fit_table(Table(("p", "q", "y"), {**columns, "y": y}), "y").summary["notes"])
     assert "equal to another row" not in notes
-    table = Table(("p", "q", "x"), {**columns, "x": RNG.normal(size=60).repeat(3)[:60]})
-    X, widths = blocks(table)
-    assert beyond_chance(X, widths.values(), 60)
+    noise = RNG.normal(size=20).repeat(3)
+    columns = {name: cells[:20].repeat(3) for name, cells in columns.items()}
+    (found,) = told({**columns, "x": noise}, y[:20].repeat(3))
+    assert "60 of 60 rows are equal to another row" in found
 
 
 def test_dates_of_several_layouts_are_equal_by_chance_as_well():
@@ -133,7 +160,7 @@ def test_copies_make_no_column_a_leak_and_a_leak_stays_one(numbers):
     y = RNG.normal(size=n) if numbers else RNG.choice(["a", "b"], n).astype(object)
     columns = {"noise": RNG.normal(size=n), "other": RNG.normal(size=n)}
     columns["leak"] = 3 * y if numbers else np.where(y == "a", 1.0, 2.0) + RNG.normal(size=n) / 99
-    found = told({name: x.repeat(3) for name, x in columns.items()}, y.repeat(3), 3 * n)
+    found = told({name: x.repeat(3) for name, x in columns.items()}, y.repeat(3))
     assert "600 of 600 rows are equal to another row" in found[0]
     assert [sentence.split()[0] for sentence in found[1:]] == ["'leak'"]
 

@@ -29,7 +29,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
         read_table(tmp_path / "none.csv")
 
 
-@pytest.mark.parametrize(("name", "advice"), [("t.json", "let it end in one of"), ("t", "let it")])
+@pytest.mark.parametrize(("name", "advice"), [("t.old", "let it end in one of"), ("t", "let it")])
 def test_a_name_that_says_nothing_is_refused(tmp_path, name, advice):
     (tmp_path / name).write_text("a,b\n1,2\n")
     with pytest.raises(TableError, match=advice):
@@ -43,6 +43,20 @@ def test_a_workbook_is_to_be_saved_as_csv(tmp_path):
     (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(TableError, match="save the sheet as CSV"):
         read_table(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("t.jsonl", "as CSV or Parquet"),
+        ("t.feather", "as CSV or Parquet"),
+        ("t.csv.xz", "unpack it"),
+    ],
+)
+def test_kinds_that_are_not_read_say_what_to_save(tmp_path, name, advice):
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(TableError, match=advice):
+        read_table(tmp_path / name)
 
 
 def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):

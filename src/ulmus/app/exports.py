@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ulmus.app.learner import Answer, with_names
 from ulmus.app.opened_table import OpenedTable
@@ -66,8 +65,7 @@ def model_file(opened: OpenedTable, answer: Answer) -> bytes:
 def onnx_file(opened: OpenedTable, answer: Answer) -> bytes:
     """The bytes of an ONNX file whose inputs are the table's columns."""
     model = table_model(opened, answer)
-    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
-    return _written("model.onnx", lambda path: save_onnx(stages, path, encoder=model.encoder))
+    return _written("model.onnx", lambda path: save_onnx(model, path))
 
 
 def _written(name: str, write: Callable[[Path], object]) -> bytes:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ulmus.app.actions import Labels
+from ulmus.arguments import figure
 from ulmus.backends.namespace import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableEncoder
@@ -133,4 +134,4 @@ def _shape(table: Table, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _as_cell(value: Any) -> str:
     if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return ""
-    return value[:_LONGEST_CELL] if isinstance(value, str) else f"{value:.6g}"
+    return value[:_LONGEST_CELL] if isinstance(value, str) else figure(value)

@@ -1,7 +1,7 @@
 """Files that Arrow reads: delimited text, and Parquet whole or some rows at a time."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -169,7 +169,7 @@ def parquet_columns(path: Path, missing: list[str]) -> dict[str, Any]:
         for name, count in Counter(table.column_names).items():
             if count > 1:
                 raise TableError(f"{path} has two columns called {name!r}; rename one.")
-        return _usable_columns(table, table.column_names, missing)
+        return _usable_columns(table, _named(table.column_names), missing)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
             f"{path} is no Parquet file that can be read ({_brief(error)}); write it again."
@@ -181,14 +181,23 @@ def frame_columns(frame: Any, missing: list[str]) -> dict[str, Any]:
     pyarrow = _arrow()
     try:
         table = pyarrow.table(frame)
-        # pandas adds an index that has no name.
-        names = [n for n in table.column_names if not n.startswith("__index_level_")]
-        return _usable_columns(table, names, missing)
+        index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+        names = [name for name in table.column_names if name not in index]
+        found = _usable_columns(table, names, missing)
+        if left := _named(name for name in table.column_names if name in index):
+            what = f"The frame's index is left out: {', '.join(map(repr, left))}"
+            found["notes"] = (f"{what}; reset_index() makes it a column.", *found["notes"])
+        return found
     except (pyarrow.ArrowException, TypeError, KeyError, ValueError) as error:
         raise TableError(
             f"The frame cannot be taken over ({_brief(error)}); give each column one type and a "
             "name of its own."
         ) from error
+
+
+def _named(names: Iterable[str]) -> list[str]:
+    """The names without those of indexes that have none in pandas."""
+    return [name for name in names if not name.startswith("__index_level_")]
 
 
 def _usable_columns(table: Any, names: list[str], missing: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.arguments import counted
+from ulmus.arguments import counted, figure
 from ulmus.cli.printing import check_free, facts, note, table, tell, watching, width, wrapped
 from ulmus.cli.reading import load_model, read_for
 from ulmus.cli.report import Evidence, check_report, report
@@ -138,13 +138,13 @@ def _numbers(result: dict[str, Any]) -> list[str]:
     better = 1 - result["rmse"] / baseline["rmse"] if baseline["rmse"] else 0.0
     rows = [
         ("R²", f"{result['r2']:.4f}", "0"),
-        ("mean absolute error", f"{result['mae']:.5g}", f"{baseline['mae']:.5g}"),
-        ("root mean squared error", f"{result['rmse']:.5g}", f"{baseline['rmse']:.5g}"),
+        ("mean absolute error", figure(result["mae"], 5), figure(baseline["mae"], 5)),
+        ("root mean squared error", figure(result["rmse"], 5), figure(baseline["rmse"], 5)),
     ]
     return [
         *table(("on these rows", "model", "baseline: mean"), rows),
-        f"{result['rows']:,} rows of {result['target']!r}: an error {better:.0%} below that of the "
-        "mean.",
+        f"{counted(result['rows'], 'row')} of {result['target']!r}: an error {abs(better):.0%} "
+        f"{'below' if better >= 0 else 'above'} that of the mean.",
     ]
 
 
@@ -228,7 +228,7 @@ def _effects(found: dict[str, Any]) -> list[str]:
     lines = []
     for effect in found["effects"]:
         rows = [
-            (value, *(f"{mean:.4g}" for mean in means[: len(headings)]))
+            (value, *(figure(mean, 4) for mean in means[: len(headings)]))
             for value, means in zip(effect["values"], effect["predictions"], strict=True)
         ]
         lines += ["", *table((f"if {effect['name']} is", *headings), rows)]
@@ -239,8 +239,12 @@ def _rows(found: dict[str, Any]) -> list[str]:
     lines = []
     for row in found["rows"]:
         likely = "" if row["probability"] is None else f", probability {row['probability']:.3f}"
-        what = row["prediction"] if row["probability"] else f"{row['prediction']:.6g}"
-        reasons = [(r["column"], r["value"], f"{r['effect']:+.4g}") for r in row["reasons"]]
+        what = row["prediction"] if row["probability"] else figure(row["prediction"])
+        reasons = [(r["column"], r["value"], _signed(r["effect"])) for r in row["reasons"]]
         lines += ["", f"row {row['row']}: {what}{likely}"]
         lines += table(("column", "value", "effect"), reasons)
     return lines
+
+
+def _signed(effect: float) -> str:
+    return ("+" if effect >= 0 else "") + figure(effect, 4)

@@ -168,7 +168,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "dest": "kinds",
         "help": "what a column holds: number, boolean, date, category or text; repeatable",
     },
-    "-v/--verbose": {"help": "say what became of each column", **_YES},
+    "-v/--verbose": {"help": "say what became of each column, and all notes", **_YES},
     "--unlabelled-blank": {"help": "learn from rows with a blank target, even if few", **_YES},
     "--header": {
         "action": argparse.BooleanOptionalAction,

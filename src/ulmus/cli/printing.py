@@ -208,4 +208,4 @@ def _filled(text: str, size: int, right: bool = False) -> str:
 
 
 def _numeric(text: str) -> bool:
-    return text.replace(",", "").removesuffix("%").lstrip("-").replace(".", "", 1).isdigit()
+    return text.replace(",", "").removesuffix("%").lstrip("+-").replace(".", "", 1).isdigit()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.arguments import figure
 from ulmus.backends.namespace import extra
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables import Table, TableModel
@@ -167,7 +168,7 @@ def _worst(evidence: Evidence, columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(values: np.ndarray) -> list[str]:
-    return [f"{x:.6g}" for x in values] if values.dtype.kind == "f" else as_text(values)
+    return [figure(x) for x in values] if values.dtype.kind == "f" else as_text(values)
 
 
 def _cut(text: str, longest: int = _LONGEST) -> str:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
-from ulmus.arguments import counted
+from ulmus.arguments import counted, figure
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
@@ -26,6 +25,8 @@ from ulmus.typing import Rows
 
 # Classes that `fit` names, and words of a list that `info` names.
 _MOST_CLASSES, _MOST_WORDS = 10, 12
+# Notes on single columns that `fit` prints.
+_MOST_NOTES = 10
 # Columns that `fit` and `info` name, those that matter most first.
 _MOST_COLUMNS = 5
 _TAKES = {
@@ -63,8 +64,12 @@ def fit(options: Namespace) -> int:
             verbose=int(not options.quiet and sys.stderr.isatty()),
         )
         judge_by_folds(model, data, watch)
+    # With -v all.
+    later = () if options.verbose else model.encoder.notes[_MOST_NOTES:]
     for sentence in model.summary["notes"]:
-        note(sentence, options.quiet)
+        if sentence not in later[1:]:
+            more = f"{len(later)} more notes on single columns; -v prints them."
+            note(more if sentence in later and later[1:] else sentence, options.quiet)
     for line in facts(model.encoder.decisions, width(sys.stderr)) if options.verbose else ():
         note(line, options.quiet)
     check_free(path, options.force)
@@ -256,8 +261,7 @@ def export(options: Namespace) -> int:
     check_free(path, options.force)
     model = load_model(options.model)
     encoder = model.encoder
-    stages = Pipeline([("view", model.view), ("estimator", model.estimator)])
-    save_onnx(stages, path, encoder=encoder)
+    save_onnx(model, path)
     size, inputs = Path(path).stat().st_size, {"X": f"{encoder.width} numbers a row"}
     if not encoder.width:
         takes = (_TAKES[kind] for kind in encoder.kinds)
@@ -286,7 +290,7 @@ def _summary_words(summary: dict[str, Any], more: Pairs | None = None) -> Pairs:
         parts.append(f"{chosen['n_hidden']} hidden units")
     if "gamma" in chosen:
         parts.append(f"{chosen['kernel']} kernel, gamma = {chosen['gamma']:.3g}")
-    parts += [f"{name} = {chosen[name]:.3g}" for name in ("C", "lam") if name in chosen]
+    parts += [f"{name} = {figure(chosen[name], 3)}" for name in ("C", "lam") if name in chosen]
     pairs = [("rows", rows), *(more or []), ("chosen", ", ".join(parts)), score_words(summary)]
     shares = [*summary["importances"].items()][:_MOST_COLUMNS]
     told = ", ".join(f"{name} {share:.0%}" for name, share in shares if share >= 0.005)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
+from ulmus.arguments import figure
 from ulmus.backends.namespace import extra
 from ulmus.cli.printing import (
     check_free,
@@ -78,7 +79,7 @@ def _words(cells: np.ndarray) -> np.ndarray:
         return words_of_cells(np.where(known, values, np.nan))
     cuts = np.quantile(values[known], np.linspace(0, 1, _RANGES + 1))
     codes = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, _RANGES - 1)
-    names = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(cuts)]
+    names = [f"{figure(a, 4)} to {figure(b, 4)}" for a, b in pairwise(cuts)]
     words[known] = [names[k] for k in codes[known]]
     return words
 
@@ -173,7 +174,9 @@ def embed(options: Namespace) -> int:
             model = ELMEmbedding(n_components=options.dims, random_state=options.seed).fit(X[some])
             places = np.asarray(model.transform(X), dtype=float)
     if options.out or not picture:
-        write_columns(options, {f"x{k + 1}": rounded(x, 8) for k, x in enumerate(places.T)})
+        names = (f"x{k + 1}" for k in range(places.shape[1]))
+        coordinates = zip(names, (rounded(x, 8) for x in places.T), strict=True)
+        write_columns(options, dict([row_names(data), *coordinates]))
     if picture and picture.lower().endswith(".html"):
         _write_page(picture, places[:, :2], data, colour, options)
     elif picture:

@@ -31,6 +31,7 @@ from ulmus.features.hidden_layer import HiddenModel
 from ulmus.features.kernel_space import kernel_graph
 from ulmus.files import replacing
 from ulmus.moving import to_host
+from ulmus.tables import TableModel
 from ulmus.version import __version__
 
 # The limit of protocol buffers.
@@ -44,9 +45,10 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
 
     Parameters
     ----------
-    model : estimator, feature map or pipeline
-        What was fitted: any estimator or feature map of Ulmus, or a scikit-learn ``Pipeline``
-        that ends in one and has scalers, PCA, random features and the like before it.
+    model : estimator, feature map, pipeline or TableModel
+        What was fitted: any estimator or feature map of Ulmus, a scikit-learn ``Pipeline``
+        that ends in one and has scalers, PCA, random features and the like before it, or what
+        `fit_table` gives, with its encoder.
     dtype : {float32, float64}, default=float32
         The type of the rows that go in, and of the numbers that come out. The graph itself
         computes in float64 always.
@@ -85,6 +87,9 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     check_precision("dtype", dtype)
     dtype = np.dtype(np.float32 if dtype is None else dtype)
     onnx_module("onnx")
+    if isinstance(model, TableModel):
+        encoder = model.encoder
+        model = Pipeline([("view", model.view), ("estimator", model.estimator)])
     check_is_fitted(model)
     model = to_host(model)
     x = _rows(model, encoder, dtype)
@@ -107,7 +112,7 @@ def save_onnx(
 
     Parameters
     ----------
-    model : estimator, feature map or pipeline
+    model : estimator, feature map, pipeline or TableModel
         What was fitted, as in `to_onnx`.
     path : str or path
         The file, by custom with the ending ".onnx"; one that is there is replaced.

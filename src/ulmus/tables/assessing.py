@@ -1,5 +1,6 @@
 """How good a model is on rows whose target is known, or models like it on rows they did not see."""
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from ulmus.exceptions import InvalidInputError
 from ulmus.tables.cells import words_of
 from ulmus.tables.fitting import fit_table
 from ulmus.tables.kinds import Target, as_text, numbers_of, read_target
-from ulmus.tables.suspicions import beyond_chance, row_hashes
+from ulmus.tables.suspicions import beyond_chance, row_hashes, with_target
 from ulmus.tables.table import Table
 from ulmus.tables.table_model import TableModel
 from ulmus.typing import Rows
@@ -181,7 +182,8 @@ def assess(
     else:
         splits = plan.splits(judged, None if model.classes is None else truth)
         parts = _left_out(model, table, goal, plan.group, splits, watch)
-        notes += _copied(X, splits, [] if model.encoder.width else model.encoder.widths)
+        widths = [] if model.encoder.width else model.encoder.widths
+        notes += _copied(*with_target(X, truth, widths), splits)
         share = None
     places = np.concatenate([part.places for part in parts])
     found = comparable(np.concatenate([part.found for part in parts]))
@@ -212,9 +214,12 @@ def judge_by_folds(model: TableModel, table: Table, watch: Watch = lambda _: Non
     """
     if not len(table) <= _FEW_ROWS or len(table) * sum(model.encoder.widths) > _FEW_CELLS:
         return
+    start = time.perf_counter()
     with suppress(InvalidInputError):  # rows or classes that are too few to be split
         found = assess(model, table, Plan(folds=5, seed=model.summary["seed"]), watch).scores
         model.summary["folds_score"] = found["r2" if model.classes is None else "accuracy"]
+    seconds = model.summary["seconds"] + time.perf_counter() - start
+    model.summary["seconds"] = round(seconds, 2)
 
 
 def is_training(model: TableModel, share: float | None) -> bool:
@@ -275,7 +280,7 @@ def _left_out(
     return parts
 
 
-def _copied(X: Rows, splits: list[Split], widths: list[int]) -> list[str]:
+def _copied(X: Rows, widths: list[int], splits: list[Split]) -> list[str]:
     """A sentence about rows that have a copy on the other side of a split."""
     hashes = row_hashes(X)
     count = sum(int(np.isin(hashes[new], hashes[old]).sum()) for old, new in splits)

@@ -21,7 +21,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
-from ulmus.arguments import counted, listed, quoted
+from ulmus.arguments import counted, figure, listed, quoted
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import (
     has_comma,
@@ -160,7 +160,7 @@ class Number:
         x = self.numbers(name, values, decimal_comma)
         blank = ~usable(x)
         if blank.any() and not self.indicator:
-            notes.append(f"{name!r}: {unusable(x)} filled by {self.fill:g}.")
+            notes.append(f"{name!r}: {unusable(x)} filled by {figure(self.fill)}.")
         x = np.where(blank, self.fill, x)
         columns = [framed(x, self.frame)]
         if self.ranks.size:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import TableError
@@ -24,8 +25,8 @@ _MOST_NAMED = 450_000
 _MOST_RANKED = 32
 
 
-@dataclass
-class TableEncoder:
+@dataclass(eq=False, repr=False)
+class TableEncoder(TransformerMixin, BaseEstimator):
     """A table's columns as a matrix of float32, in a way that is settled once and kept.
 
     Numbers are scaled, and far values squashed; blanks are filled by the median. Text becomes a
@@ -90,12 +91,16 @@ class TableEncoder:
         table = as_table(table)
         X = table.matrix
         made = _of_columns(table, self.given) if X is None else _of_matrix(X, table)
-        vars(self).pop("_columns", None)
-        vars(self).update(vars(made), given=self.given)
+        self.__dict__.pop("_columns", None)
+        self.__dict__.update(vars(made), given=self.given)
         return self
 
     def __sklearn_clone__(self) -> "TableEncoder":
         return TableEncoder(given=dict(self.given))
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return ["given"]  # the other fields are found by `fit`
 
     def fit_transform(self, table: Any, y: Any = None) -> Rows:
         """The matrix of the table that the encoder is fitted to."""
@@ -103,8 +108,20 @@ class TableEncoder:
 
     def transform(self, table: Any) -> Rows:
         """The matrix of a table, or of a frame, with these columns, in any order."""
+        return self.matrix(table)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the matrix' columns, as scikit-learn asks for them."""
+        self._check_fitted()
+        return np.array(self.feature_names_out, dtype=object)
+
+    def _check_fitted(self) -> None:
         if not self.names:
             raise TableError("The encoder knows no columns yet; fit it to a table first.")
+
+    def matrix(self, table: Any) -> Rows:
+        """What `transform` gives, as a matrix whatever `set_output` asks for."""
+        self._check_fitted()
         table = as_table(table)
         met: list[str] = []
         X = self._matrix(table, met) if self.width else self._encoded(table, met)

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ulmus.arguments import counted
+from ulmus.arguments import counted, figure
 from ulmus.tables.assessing import Assessment, Judged, Watch, comparable, score, truth_of
 from ulmus.tables.cells import words_of
 from ulmus.tables.kinds import numbers_of
@@ -155,7 +155,10 @@ def _groups(name: str, table: Table, rows: np.ndarray) -> Iterator[tuple[str, np
         x = x[rows]
         cuts = np.unique(np.nanquantile(x, np.linspace(0, 1, _PARTS + 1)))
         for k, (low, high) in enumerate(pairwise(cuts)):
-            yield f"{low:.4g} to {high:.4g}", (x > low if k else x >= low) & (x <= high)
+            yield (
+                f"{figure(low, 4)} to {figure(high, 4)}",
+                (x > low if k else x >= low) & (x <= high),
+            )
         return
     words = words_of(values)[rows]
     distinct, counts = np.unique(words[~blank].astype(str), return_counts=True)

@@ -22,6 +22,8 @@ from ulmus.tables.table_model import TableModel
 _MOST_ROWS, _TIMES, _BACKGROUND = 2000, 3, 100
 # Columns whose effect is shown, values of each, and reasons of a row.
 _SHOWN, _VALUES, _REASONS = 3, 5, 5
+# Fewer values than these say little of a column of numbers.
+_FEWEST = 3
 _MOST_COLUMNS = 500
 
 
@@ -137,15 +139,24 @@ def _effect(
 
 
 def _typical(values: np.ndarray) -> list[int]:
-    """Places of a few values: spread over a column of numbers, else the most frequent."""
-    _, first, counts = np.unique(
-        words_of(values).astype(str), return_index=True, return_counts=True
+    """Places of a few values: of numbers from least to largest, spread over them, else frequent."""
+    distinct, first, counts = np.unique(
+        words_of(values).astype(str) if values.dtype == object else values,
+        return_index=True,
+        return_counts=True,
     )
-    if values.dtype == object or len(first) <= _VALUES:
+    if values.dtype == object:
         return [int(first[k]) for k in np.argsort(-counts, kind="stable")[:_VALUES]]
-    order = np.argsort(values)[: int(np.isfinite(values).sum())]
-    shares = np.linspace(0.05, 0.95, _VALUES)
-    return [int(order[int(share * (len(order) - 1))]) for share in shares]
+    if len(distinct) <= _VALUES:
+        return [int(place) for place in first]
+    rows = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
+    shares, found = np.linspace(0.05, 0.95, _VALUES), rows[:0]
+    # Where nearly all rows have the same value, its range says more than its rows.
+    for order in (rows, first[np.isfinite(distinct)]):
+        if len(found) < _FEWEST:
+            places = order[(shares * (len(order) - 1)).astype(int)]
+            found = places[np.unique(values[places], return_index=True)[1]]
+    return [int(place) for place in found]
 
 
 # ---------------------------------------------------------------------- one row

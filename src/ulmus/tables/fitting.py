@@ -117,7 +117,7 @@ def fit_table(
     rows, notes = _used_rows(goal, unlabelled_blank, seed)
     rest = rest if len(rows) == len(table) else rest.rows(rows)
     encoder = TableEncoder(given=dict(kinds or {})).fit(rest)
-    X = encoder.transform(rest)
+    X = encoder.matrix(rest)
     known, values = goal.known[rows], goal.values[rows]
     classify = goal.task == "classification"
     settings = Settings(classify, seed, verbose, watch)
@@ -127,9 +127,8 @@ def fit_table(
         estimator = _fit_few(X, values, known, settings)
     estimator.set_params(verbose=0)
     hashes = row_hashes(X)
-    copied = copies(hashes)
     widths = {} if encoder.width else dict(zip(encoder.names, encoder.widths, strict=True))
-    notes += suspicions(rest, replace(goal, values=values, known=known), X, copied, widths)
+    notes += suspicions(rest, replace(goal, values=values, known=known), X, widths)
     if not known.all() and not hasattr(estimator, "coupling_"):
         notes.append(
             "Rows' neighbours tell less about the target than the rows that have one: those "
@@ -137,7 +136,7 @@ def fit_table(
         )
     summary = {
         **model_summary(values, known, estimator, classify, seed),
-        "copies": copied,
+        "copies": copies(hashes),
         "importances": _importances(encoder, estimator),
         "seconds": round(time.perf_counter() - start, 2),
         "notes": [*table.notes, *encoder.notes, *goal.notes, *notes],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ulmus.arguments import check_known, counted, listed, quoted
+from ulmus.arguments import check_known, counted, figure, listed, quoted
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import (
     PLAIN,
@@ -127,7 +127,7 @@ def _number(
         notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
     if blanks:
         also = "; a column of its own says where" if column.indicator else ""
-        notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.fill:g}{also}.")
+        notes.append(f"{name!r}: {unusable(x)} filled by the median, {figure(column.fill)}{also}.")
     return column
 
 
@@ -272,10 +272,13 @@ def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
         return "regression"
     distinct = len(np.unique(values))
     what = f"{name!r} holds {distinct:,} different whole numbers, taken as"
-    if distinct <= _MOST_LABELS and (distinct <= 2 or _ROWS_OF_EACH * distinct <= len(values)):
+    if distinct <= 2:
+        return "classification"
+    if distinct <= _MOST_LABELS and _ROWS_OF_EACH * distinct <= len(values):
         notes.append(f"{what} classes; --task regression if they are amounts.")
         return "classification"
-    notes.append(f"{what} amounts; --task classification if they are classes.")
+    if 2 * distinct <= len(values):  # more classes are refused
+        notes.append(f"{what} amounts; --task classification if they are classes.")
     return "regression"
 
 

@@ -9,12 +9,12 @@ the share of known rows is measured on a sample of them, and exactly where no mo
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-from ulmus.arguments import counted, listed
+from ulmus.arguments import counted, figure, listed
 from ulmus.tables.cells import has_comma, read_cells, reader
 from ulmus.tables.columns import usable
 from ulmus.tables.kinds import Target, as_text
@@ -26,27 +26,29 @@ _DETERMINED = 0.01
 _FEWEST_ROWS, _MOST_ROWS = 30, 2000
 # Copies are reported from this share of the rows on.
 _COPIES = 0.05
+# A column has many values from so many on, and from this share of the rows.
+_FEW_VALUES, _MANY_VALUES = 10, 0.2
 # Hashes that are kept, and rows that are hashed at a time.
 _KEPT, _AT_ONCE = 4096, 10_000
 _SEED = 20
 
 
-def suspicions(
-    table: Table, goal: Target, X: Rows, copied: int, widths: dict[str, int]
-) -> list[str]:
+def suspicions(table: Table, goal: Target, X: Rows, widths: dict[str, int]) -> list[str]:
     """Sentences about the rows that have a target, by the columns that are used.
 
-    ``copied`` of all rows have an equal one in X, the table's matrix; ``widths`` says how many
-    columns of X each column in use becomes, and is empty where the table was a matrix.
+    X is the table's matrix; ``widths`` says how many columns of it each column in use becomes, and
+    is empty where the table was a matrix.
     """
     known = np.flatnonzero(goal.known)
     found = _class_notes(goal.values[known]) if goal.task == "classification" else []
-    told = copied >= max(2, _COPIES * len(table)) and beyond_chance(X, widths.values(), copied)
+    Z, parts = with_target(X[known], goal.values[known], [*widths.values()])
+    copied = copies(row_hashes(Z))
+    told = copied >= max(2, _COPIES * len(known)) and beyond_chance(Z, parts, copied)
     if told:
         found.append(
-            f"{copied:,} of {counted(len(table), 'row')} are equal to another row in all columns "
-            "that are used: a left-out row then has a copy among the others, which makes scores "
-            "too good. Take copies out, or split by --group in ulmus evaluate."
+            f"{copied:,} of {counted(len(known), 'row')} are equal to another row, the target too: "
+            "a left-out row then has a copy among the others, which makes scores too good. Take "
+            "copies out, or split by --group in ulmus evaluate."
         )
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
         if told:
@@ -56,18 +58,44 @@ def suspicions(
     return found
 
 
-def beyond_chance(X: Rows, widths: Collection[int], copied: int) -> bool:
-    """Whether more rows are equal than if the columns of a table knew nothing of each other.
+def with_target(X: Rows, values: np.ndarray, widths: list[int]) -> tuple[Rows, list[int]]:
+    """Rows with a number for each value of their target, and the widths of what they are made of.
 
-    Rows of a few small categories are equal by chance. ``widths`` are those of the table's columns
-    in X, if it had any.
+    Rows that differ in the target are no copies of each other.
+    """
+    plain = values.astype(str) if values.dtype == object else values
+    last = np.unique(plain, return_inverse=True)[1].astype(np.float32)[:, None]
+    stack = sp.hstack([X, last], format="csr") if sp.issparse(X) else np.hstack([X, last])
+    return stack, [*widths, 1] if widths else []
+
+
+def beyond_chance(X: Rows, widths: list[int], copied: int) -> bool:
+    """Whether more rows are equal than can be the same by chance.
+
+    Where rows of few values are equal by chance, others differ in one column alone: copies are
+    clearly more rows than those. Columns of many values are not exchanged for this, for nearly all
+    that there is to know of a row may be in one. ``widths`` are those of the columns of a table in
+    X, if there were any.
     """
     if not copied or not widths or sp.issparse(X):
         return bool(copied)
-    rng = np.random.default_rng(0)
-    parts = np.split(X, np.cumsum([*widths])[:-1], axis=1)
-    chance = copies(row_hashes(np.hstack([rng.permutation(part) for part in parts])))
-    return copied > chance + _COPIES * len(X) * bool(chance)
+    _, first, counts = np.unique(row_hashes(X), return_index=True, return_counts=True)
+    ends = np.cumsum(widths)
+    factors = np.random.default_rng(_SEED).integers(1, 2**63, len(widths), dtype=np.uint64)
+    sums, near = np.zeros(len(first), dtype=np.uint64), np.zeros(len(first), dtype=bool)
+
+    def part(j: int) -> np.ndarray:
+        hashes = row_hashes(X[first, ends[j] - widths[j] : ends[j]])
+        return hashes * (2 * factors[j] + np.uint64(1))
+
+    for j in range(len(widths)):
+        sums += part(j)
+    for j in range(len(widths)):
+        own = part(j)
+        if len(np.unique(own)) < max(_FEW_VALUES, _MANY_VALUES * len(first)):
+            _, place, alike = np.unique(sums - own, return_inverse=True, return_counts=True)
+            near |= alike[place] > 1
+    return copied > counts[near].sum() + _COPIES * len(X)
 
 
 # ---------------------------------------------------------------------- classes
@@ -123,7 +151,8 @@ def _counts_rows(name: str, values: np.ndarray) -> str:
         return ""
     if values.min() in (0, 1) or (values != np.round(values)).any():
         return ""
-    return f"{name!r} counts the rows from {values.min():g} on; if it is an id, --without {name}."
+    first = figure(values.min())
+    return f"{name!r} counts the rows from {first} on; if it is an id, --without {name}."
 
 
 def _places(values: np.ndarray) -> np.ndarray:

@@ -224,6 +224,13 @@ def _kind(path: Path) -> str:
             return kind
     if name.endswith((".zip", ".7z", ".tar", ".tgz", ".rar")):
         raise TableError(f"{path} is an archive; unpack it, and give the file that is in it.")
+    if name.endswith((".xz", ".zst", ".lz4")):
+        raise TableError(f"{path} is compressed in a way that is not read; unpack it, or use gzip.")
+    if name.endswith((".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".pkl")):
+        raise TableError(
+            f"{path} is of a kind that is not read; save it as CSV or Parquet and give that, for "
+            "instance with pandas, which reads JSON, Feather and pickles."
+        )
     if name.endswith((".xlsx", ".xls", ".ods")):
         raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)

@@ -91,6 +91,10 @@ class TableModel:
     summary: dict[str, Any]
     fingerprint: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint64))
 
+    def __repr__(self) -> str:
+        chosen = type(self.estimator).__name__
+        return f"TableModel(target={self.target!r}, task={self.task!r}, estimator={chosen})"
+
     @property
     def classes(self) -> np.ndarray | None:
         """The labels, or None where numbers are predicted."""
@@ -110,6 +114,11 @@ class TableModel:
                 f"The model predicts numbers ({self.target!r}), which have no probabilities."
             )
         return np.asarray(self.estimator.predict_proba(self.matrix(table)))
+
+    def predict_interval(self, table: Any, coverage: float = 0.9) -> np.ndarray:
+        """The ends of an interval for each number, which holds this share of new rows."""
+        self._check_intervals("")
+        return np.asarray(self.estimator.predict_interval(self.matrix(table), coverage=coverage))
 
     def columns(
         self, X: Rows, probabilities: bool = False, interval: float | None = None
@@ -135,11 +144,15 @@ class TableModel:
                 f"The model predicts numbers ({self.target!r}), which have no probabilities; leave "
                 "--probabilities out, or give --interval 90."
             )
-        if interval is not None and not hasattr(self.estimator, "predict_interval"):
+        if interval is not None:
+            other = ", or give --probabilities" if self.classes is not None else ""
+            self._check_intervals(f"; leave --interval out{other}")
+
+    def _check_intervals(self, advice: str) -> None:
+        if not hasattr(self.estimator, "predict_interval"):
             what = "a class" if self.classes is not None else "a number, from few labelled rows"
             raise InvalidInputError(
-                f"The model predicts {what} ({self.target!r}), without intervals; leave --interval "
-                "out" + (", or give --probabilities." if self.classes is not None else ".")
+                f"The model predicts {what} ({self.target!r}), without intervals{advice}."
             )
 
     def _interval(self, X: Rows, percent: float) -> dict[str, np.ndarray]:
@@ -167,7 +180,7 @@ class TableModel:
             table = table.without(self.target)
         if not len(table):
             raise InvalidInputError("The table has no rows.")
-        return self.view.clipped(self.encoder.transform(table))
+        return self.view.clipped(self.encoder.matrix(table))
 
     def labelled(self, X: Rows) -> tuple[np.ndarray, np.ndarray | None]:
         """Predictions for the rows of a `matrix` and, for classes, their probabilities.
