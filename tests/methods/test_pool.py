@@ -1,5 +1,7 @@
 """Candidates for few labels: what is said of a row without its label, and how they are weighed."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -152,6 +154,20 @@ def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():
     assert [each.kind for each, _ in found] == ["tight", "alone", "free", "alone"]
     heaviest, second = found[0][1], found[1][1]
     assert heaviest / second == pytest.approx(2.0 * np.exp(-0.5) / (0.5 * np.exp(-1.5)))
+
+
+@pytest.mark.parametrize(("k", "part"), [(1, 1.0), (2, 1.0), (10, 0.2), (50, 0.04)])
+def test_self_given_classes_have_less_the_more_labels_a_class_has(k, part):
+    setting = SimpleNamespace(
+        numbers=np.arange(3 * k),
+        targets=SimpleNamespace(n_classes=3),
+        classes=True,
+        sources=[None],
+        kinds=candidates.KINDS,
+        one_unit=False,
+    )
+    given = [candidates.Candidate(kind, np.zeros((1, 1))) for kind in ("alone", "clusters")]
+    assert weighing._priors(setting, given) == pytest.approx([1.0, part])
 
 
 def test_mass_goes_from_spread_labels_to_clusters_as_the_graph_is_trusted_less():

@@ -20,19 +20,18 @@ from ulmus.targets import chosen
 # A candidate and its weight.
 Weighed = tuple[Candidate, float]
 
-# All kinds have the same prior mass, except two. The published form has _TIGHT of it. Spread labels
-# of classes have more: with k labels a class, n rows and l labels it is
-# (1 + _FEW/k)(1 + n/(_MANY l)) times as much, for the graph knows more than others
-# can learn from few labels. Twelve sets settled it, twelve others confirmed it
-# (docs/guide/hundred_labels); _MANY is from MNIST with one label a class, 6000 rows for each.
-_TIGHT = 0.2
+# All kinds have the same prior mass, except three. The published form has _TIGHT of it, and
+# self-given classes _PAIR/k of it with k labels a class: more labels need them less. Spread labels
+# of classes have more: with n rows and l labels it is (1 + _FEW/k)(1 + n/(_MANY l)) times as much,
+# for the graph knows more than others can learn from few labels. But where columns have units of
+# their own, as in most tables, how far apart rows are depends on how columns are scaled, and spread
+# labels have _OWN_UNITS of it. docs/guide/hundred_labels has the sets that settled and confirmed
+# this; _MANY is from MNIST with one label a class, 6000 rows for each.
+_TIGHT, _PAIR, _OWN_UNITS = 0.2, 2.0, 0.5
 _FEW, _MANY = 16.0, 200.0
-# Where columns have units of their own, as in most tables, how far apart rows are depends on how
-# columns are scaled. There spread labels have this part.
-_OWN_UNITS = 0.5
-# What they have besides goes to clusters where neighbours contradict these as seldom: half of it
-# at _ALIKE times as often, and less by this power. _CHANCE is added to
-# the rate of clusters, so that a few rows do not decide.
+# What spread labels have besides goes to clusters where neighbours contradict these as seldom: half
+# of it at _ALIKE times as often, and less by this power. _CHANCE is added to the rate of clusters,
+# so that a few rows do not decide.
 _ALIKE, _STEEP, _CHANCE = 1.2, 16.0, 0.01
 # λ of spread labels below _FAR/k has _NEAR times the usual prior: their mass stays close to where
 # they were given, and few labels have to go far.
@@ -108,7 +107,8 @@ def _priors(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     balanced weights where the labels say that classes are not equally large.
     """
     each = len(setting.numbers) / (setting.targets.n_classes if setting.classes else 1)
-    parts = {"tight": _TIGHT} | ({"free": spread_factor(setting)} if setting.classes else {})
+    parts = {"tight": _TIGHT, "clusters": min(1.0, _PAIR / each)}
+    parts |= {"free": spread_factor(setting)} if setting.classes else {}
     shares = np.array(
         [_NEAR if one.kind == "free" and one.lam < _FAR / each else 1.0 for one in candidates]
     )
