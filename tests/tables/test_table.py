@@ -1,5 +1,6 @@
 """A table gives its columns and rows; files: Parquet, npz, svmlight, and names that say nothing."""
 
+import gzip
 import sys
 
 import numpy as np
@@ -48,7 +49,7 @@ def test_a_workbook_is_to_be_saved_as_csv(tmp_path):
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("t.jsonl", "as CSV or Parquet"),
+        ("t.json", "as CSV or Parquet"),
         ("t.feather", "as CSV or Parquet"),
         ("t.csv.xz", "unpack it"),
     ],
@@ -70,6 +71,43 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path):
 def test_a_suffix_may_be_in_capitals_and_tabs_set_tsv_apart(tmp_path):
     (tmp_path / "T.TSV").write_text("a,x\tb\n1\t2,5\n")
     assert read_table(tmp_path / "T.TSV").names == ("a,x", "b")
+
+
+# ---------------------------------------------------------------- JSON lines
+@pytest.mark.parametrize("opener", [open, gzip.open], ids=["plain", "gzip"])
+def test_json_lines_have_keys_as_columns_and_missing_ones_as_blanks(tmp_path, opener):
+    lines = [
+        '{"age": 31, "city": "Oslo", "member": true, "seen": "2020-01-02T03:04:05", "tags": [1]}',
+        '{"city": "?", "age": 45.5, "member": null}',
+        "",
+        '{"age": null, "member": false}',
+    ]
+    path = tmp_path / ("t.jsonl" if opener is open else "t.ndjson.gz")
+    with opener(path, "wt") as file:
+        file.write("\n".join(lines) + "\n")
+    table = read_table(path)
+    assert table.names == ("age", "city", "member", "seen")
+    np.testing.assert_array_equal(table["age"], [31.0, 45.5, np.nan])
+    assert table["city"].tolist() == ["Oslo", None, None]
+    assert table["member"].tolist() == ["True", None, "False"]
+    assert table["seen"][0].startswith("2020-01-02T03:04:05")
+    assert "'tags'" in " ".join(table.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[1, 2]\n", "JSON lines"),
+        ('{"a": 1}\n{"a": "x"}\n', "one type in all"),
+        ('{"a": 1', "JSON lines"),
+        ("", "JSON lines"),
+        ('{"a": [1]}\n', "no rows that can be used"),
+    ],
+)
+def test_lines_that_are_no_objects_of_one_kind_are_refused(tmp_path, text, words):
+    (tmp_path / "t.jsonl").write_text(text)
+    with pytest.raises(TableError, match=words):
+        read_table(tmp_path / "t.jsonl")
 
 
 # ---------------------------------------------------------------- Parquet

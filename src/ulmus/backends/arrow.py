@@ -1,4 +1,4 @@
-"""Files that Arrow reads: delimited text, and Parquet whole or some rows at a time."""
+"""Files that Arrow reads: delimited text, JSON lines, and Parquet whole or some rows at a time."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,6 +13,8 @@ from ulmus.exceptions import TableError
 
 # What Arrow calls text; Polars has views.
 _TEXT = ("string", "large_string", "string_view")
+# Bytes of JSON lines that are read at a time.
+_JSON_BLOCK = 2**25
 # A code such as 007 is no number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
 # Whole numbers that float64 may not hold: those that it does not are ids, and stay text.
@@ -114,6 +116,23 @@ def _ungrouped(text: Any, decimal_comma: bool) -> Any:
     if compute.all(compute.match_substring_regex(text, pattern)).as_py() is False:
         return text
     return compute.replace_substring(compute.replace_substring(text, grouping, ""), ",", ".")
+
+
+# ---------------------------------------------------------------------- JSON lines
+def json_columns(path: Path, missing: list[str]) -> dict[str, Any]:
+    """The names, columns and notes of JSON lines, an object for each row, as `parquet_columns`."""
+    pyarrow = _arrow("json")
+    # Few blocks, for all must have the same types; a row is no longer than a block.
+    read = pyarrow.json.ReadOptions(block_size=_JSON_BLOCK)
+    try:
+        with pyarrow.input_stream(str(path)) as stream:  # opens .gz and .bz2 too
+            table = pyarrow.json.read_json(stream, read)
+        return _usable_columns(table, table.column_names, missing)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise TableError(
+            f"{path} is no file of JSON lines that can be read ({_brief(error)}). Each line is an "
+            "object, and a key has one type in all of them."
+        ) from error
 
 
 # ---------------------------------------------------------------------- Parquet

@@ -137,8 +137,8 @@ COMMANDS = {
         "tables TABLE, --list, --quick, --out DIR, --jobs N, --minutes M, --seed",
     ),
 }
-_KINDS = ("csv", "tsv", "txt", "parquet", "npz", "svmlight", "images")
-_SOURCES = "CSV, TSV, Parquet, npz, svmlight, a folder of images, or - for CSV on standard input"
+_KINDS = ("csv", "tsv", "txt", "jsonl", "parquet", "npz", "svmlight", "images")
+_SOURCES = "CSV, TSV, JSON lines, Parquet, npz, svmlight, a folder of images, or - for CSV as input"
 _COLUMN_KINDS = ("number", "boolean", "date", "category", "text")
 _TASKS = ("auto", "classification", "regression")
 _GUESS = "auto: classification for words and for few whole numbers, else regression"

@@ -1,8 +1,9 @@
 """A table, and files of every kind as one; text is taken apart in `ulmus.tables.delimited`."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from ulmus.archives import read_npz, sparse_matrix
 from ulmus.arguments import check_known, counted, hint
-from ulmus.backends.arrow import frame_columns, parquet_columns
+from ulmus.backends.arrow import frame_columns, json_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.delimited import file_text, read_delimited
@@ -23,6 +24,7 @@ _ENDINGS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),
     "txt": (".txt", ".data", ".dat"),
+    "jsonl": (".jsonl", ".ndjson"),
     "parquet": (".parquet", ".pq"),
     "npz": (".npz",),
     "svmlight": (".svmlight", ".libsvm", ".svm"),
@@ -144,7 +146,7 @@ def read_table(
     ----------
     path : str or path
         The file or folder. Text may be compressed: its name then ends in .gz or .bz2.
-    kind : {"csv", "tsv", "txt", "parquet", "npz", "svmlight", "images"}, default=None
+    kind : {"csv", "tsv", "txt", "jsonl", "parquet", "npz", "svmlight", "images"}, default=None
         What it is; None goes by the end of its name.
     encoding : str, default=None
         Encoding of text; None finds it.
@@ -226,7 +228,7 @@ def _kind(path: Path) -> str:
         raise TableError(f"{path} is an archive; unpack it, and give the file that is in it.")
     if name.endswith((".xz", ".zst", ".lz4")):
         raise TableError(f"{path} is compressed in a way that is not read; unpack it, or use gzip.")
-    if name.endswith((".json", ".jsonl", ".ndjson", ".feather", ".arrow", ".pkl")):
+    if name.endswith((".json", ".feather", ".arrow", ".pkl")):
         raise TableError(
             f"{path} is of a kind that is not read; save it as CSV or Parquet and give that, for "
             "instance with pandas, which reads JSON, Feather and pickles."
@@ -237,8 +239,9 @@ def _kind(path: Path) -> str:
     raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give --kind.")
 
 
-def _read_parquet(path: Path) -> Table:
-    table = Table(**parquet_columns(path, MISSING))
+def _read_columns(read: Callable[[Path, list[str]], dict[str, Any]], path: Path) -> Table:
+    """A table of a file that says where its cells end."""
+    table = Table(**read(path, MISSING))
     if not len(table):
         raise TableError(" ".join([f"{path} has no rows that can be used.", *table.notes]))
     return table
@@ -388,4 +391,9 @@ def _common(shapes: list[tuple[int, ...]], notes: list[str]) -> tuple[int, ...]:
     return (low, narrow, 3) if any(len(shape) == 3 for shape in shapes) else (low, narrow)
 
 
-_READERS = {"parquet": _read_parquet, "npz": _read_npz, "svmlight": _read_svmlight}
+_READERS: dict[str, Callable[[Path], Table]] = {
+    "jsonl": partial(_read_columns, json_columns),
+    "parquet": partial(_read_columns, parquet_columns),
+    "npz": _read_npz,
+    "svmlight": _read_svmlight,
+}
