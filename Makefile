@@ -30,9 +30,11 @@ $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.installed-plot  ## Few labels, a table and a stream beside rivals; one picture
 	@$(BIN)/ulmus demo --force
 
-# A worker for each core, and one thread of BLAS in each of them. Bytecode is kept, for many tests
+# A worker for each core, and one thread of BLAS and of compiled loops in each of them, for threads
+# of several workers wait for each other. Bytecode is kept, for many tests
 # start a process that imports the library again.
-TESTS := PYTHONDONTWRITEBYTECODE= SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 \
+TESTS := PYTHONDONTWRITEBYTECODE= SCIPY_ARRAY_API=1 \
+  OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 \
   $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(VENV)/.installed-test  ## Run every test (a few: make test ARGS="tests/laws -x")
