@@ -28,20 +28,29 @@ ESTIMATORS = [
     for cls in (getattr(ulmus, name) for name in ulmus.__all__)
     if isinstance(cls, type) and hasattr(cls, "fit")
 ]
-# The checks ask for hundreds of fits: these choose among few points rather than among 169, and
-# start from one draw of centres rather than from ten.
+# The checks ask for hundreds of fits: these choose among few points rather than among 169, among
+# forms of one graph of few units rather than of seven of many, and start from one draw of centres
+# rather than from ten.
 for model in ESTIMATORS:
     if isinstance(model, ulmus.SemiSupervisedELMClassifier | ulmus.SemiSupervisedELMRegressor):
         model.set_params(C=[0.1, 10.0], lam=[0.01, 1.0])
     if "n_init" in model.get_params():
         model.set_params(n_init=1)
+    if isinstance(model, ulmus.GraphELMClassifier):
+        model.set_params(C=[0.1, 10.0], lam=[0.01, 1.0])
+    if isinstance(model, ulmus.ManifoldELMClassifier):
+        model.set_params(C=[0.1, 10.0])
+    if isinstance(model, ulmus.ELMSpectralClustering):
+        model.set_params(n_hidden=30, graph=ulmus.KNNGraph(5))
+    if isinstance(model, ulmus.ELMNMF):
+        model.set_params(n_hidden=20)
 VARIANTS = [
     ulmus.ELMClassifier(C=1.0, n_hidden=50, class_weight={0: 1.0, 1: 2.0}),
     ulmus.ELMClassifier(n_hidden="loo", features=ulmus.RandomFeatures(50)),
     ulmus.ELMRegressor(C=[0.1, 1.0, 10.0], n_hidden=30),
     ulmus.GraphELMClassifier(C=1.0, lam=2.0, n_hidden=30),
     ulmus.ManifoldELMClassifier(C=1.0, n_hidden=30, form="bounded"),
-    ulmus.ELMNMF(n_hidden=20, solver="mu"),
+    ulmus.ELMNMF(features=ulmus.RBFFeatures(20), solver="mu", n_init=1),
     ulmus.RandomFeatures(7, activation="relu", weights="orthogonal", scaling=None),
     ulmus.RandomFeatures(7, columns_per_unit=1),
     ulmus.RowFeatures(7, scaling=None),

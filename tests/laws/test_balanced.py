@@ -33,7 +33,7 @@ from ulmus.targets import ClassTargets, coded
 seeds = integers(0, 10**6)
 COUNTS = ["once", "whole", "parts", "any"]
 counts = sampled_from(COUNTS)
-GRID = np.logspace(-2, 3, 6)
+GRID = np.logspace(-2, 3, 3)
 laws = settings(max_examples=30, deadline=None)
 
 
@@ -291,10 +291,10 @@ def errors_of_refits(model, X, y, C, weight=None, semi=False):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_hidden", [20, 90])
+@pytest.mark.parametrize("n_hidden", [12, 40])
 @pytest.mark.parametrize("kind", [ELMClassifier, GraphELMClassifier])
 def test_the_path_of_an_estimator_is_that_of_its_refits(kind, n_hidden, weighted):
-    X, y = some_rows(30)
+    X, y = some_rows(18)
     weight = counted(1, len(X), "parts") if weighted else None
     frozen = FrozenEstimator(RandomFeatures(n_hidden, random_state=0).fit(X))
     Cs, options = [0.1, 100.0], {} if kind is ELMClassifier else {"lam": 1.0}
@@ -306,7 +306,7 @@ def test_the_path_of_an_estimator_is_that_of_its_refits(kind, n_hidden, weighted
 
 
 def test_the_path_of_a_kernel_is_that_of_its_refits():
-    X, y = some_rows()
+    X, y = some_rows(30)
     Cs = [0.1, 10.0]
     make = lambda C: KernelELMClassifier(  # noqa: E731
         "rbf", gamma=0.3, scaling=None, C=C, class_weight="balanced"

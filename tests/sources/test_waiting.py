@@ -30,7 +30,8 @@ from ulmus.sources.waiting import Waiting
 MODELS = {
     "classifier": ELMClassifier(n_hidden=12, random_state=3),
     "one C": ELMClassifier(RandomFeatures(12), C=2.0, random_state=3),
-    "regressor": ELMRegressor(n_hidden=12, random_state=3),
+    # The choice of a layer is the same work for every kind of target: the classifier makes it.
+    "regressor": ELMRegressor(RandomFeatures(12), random_state=3),
     "regressor, one C": ELMRegressor(RBFFeatures(12), C=2.0, random_state=3),
     "GELM": GraphELMClassifier(n_hidden=12, C=1.0, lam=1.0, random_state=3),
 }
