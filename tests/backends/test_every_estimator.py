@@ -75,14 +75,15 @@ CLASSIFIERS = {
 }
 for width in (40, 200):  # fewer units than rows, and more
     few = {"n_hidden": width, "random_state": 0}
+    two, both = few | {"C": [0.1, 10.0]}, few | {"C": [0.1, 10.0], "lam": [0.1, 1.0]}
     CLASSIFIERS |= {
-        f"balanced, {width}": ELMClassifier(class_weight="balanced", **few),
+        f"balanced, {width}": ELMClassifier(class_weight="balanced", **two),
         f"balanced, one C, {width}": ELMClassifier(class_weight="balanced", C=1.0, **few),
-        f"GELM, {width}": GraphELMClassifier(**few),
+        f"GELM, {width}": GraphELMClassifier(**both),
         f"GELM, one C, {width}": GraphELMClassifier(C=1.0, lam=1.0, **few),
-        f"GELM, balanced, {width}": GraphELMClassifier(class_weight="balanced", **few),
-        f"MELM, {width}": ManifoldELMClassifier(**few),
-        f"MELM, bounded, {width}": ManifoldELMClassifier(form="bounded", **few),
+        f"GELM, balanced, {width}": GraphELMClassifier(class_weight="balanced", **both),
+        f"MELM, {width}": ManifoldELMClassifier(**two),
+        f"MELM, bounded, {width}": ManifoldELMClassifier(form="bounded", **two),
         f"MELM, one C, {width}": ManifoldELMClassifier(C=1.0, **few),
     }
 SEMI_SUPERVISED = {}

@@ -47,7 +47,7 @@ def test_json_and_seed(flowers, capsys):
 
 @pytest.mark.parametrize("method", ["spectral", "kmeans"])
 def test_the_number_of_clusters_may_be_chosen(tmp_path, capsys, method):
-    X, _ = make_blobs(90, n_features=5, centers=3, random_state=0)
+    X, _ = make_blobs(45, n_features=5, centers=3, random_state=0)
     np.savez(tmp_path / "three.npz", X=X)
     arguments = ["cluster", "three.npz", "-k", "auto", "--method", method]
     assert main([*arguments, "--json"]) == 0

@@ -17,7 +17,7 @@ BOTH = [ELMSpectralClustering, ELMKMeans]
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("k", [2, 4, 7])
 def test_blobs_are_counted(cls, k):
-    X, y = make_blobs(40 * k, n_features=8, centers=k, random_state=k)
+    X, y = make_blobs(25 * k, n_features=8, centers=k, random_state=k)
     model = cls("auto", n_hidden=40, random_state=0).fit(X)
     assert model.n_clusters_ == k
     assert adjusted_rand_score(y, model.labels_) == 1.0

@@ -252,7 +252,6 @@ def test_selection_keeps_the_columns_above_the_mean():
 @pytest.mark.parametrize("model", [ELMRegressor(random_state=0), KernelELMRegressor()], ids=str)
 def test_friedman_s_five_columns_are_found(model, seed):
     A, y = make_friedman1(500, 10, noise=1.0, random_state=seed)
-    found = sklearn.clone(model).fit(A, y).feature_importances_
-    assert set(np.argsort(found)[-5:]) == {0, 1, 2, 3, 4}
+    # One step, so that the columns kept are the five of largest importance in a fit to all ten.
     selected = RFE(sklearn.clone(model), n_features_to_select=5, step=5).fit(A, y)
     assert np.flatnonzero(selected.support_).tolist() == [0, 1, 2, 3, 4]

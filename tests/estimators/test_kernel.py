@@ -183,7 +183,7 @@ def test_float32_rows_lose_nothing_where_the_kernel_is_smooth():
     X, y = make_moons(2200, noise=0.1, random_state=0)
     y = np.sin(2 * X[:, 0]) * X[:, 1]
     scores = [
-        KernelELMRegressor(random_state=0).fit(A[:2100], y[:2100]).score(A[2100:], y[2100:])
+        KernelELMRegressor("rbf", random_state=0).fit(A[:2100], y[:2100]).score(A[2100:], y[2100:])
         for A in (X, X.astype(np.float32))
     ]
     assert scores[0] > 0.99
