@@ -28,9 +28,8 @@ ESTIMATORS = [
     for cls in (getattr(ulmus, name) for name in ulmus.__all__)
     if isinstance(cls, type) and hasattr(cls, "fit")
 ]
-# The checks ask for hundreds of fits: these choose among few points rather than among 169, among
-# forms of one graph of few units rather than of seven of many, and start from one draw of centres
-# rather than from ten.
+# The checks ask for hundreds of fits: these choose among few points rather than among 169, have few
+# units, and start from one draw of centres rather than from ten.
 for model in ESTIMATORS:
     if isinstance(model, ulmus.SemiSupervisedELMClassifier | ulmus.SemiSupervisedELMRegressor):
         model.set_params(C=[0.1, 10.0], lam=[0.01, 1.0])
@@ -41,7 +40,7 @@ for model in ESTIMATORS:
     if isinstance(model, ulmus.ManifoldELMClassifier):
         model.set_params(C=[0.1, 10.0])
     if isinstance(model, ulmus.ELMSpectralClustering):
-        model.set_params(n_hidden=30, graph=ulmus.KNNGraph(5))
+        model.set_params(n_hidden=30)
     if isinstance(model, ulmus.ELMNMF):
         model.set_params(n_hidden=20)
 VARIANTS = [
