@@ -37,10 +37,10 @@ _FEWEST_ROWS = 4
 _ENOUGH = 10_000
 # Up to so many rows a kernel is tried: it takes up to a minute of one core to choose and to fit.
 _KERNEL_ROWS = 50_000
-# Weight of the models of labelled rows alone from which rows without a target are left out. More
-# than half of it, for the average of all models is ahead of an ELM of the labelled rows on five
-# tables of six (`python -m benchmarks blanks`).
-_ALONE = 2 / 3
+# Weight of the models of labelled rows alone from which rows without a target are left out. Much
+# more than half of it, for the average of all models is ahead of an ELM of the labelled rows on
+# five tables of six (`python -m benchmarks blanks`).
+_ALONE = 0.9
 _KERNELS = {LaplacianKernel: "Laplacian", Exponential: "exponential", RBF: "Gaussian"}
 # Most important columns that a summary lists.
 _MOST_IMPORTANCES = 20
