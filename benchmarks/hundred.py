@@ -141,7 +141,7 @@ def auto_10000(folder):
 
 
 def tight_2000(folder):
-    return _one(folder, coupling="tight")
+    return _one(folder, coupling="published")
 
 
 def labelled_alone(folder):

@@ -165,7 +165,7 @@ def _relabel(predict):
 
     X, y, few, laplacian = _world(50_000)
     model = SemiSupervisedELMClassifier(
-        n_hidden=1000, graph=laplacian, coupling="tight", random_state=0
+        n_hidden=1000, graph=laplacian, coupling="published", random_state=0
     ).fit(X, few)
     other = np.full(len(y), -1)
     chosen = np.random.default_rng(2).choice(len(y), LABELS, replace=False)
@@ -193,7 +193,7 @@ def fit_70000_rows(folder):
 
     X, y, few, laplacian = _world(70_000)
     model = SemiSupervisedELMClassifier(
-        n_hidden=2000, graph=laplacian, coupling="tight", random_state=0
+        n_hidden=2000, graph=laplacian, coupling="published", random_state=0
     )
 
     def work():

@@ -93,7 +93,7 @@ def test_a_text_display_stays_text():
 
 def test_looking_at_a_semi_supervised_model_predicts_nothing(monkeypatch):
     few = np.where(np.arange(60) < 20, y, -1)
-    model = SemiSupervisedELMClassifier(n_hidden=20, coupling="tight", random_state=0)
+    model = SemiSupervisedELMClassifier(n_hidden=20, coupling="published", random_state=0)
     model.fit(X, few)
     monkeypatch.setattr(model, "_map", lambda X: pytest.fail("every row was predicted"))
     shown = dict(facts(model))

@@ -70,8 +70,10 @@ plt.show()
 # How the published form chooses C and λ
 # --------------------------------------
 
-tight = SemiSupervisedELMClassifier(n_hidden=500, coupling="tight", random_state=0).fit(X, few)
-SurfaceDisplay.from_estimator(tight)
+published = SemiSupervisedELMClassifier(n_hidden=500, coupling="published", random_state=0).fit(
+    X, few
+)
+SurfaceDisplay.from_estimator(published)
 plt.show()
 
 # %%

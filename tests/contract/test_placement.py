@@ -74,15 +74,17 @@ LABELS = {
     "pipeline": make_pipeline(FunctionTransformer(), ELMClassifier(**NARROW)),
 }
 FEW_LABELS = {
-    "surface": SemiSupervisedELMClassifier(coupling="tight", **GRID, **NARROW),
-    "surface, more units than rows": SemiSupervisedELMClassifier(coupling="tight", **GRID, **WIDE),
+    "surface": SemiSupervisedELMClassifier(coupling="published", **GRID, **NARROW),
+    "surface, more units than rows": SemiSupervisedELMClassifier(
+        coupling="published", **GRID, **WIDE
+    ),
     "direct": SemiSupervisedELMClassifier(**ONE, **NARROW),
     "cg": SemiSupervisedELMClassifier(solver="cg", **ONE, **NARROW),
     "free": SemiSupervisedELMClassifier(coupling="free", **NARROW),
     "free, more units than rows": SemiSupervisedELMClassifier(coupling="free", **WIDE),
 }
 FEW_VALUES = {
-    "values": SemiSupervisedELMRegressor(coupling="tight", **NARROW),
+    "values": SemiSupervisedELMRegressor(coupling="published", **NARROW),
     "values, free": SemiSupervisedELMRegressor(coupling="free", **NARROW),
 }
 CASES = {

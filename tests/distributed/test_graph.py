@@ -73,7 +73,7 @@ def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
     with dask.config.set(scheduler="synchronous"):
         lazy = BlockRows(features, blocks(rows, tuple(cut)))
         lazy.survey(column_statistics)
-        (found,) = laplacians(graph, "tight", lazy, partial(scaled_rows, features))
+        (found,) = laplacians(graph, "published", lazy, partial(scaled_rows, features))
         M = HiddenBlocks(lazy, features, None).smoothed_gram(found)
     L, H = expected.matrix.toarray(), features.transform(rows)
     size = max(1.0, np.linalg.norm(L, 2))
@@ -83,7 +83,14 @@ def test_the_sum_over_edges_is_the_product(cut, k, normalized, offset):
 
 @pytest.mark.parametrize(
     "arguments",
-    [{}, {"C": 1.0, "lam": 0.1}, {"coupling": "tight"}, {"coupling": "free"}, {"C": 1.0}],
+    [
+        {},
+        {"C": 1.0},
+        {"C": 1.0, "lam": 0.1},
+        {"coupling": "published"},
+        {"coupling": "tight"},
+        {"coupling": "free"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("rows", [X, np.abs(X) * [1.0, 4.0, 4.0]], ids=["scaled", "alike"])
@@ -130,7 +137,7 @@ def test_a_list_of_graphs_is_weighed_over_blocks():
     "arguments",
     [
         {"n_hidden": 30},
-        {"n_hidden": 30, "coupling": "tight"},
+        {"n_hidden": 30, "coupling": "published"},
         {"features": RandomFeatures(30, random_state=0)},
     ],
     ids=str,
@@ -212,7 +219,7 @@ def test_what_cannot_be_used(arguments, words):
         SemiSupervisedELMClassifier(n_hidden=20, **arguments).fit(blocks(X), blocks(CODES))
 
 
-@pytest.mark.parametrize("coupling", ["auto", "tight", "free"])
+@pytest.mark.parametrize("coupling", ["auto", "published", "tight", "free"])
 def test_graphs_of_blocks_that_cannot_be_used(monkeypatch, coupling):
     model = SemiSupervisedELMClassifier(n_hidden=20, coupling=coupling)
     with pytest.raises(InvalidInputError, match="The graph has 20 rows, and X has 500"):

@@ -42,9 +42,9 @@ def free(**parameters):
     [{"lam": 0.1}, {"lam": np.logspace(-2, 2, 3)}, {"solver": "spectral"}],
     ids=["lam", "several lam", "solver"],
 )
-def test_what_belongs_to_the_tight_form_asks_for_it(given):
+def test_what_belongs_to_the_published_form_asks_for_it(given):
     model = SemiSupervisedELMClassifier(n_hidden=50, random_state=0, **given)
-    assert model.fit(MOONS, few(SIDE, 30)).coupling_ == "tight"
+    assert model.fit(MOONS, few(SIDE, 30)).coupling_ == "published"
 
 
 def test_the_graph_holds_what_few_units_cannot():
@@ -207,7 +207,7 @@ def test_couplings_that_cannot_be(given, message):
         SemiSupervisedELMClassifier(n_hidden=20, **given).fit(MOONS, few(SIDE, 20))
 
 
-def test_validation_belongs_to_the_tight_form():
+def test_validation_belongs_to_the_published_form():
     with pytest.raises(InvalidParameterError, match="validation"):
         free().fit(MOONS, few(SIDE, 20), validation=(MOONS[:5], SIDE[:5]))
 

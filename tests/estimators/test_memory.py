@@ -40,7 +40,7 @@ CASES = {
     "values": (ELMRegressor(**FEW), VALUES),
     "kernel": (KernelELMClassifier(), Y),
     "few labels": (
-        SemiSupervisedELMClassifier(**FEW, coupling="tight", C=[0.1, 1.0], lam=[0.1, 1.0]),
+        SemiSupervisedELMClassifier(**FEW, coupling="published", C=[0.1, 1.0], lam=[0.1, 1.0]),
         SOME,
     ),
     "class scatter": (GraphELMClassifier(**FEW), Y),

@@ -63,7 +63,7 @@ def test_every_solver_gives_the_same(h):
 
 def test_auto_says_what_it_does_and_why():
     assert small().fit(X, FEW).solver_ == "pool"
-    assert small(coupling="tight").fit(X, FEW).solver_ == "spectral"
+    assert small(coupling="published").fit(X, FEW).solver_ == "spectral"
     one = small(C=1.0, lam=1.0).fit(X, FEW)
     assert (one.solver_, one.selection_) == ("direct", "fixed")
     assert "one Cholesky" in one.solver_reason_
@@ -94,12 +94,12 @@ def test_a_validation_set_is_used():
 
 
 def test_relabelling_is_a_fit_with_other_labels():
-    model = small(coupling="tight").fit(X, FEW)
+    model = small(coupling="published").fit(X, FEW)
     before = model.beta_.copy()
     other = np.full(200, -1)
     other[50:70] = y[50:70]
     again = model.relabel(other)
-    fresh = small(coupling="tight").fit(X, other)
+    fresh = small(coupling="published").fit(X, other)
     assert_allclose(again.beta_, fresh.beta_, rtol=1e-6, atol=1e-8)
     assert_array_equal(again.transduction_, fresh.transduction_)
     assert_array_equal(model.beta_, before)
@@ -115,7 +115,7 @@ def test_relabelling_is_a_fit_with_other_labels():
 def test_given_labels_stay_and_distributions_agree():
     wrong = FEW.copy()
     wrong[0] = 1 - wrong[0]
-    model = small(coupling="tight").fit(X, wrong)
+    model = small(coupling="published").fit(X, wrong)
     assert_array_equal(model.transduction_[wrong >= 0], wrong[wrong >= 0])
     P = model.label_distributions_
     assert P.shape == (200, 2)
@@ -293,4 +293,4 @@ def test_left_out_outputs_are_those_of_labelled_rows_and_notice_a_wrong_label():
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     found = P.argmax(axis=1)
     assert rows[found != y[rows]].tolist() == [5]
-    assert "left_out_" not in vars(SemiSupervisedELMClassifier(coupling="tight").fit(X, y))
+    assert "left_out_" not in vars(SemiSupervisedELMClassifier(coupling="published").fit(X, y))

@@ -141,6 +141,6 @@ def test_what_cannot_be_drawn_says_why():
         LOOPathDisplay.from_estimator(SparseELMClassifier(n_hidden=20).fit(X, y))
     with pytest.raises(InvalidInputError, match="ELMEmbedding has no C"):
         LOOPathDisplay.from_estimator(ELMEmbedding(n_hidden=20).fit(X))
-    tight = SemiSupervisedELMClassifier(n_hidden=20, coupling="tight").fit(X, y)
+    tight = SemiSupervisedELMClassifier(n_hidden=20, coupling="published").fit(X, y)
     with pytest.raises(InvalidInputError, match="SurfaceDisplay"):
         LOOPathDisplay.from_estimator(tight)

@@ -34,7 +34,7 @@ def centres(display):
 
 @pytest.mark.parametrize("metric", ["error_rate", "squared_error"])
 def test_the_cells_are_the_estimators_own(metric):
-    model = SemiSupervisedELMClassifier(n_hidden=20, coupling="tight", random_state=0)
+    model = SemiSupervisedELMClassifier(n_hidden=20, coupling="published", random_state=0)
     model.fit(X, FEW)
     display = SurfaceDisplay.from_estimator(model, metric=metric, ax=new_axes())
     assert_array_equal(display.im_.get_array(), model.surface_[metric])
@@ -50,7 +50,7 @@ def test_the_cells_are_the_estimators_own(metric):
 
 def test_numbers_and_validation_rows():
     t = np.where(FEW < 0, np.nan, X[:, 0])
-    model = SemiSupervisedELMRegressor(n_hidden=20, coupling="tight", random_state=0)
+    model = SemiSupervisedELMRegressor(n_hidden=20, coupling="published", random_state=0)
     model.fit(X, t, validation=(X[:20], X[:20, 0]))
     display = SurfaceDisplay.from_estimator(model, ax=new_axes(), colorbar=False)
     assert_array_equal(display.im_.get_array(), model.surface_["squared_error"])

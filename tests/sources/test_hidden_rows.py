@@ -85,7 +85,7 @@ def test_graphs_that_are_tried_are_those_in_memory(rows):
 def test_copies_in_several_blocks_are_joined():
     rows = np.repeat(X[:10], 13, axis=0)
     compare = partial(scaled_rows, FEATURES)
-    (found,) = laplacians(KNNGraph(3), "tight", lazy(rows), compare)
+    (found,) = laplacians(KNNGraph(3), "published", lazy(rows), compare)
     reach = np.linalg.matrix_power(found.matrix.toarray() != 0, 10)
     for first in range(0, 130, 13):
         assert reach[first : first + 13, first : first + 13].all()
@@ -93,4 +93,4 @@ def test_copies_in_several_blocks_are_joined():
 
 def test_one_row_has_no_graph():
     with pytest.raises(InvalidInputError, match="X has one row"):
-        laplacians(KNNGraph(3), "tight", lazy(X[:1], (1,)), None)
+        laplacians(KNNGraph(3), "published", lazy(X[:1], (1,)), None)

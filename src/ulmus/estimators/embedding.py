@@ -199,7 +199,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     def _laplacian(self, H: Hidden | HiddenBlocks) -> Laplacian:
         compare = scaled_rows if self.coupling_ == "tight" else comparable_rows
         if isinstance(H, HiddenBlocks):
-            return laplacians(self.graph, "tight", H.rows, partial(compare, self.features_))[0]
+            return laplacians(self.graph, "published", H.rows, partial(compare, self.features_))[0]
         rows = compare(self.features_, H.X)
         if different_rows(rows, 2) < 2:  # their graph is chance, and so would places on it be
             raise InvalidInputError(

@@ -22,7 +22,6 @@ from ulmus.backends.threads import held_threads
 from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (
-    COUPLINGS,
     are_words,
     comparison,
     entries_of,
@@ -64,6 +63,7 @@ from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 _GRID = np.logspace(-6, 6, 13)
+_COUPLINGS = ("auto", "published", "tight", "free")
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 # Rows up to which the fit keeps hidden rows for `relabel`, about 20 kB for each.
 _KEPT = 5000
@@ -138,8 +138,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         class_prior : "labels", "uniform", array-like of shape (n_classes,) or None, default=None
             The classes' shares among all rows, where they are known: as many as among the labels,
             equal ones, or numbers in the order of ``classes_``. Probabilities of all rows are
-            scaled to them, and classes chosen by these. `relabel` keeps it. Classifiers whose
-            coupling is not tight have it.
+            scaled to them, and classes chosen by these. `relabel` keeps it. The published form
+            does not have it.
         client : distributed.Client or None, default=None
             Who works on Dask collections; None is whoever Dask would ask.
         """
@@ -148,12 +148,12 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
         if y is None:
             validate_data(self, X, y)  # says that y is required
-        check_known("coupling", self.coupling, COUPLINGS)
+        check_known("coupling", self.coupling, _COUPLINGS)
         if not isinstance(self.solver, ConjugateGradients):
             check_known("solver", self.solver, _SOLVERS)
         check_number("solver.tol", self._stop.tol)
         check_whole("solver.max_iter", self._stop.max_iter, least=1)
-        self._tight()  # wrong grids should not wait for the graph
+        self._published()  # wrong grids should not wait for the graph
         self._class_prior = class_prior
         if is_collection(X):
             return self._fit_blocks(X, y, validation, client)
@@ -195,7 +195,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             model._prepared = before._prepared
             solution = model._pooled(sources, model._prepared)
         else:
-            solution = model._tight(solver="spectral").fit(sources[0])
+            solution = model._published(solver="spectral").fit(sources[0])
             # The eigenvectors serve all labels, this model's too.
             before._reused = solution.reused
         return model._accept(y, sources[0], solution)
@@ -240,10 +240,10 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         """Refuse wrong labels before the graph is built."""
         for weighting in self._weightings():
             _, targets, _ = self._labels(y, weighting)
-        if self._class_prior is not None and self.coupling_ == "tight":
+        if self._class_prior is not None and self.coupling_ == "published":
             raise InvalidParameterError(
-                "class_prior scales averaged probabilities; use coupling='auto' or 'free', without "
-                "lam, solver and validation."
+                "class_prior scales averaged probabilities, and the published form has none; use "
+                "coupling='auto', 'tight' or 'free', without solver and validation."
             )
         self._shares(targets)
 
@@ -254,8 +254,8 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
     def _learn(self, y: np.ndarray, validation: Any, watch: Any = None) -> Self:
         """Fit to labels of rows whose map and graphs are known."""
         sources = self._sources(y, self._held_out(validation), watch)
-        if self.coupling_ == "tight":
-            solution = self._tight().fit(sources[0])
+        if self.coupling_ == "published":
+            solution = self._published().fit(sources[0])
         else:
             rows = self._prepare(watch=watch)
             solution = self._pooled(sources, rows)
@@ -274,16 +274,27 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _coupling(self, validation: Any) -> tuple[str, str]:
         """Which coupling was asked for, or is meant by what else is given, and why."""
-        if self.coupling == "free" and validation is not None:
-            raise InvalidParameterError(
-                "validation chooses C and lam of coupling='tight'; leave it out with "
-                "coupling='free', whose lam is chosen by leaving out labelled rows."
-            )
-        if self.coupling != "auto":
-            return self.coupling, "asked for"
+        if self.coupling in ("tight", "free"):
+            self._check_averaged(validation)
+            return self.coupling, ""
+        if self.coupling == "published":
+            return "published", "asked for"
         if not isinstance(self.lam, str) or self.solver != "auto" or validation is not None:
-            return "tight", "lam, solver or validation was given"
+            return "published", "lam, solver or validation was given"
         return "pool", ""
+
+    def _check_averaged(self, validation: Any) -> None:
+        """Refuse what an average of candidates has no use for."""
+        iterative = self.coupling == "free" and isinstance(self.solver, ConjugateGradients)
+        for name, given in (
+            ("validation", validation is not None),
+            ("solver", self.solver != "auto" and not iterative),
+        ):
+            if given:
+                raise InvalidParameterError(
+                    f"{name} belongs to coupling='published', which solves for one C and lam; "
+                    f"leave it out with coupling={self.coupling!r}, which averages candidates."
+                )
 
     def _prepare(self, bases: tuple[ManifoldBasis, ...] = (), watch: Any = None) -> Prepared:
         """What depends on the rows alone, with a layer of units that are drawn from them."""
@@ -297,7 +308,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             None if isinstance(given, str) else grid_of(name, given, _GRID)
             for name, given in (("C", self.C), ("lam", self.lam))
         )
-        kinds, own = ("free",) if self.coupling_ == "free" else KINDS, None
+        kinds, own = KINDS if self.coupling_ == "pool" else (self.coupling_,), None
         if self._has_layers:
             own = self._hidden(self._rows, units_from_labelled(self, sources[0]))
         shares = self._shares(sources[0].targets)
@@ -310,7 +321,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         words = isinstance(self.features_, KernelFeatures)
         return self.features is None and self.coupling_ == "pool" and not words
 
-    def _tight(self, solver: str | None = None) -> Manifold:
+    def _published(self, solver: str | None = None) -> Manifold:
         C, lam = grid_of("C", self.C, _GRID), grid_of("lam", self.lam, _GRID, zero=True)
         asked = "cg" if isinstance(self.solver, ConjugateGradients) else self.solver
         return Manifold(C, lam, asked if solver is None else solver, self._stop)
@@ -327,7 +338,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _sources(self, y: np.ndarray, held: Any = None, watch: Any = None) -> list[OnGraph]:
         """The rows on their first graph, with these labels, for all class weights."""
-        y = y if self.coupling_ == "tight" else self._thinned(y)
+        y = y if self.coupling_ == "published" else self._thinned(y)
         basis = self._reused if isinstance(self._reused, ManifoldBasis) else None
         labels = [self._labels(y, weighting) for weighting in self._weightings()]
         every = self._hidden(self._rows, self.features_)
@@ -375,7 +386,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         return self
 
     def _transduced(self) -> Array:
-        """Outputs of all rows: probabilities or values that were averaged, or Hβ if tight."""
+        """Outputs of all rows: probabilities or values that were averaged, or Hβ if published."""
         if not isinstance(self._reused, Pooled):
             return self._map(self._rows)
         F = to_numpy(self._reused.outputs)

@@ -100,16 +100,16 @@ def crowded_labels(laplacian: Laplacian, rows: np.ndarray, codes: np.ndarray) ->
 
 def graphs_of(graph: Any, coupling: str, n: int) -> list[Any]:
     """The graphs of n rows that are asked for; numbers of neighbours from n − 1 on are one."""
-    if graph is None and coupling != "tight":
+    if graph is None and coupling != "published":
         sizes = sorted({max(1, min(k, n - 1)) for k in NEIGHBORS})
         return [KNNGraph(k, width="local") for k in sizes]
     given = graph if isinstance(graph, list | tuple) else [graph]
     if not given:
         raise InvalidParameterError(f"graph={graph!r} is empty; give a graph, or None.")
-    if len(given) != 1 and coupling == "tight":
+    if len(given) != 1 and coupling == "published":
         raise InvalidParameterError(
-            f"coupling={coupling!r} takes one graph, and {len(given)} are given; use "
-            "coupling='auto', which weighs them, or one of them."
+            f"The published form takes one graph, and {len(given)} are given; use one of them, or "
+            "coupling='tight' or 'auto', which weigh them, without lam, solver and validation."
         )
     return [GRAPHS["tight"] if each is None else each for each in given]
 
@@ -190,14 +190,14 @@ def comparison(
     """What makes rows comparable; ``columns`` are the statistics of all rows of several blocks."""
     if words:
         return normalize
-    if coupling == "tight":
+    if coupling == "published":
         return partial(scaled_rows, features)
     return partial(comparable_rows, features, columns=columns)
 
 
 def one_unit(rows: Rows | BlockRows, coupling: str, columns: ColumnStatistics | None) -> bool:
-    """Whether the columns share a unit; where the coupling is tight nobody asks."""
-    return coupling == "tight" or share_a_unit(columns or ColumnStatistics.of(rows))
+    """Whether the columns share a unit; the published form does not ask."""
+    return coupling == "published" or share_a_unit(columns or ColumnStatistics.of(rows))
 
 
 def _check_for_blocks(graph: Any) -> None:

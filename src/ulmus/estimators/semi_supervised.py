@@ -44,9 +44,13 @@ from ulmus.validation import narrowed, plain
 class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedELM):
     """SS-ELM: classes from a few labels and the shape of all rows.
 
-    Minimises ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ): the labelled rows should be
-    fitted, and neighbours in the graph should have like outputs. With ``lam=0`` and
-    every row labelled it is `ELMClassifier`.
+    By default models of four kinds are averaged, each weighted by how well it predicts labels that
+    are left out: ridge on the labelled rows, SS-ELM, labels spread over the graph, and ridge on
+    self-given classes. β is fitted to the classes of the average, and predicts new rows.
+
+    SS-ELM as published minimises ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ): the labelled rows
+    should be fitted, and neighbours in the graph should have like outputs. With ``lam=0`` and every
+    row labelled it is `ELMClassifier`.
 
     Parameters
     ----------
@@ -54,27 +58,26 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer, list or None, default=None
         Graph of neighbours. None tries ten and twenty neighbours with ``width="local"``; a list
-        is tried instead. Where the coupling is tight None is ``KNNGraph(5)``. A sparse matrix is an
+        is tried instead. In the published form None is ``KNNGraph(5)``. A sparse matrix is an
         affinity, or distances in scikit-learn's format. Rows are compared in their columns' unit
-        where these share one, as pixels do, and else, or where the coupling is tight, as the map
-        scales them. Rows of words (many columns, nearly all zero) are scaled to unit length, and
+        where these share one, as pixels do, and else, or in the published form, as the map scales
+        them. Rows of words (many columns, nearly all zero) are scaled to unit length, and
         the default map has the cosines between them.
-    coupling : {"auto", "tight", "free"}, default="auto"
-        "tight" is the published form: every output is Hβ. "free" spreads the labels over the
-        graph, F = (I + λΛ)⁻¹CY with rows scaled to means, averages several λ and graphs by how well
-        each says labels that are left out (``candidates_``), and fits β to the classes of the
-        average. "auto" averages both, the labelled rows alone and ridge on self-given classes
-        likewise. It is tight where lam, solver or validation is given.
+    coupling : {"auto", "published", "tight", "free"}, default="auto"
+        "auto" averages all kinds of models (``candidates_``); "tight" only those of SS-ELM, with
+        outputs Hβ, over several C, λ and graphs; "free" only labels spread over the graph,
+        F = (I + λΛ)⁻¹CY with rows scaled to means. "published" is one SS-ELM with one C and lam,
+        and so is "auto" where lam, solver or validation is given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the labels more closely.
     lam : "loo", float or array-like, default="loo"
         Strength of the graph's regularisation; larger values make outputs of neighbours more alike.
-        Where the coupling is tight "loo" tries 13 values of each from 10⁻⁶ to 10⁶, by leaving out
-        each labelled row once.
+        In the published form "loo" tries 13 values of each from 10⁻⁶ to 10⁶, by leaving out each
+        labelled row once.
     class_weight : "auto", dict, "balanced" or None, default="auto"
         A factor for the labelled rows of each class. "auto" balances them, as the paper does,
-        where the coupling is tight, counts every label once where it is free, and tries both where
-        candidates are averaged.
+        in the published form, counts every label once where the coupling is free, and else tries
+        both.
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         "spectral" serves all C and lam from one eigendecomposition, "direct" is one
         Cholesky for one C and lam, "cg" never forms an h × h matrix; `ConjugateGradients` says when
@@ -92,8 +95,8 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probabilities for every row.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why; "pool" is an average of candidates, and the reason its two
-        heaviest kinds.
+        The coupling in use, and why; "pool" is the average of all kinds. The reason for an average
+        is its two heaviest kinds.
     candidates_ : dict of ndarrays
         Where candidates were averaged, a row for each, the heaviest first: "kind" ("alone",
         "tight", "free", "clusters"), "layer" (0 is the model's own, 1 has units from rows, 2 is
@@ -184,14 +187,14 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         """Probabilities for every row."""
         model = snapshot(self)
         F = model._transduced()
-        if model.coupling_ == "tight":
+        if model.coupling_ == "published":
             return probabilities(F, model.temperature_)
         return F / namespace(F).sum(F, axis=1, keepdims=True)
 
     def _weightings(self) -> list[Any]:
         """The class weights that are tried: the published ones are balanced."""
         if isinstance(self.class_weight, str) and self.class_weight == "auto":
-            tried: dict[str, list[Any]] = {"tight": ["balanced"], "free": [None]}
+            tried: dict[str, list[Any]] = {"published": ["balanced"], "free": [None]}
             return tried.get(self.coupling_, [None, "balanced"])
         return [self.class_weight]
 

@@ -31,8 +31,8 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         Width of the default map (None: 2000).
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Graph of neighbours, as in `SemiSupervisedELMClassifier`.
-    coupling : {"auto", "tight", "free"}, default="auto"
-        Whether outputs are Hβ, free to follow the graph, or averaged over candidates, as in
+    coupling : {"auto", "published", "tight", "free"}, default="auto"
+        Which kinds of models are averaged, or one SS-ELM as published, as in
         `SemiSupervisedELMClassifier`.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the known values more closely.

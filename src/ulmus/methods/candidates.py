@@ -186,7 +186,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the candidates share: the rows, their labels in every weighting, and C if it is given.
+    """What the candidates share: the rows, their labels in every weighting, C and λ if given.
 
     ``spreading`` has the labels on every graph; ``before`` are the rows by which candidates were
     compared with other labels, where there were some. ``own`` are the rows in a layer of the
@@ -198,11 +198,16 @@ class Setting:
     sources: list[OnGraph]
     kinds: tuple[str, ...]
     C: np.ndarray | None
-    lams: np.ndarray
+    lam: np.ndarray | None
     spreading: "list[Future[SpreadLabels]]"
     before: np.ndarray | None = None
     own: Any = None
     one_unit: bool = True
+
+    @property
+    def lams(self) -> np.ndarray:
+        """λ of labels that are spread."""
+        return FREE if self.lam is None else self.lam
 
     @property
     def layers(self) -> range:
@@ -320,9 +325,10 @@ def _kernels(setting: Setting) -> Iterator[tuple[Candidate, np.ndarray]]:
             rows = _host(setting.some(layer).take(compared))
             yield Candidate("alone", none, layer=layer), rows @ rows.T
     rows = _host(setting.some().take(compared))
+    lams = _TIGHT_LAM / setting.rows.samples[0].mean_square if setting.lam is None else setting.lam
     for graph, basis in enumerate(setting.rows.bases if "tight" in setting.kinds else ()):
         w, P = to_numpy(basis.values), to_numpy(matmul(from_numpy(rows, basis.basis), basis.basis))
-        for lam in (_TIGHT_LAM / setting.rows.samples[0].mean_square).tolist():
+        for lam in lams.tolist():
             yield Candidate("tight", none, graph=graph, lam=lam), (P / (1.0 + lam * w)) @ P.T
 
 

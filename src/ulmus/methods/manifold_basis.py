@@ -74,7 +74,7 @@ class GraphSolution(Solution):
     left_out: dict[str, np.ndarray] | None = None
     steps: int = 1
     reused: Any = None
-    coupling: str = "tight"
+    coupling: str = "published"
     why: str | None = None
 
     @classmethod

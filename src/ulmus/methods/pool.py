@@ -23,7 +23,7 @@ from ulmus.calibration import probabilities
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.methods.candidates import FREE, Candidate, Prepared, Setting
+from ulmus.methods.candidates import Candidate, Prepared, Setting
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
 from ulmus.methods.propagation import (
@@ -117,10 +117,10 @@ class Pool:
         before: tuple[SpreadLabels | None, ...],
         threads: ThreadPoolExecutor,
     ) -> Setting:
-        lams = FREE if self.lam is None else np.unique(self.lam)
+        lam = None if self.lam is None else np.unique(self.lam)
         compared = next((each.compared for each in before if each is not None), None)
         setting = Setting(
-            rows, sources, self.kinds, self.C, lams, [], compared, one_unit=self.one_unit
+            rows, sources, self.kinds, self.C, lam, [], compared, one_unit=self.one_unit
         )
         if "free" not in self.kinds:
             return setting
@@ -130,7 +130,7 @@ class Pool:
         def spread(graph: int) -> SpreadLabels:
             return SpreadLabels.of(
                 rows.operators[graph],
-                lams,
+                setting.lams,
                 compared,
                 numbers,
                 setting.strengths(graph)[:, None] * columns,

@@ -232,7 +232,7 @@ class SurfaceDisplay(ErrorDisplay):
     >>> from ulmus.plotting import SurfaceDisplay
     >>> X, y = make_moons(100, noise=0.1, random_state=0)
     >>> few = np.where(np.arange(100) < 10, y, -1)
-    >>> model = SemiSupervisedELMClassifier(n_hidden=50, coupling="tight").fit(X, few)
+    >>> model = SemiSupervisedELMClassifier(n_hidden=50, coupling="published").fit(X, few)
     >>> display = SurfaceDisplay.from_estimator(model)
     >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
     ('C', 'λ')
