@@ -109,6 +109,12 @@ def _score(model: Any) -> str:
     return f"R² = {score:.4f} on {rows} rows"
 
 
+def _chosen(model: Any, value: float) -> str:
+    """A value and how it was found; nothing where candidates with many values were averaged."""
+    averaged = hasattr(model, "candidates_") and hasattr(model, "coupling_")
+    return "" if averaged else f"{value:.4g}, {_HOW[model.selection_]}"
+
+
 def _short(text: str, letters: int) -> str:
     return text if len(text) <= letters else text[: letters - 1] + "…"
 
@@ -122,8 +128,8 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "kernel": ("kernel_", _kernel),
     "coupling": ("coupling_", lambda model: f"{model.coupling_} ({model.coupling_reason_})"),
     "clusters": ("n_clusters_", _clusters),
-    "C": ("C_", lambda model: f"{model.C_:.4g}, {_HOW[model.selection_]}"),
-    "lam": ("lam_", lambda model: f"{model.lam_:.4g}, {_HOW[model.selection_]}"),
+    "C": ("C_", lambda model: _chosen(model, model.C_)),
+    "lam": ("lam_", lambda model: _chosen(model, model.lam_)),
     "rank": ("rank_", _rank),
     "solver": ("solver_", lambda model: f"{model.solver_} ({model.solver_reason_})"),
     "support": ("support_", lambda model: f"{len(model.support_)} of {model._n_rows} rows count"),

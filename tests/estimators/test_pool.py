@@ -22,6 +22,7 @@ from ulmus.calibration import probabilities
 from ulmus.estimators import row_graphs
 from ulmus.exceptions import IllConditionedWarning, InvalidInputError, InvalidParameterError
 from ulmus.methods import candidates, pool
+from ulmus.summary import facts
 
 MOONS, SIDE = make_moons(400, noise=0.08, random_state=0)
 DIGITS, DIGIT = (part[:600] for part in load_digits(return_X_y=True))
@@ -60,6 +61,44 @@ def test_a_printed_model_names_its_two_heaviest_kinds():
     assert len(kinds) == 2
     assert kinds[0] == fitted.candidates_["kind"][0]
     assert "\n" not in str(model(coupling="published").fit(MOONS, few(SIDE, 30)))
+
+
+def test_a_kind_that_only_stands_by_is_not_named():
+    words = str(model(coupling="free").fit(MOONS, few(SIDE, 30))).split("\n")[1]
+    assert "free" in words
+    assert "alone" not in words
+
+
+def test_the_score_is_that_of_the_average_of_left_out_rows():
+    fitted = model().fit(DIGITS, few(DIGIT, 60))
+    rows, P = fitted.left_out_["rows"], fitted.left_out_["outputs"]
+    assert fitted.loo_score_ == np.mean(fitted.classes_[P.argmax(axis=1)] == DIGIT[rows])
+    # C and λ of one candidate say little of an average.
+    assert not {"C", "lam"} & dict(facts(fitted)).keys()
+
+
+def test_left_out_values_are_on_the_scale_of_the_targets():
+    X, y = make_friedman1(200, noise=0.5, random_state=0)
+    values = few(100.0 + y, 80, unknown=np.nan)
+    fitted = SemiSupervisedELMRegressor(n_hidden=100, random_state=0).fit(X, values)
+    rows, F = fitted.left_out_["rows"], fitted.left_out_["outputs"][:, 0]
+    squares = np.mean((F - values[rows]) ** 2)
+    assert fitted.loo_score_ == pytest.approx(1.0 - squares / np.nanvar(values))
+
+
+def test_the_default_graphs_given_as_a_list_weigh_as_the_default():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)) * [1.0, 100.0, 1e4], rng.integers(2, size=200)
+    graphs = [KNNGraph(k, width="local") for k in (10, 20)]
+    default, given = (model(graph=graph).fit(X, few(y, 20)) for graph in (None, graphs))
+    assert_allclose(given.candidates_["weight"], default.candidates_["weight"])
+    # Edges that are given do not depend on how columns are scaled.
+    W = KNNGraph(10).affinity(X / [1.0, 100.0, 1e4])
+    free = [
+        each.candidates_["weight"][each.candidates_["kind"] == "free"].sum()
+        for each in (default, model(graph=W).fit(X, few(y, 20)))
+    ]
+    assert free[0] < free[1]
 
 
 def test_beta_is_the_supervised_fit_to_the_classes_of_the_average():
@@ -365,10 +404,11 @@ def test_tight_is_the_average_of_published_models():
     assert_allclose(fitted.label_distributions_, expected / total, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("given", [{"solver": "direct"}, {"solver": ConjugateGradients()}], ids=str)
-def test_tight_and_free_refuse_what_belongs_to_one_published_model(given):
+@pytest.mark.parametrize("solver", ["direct", ConjugateGradients()], ids=str)
+@pytest.mark.parametrize("coupling", ["tight", "free"])
+def test_an_average_refuses_what_belongs_to_one_published_model(coupling, solver):
     with pytest.raises(InvalidParameterError, match="solver belongs to coupling='published'"):
-        model(coupling="tight", **given).fit(MOONS, few(SIDE, 20))
+        model(coupling=coupling, solver=solver).fit(MOONS, few(SIDE, 20))
 
 
 def test_graphs_that_do_not_fit_in_memory_are_refused_before_they_are_built(monkeypatch):
@@ -477,7 +517,7 @@ def test_sizes_of_classes_that_cannot_be(monkeypatch):
             model().fit(X, labels, class_prior=prior)
     with pytest.raises(InvalidParameterError, match="class_prior='even' is unknown"):
         model().fit(X, labels, class_prior="even")
-    with pytest.raises(InvalidParameterError, match="use coupling='auto' or 'free'"):
+    with pytest.raises(InvalidParameterError, match="use coupling='auto', 'tight' or 'free'"):
         model(lam=0.1).fit(X, labels, class_prior="uniform")
     with pytest.raises(InvalidParameterError, match="is for classes"):
         SemiSupervisedELMRegressor().fit(X, labels.astype(float), class_prior="uniform")

@@ -187,7 +187,10 @@ def test_the_graph_is_trusted_where_its_rows_contradict_clusters_more_often():
     assert weighing.trust_in_graph(0.0, 0.0) == 1.0
 
 
-@pytest.mark.parametrize("graph", [None, KNNGraph(10)], ids=["found", "given"])
+EDGES = KNNGraph(10).affinity(np.random.default_rng(0).normal(size=(200, 3)))
+
+
+@pytest.mark.parametrize("graph", [None, KNNGraph(10), EDGES], ids=["default", "found", "given"])
 def test_spread_labels_have_half_a_part_where_columns_have_units_of_their_own(graph):
     X, y = make_blobs(200, centers=2, n_features=3, cluster_std=4.0, random_state=0)
     few = np.full(200, -1)

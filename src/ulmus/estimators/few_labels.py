@@ -25,6 +25,7 @@ from ulmus.estimators.row_graphs import (
     are_words,
     comparison,
     entries_of,
+    finds_neighbors,
     laplacians,
     map_of_words,
     one_unit,
@@ -231,8 +232,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         default = map_of_words if words else RandomFeatures
         self.features_ = fitted_map(self, rows, None, None, 2000, default, columns=columns)
         self._rows, self._reused = rows, None
-        # A graph that is given needs no unit.
-        self._one_unit = words or self.graph is not None or one_unit(rows, self.coupling_, columns)
+        # Edges that are given need no unit; neighbours are found by distances.
+        apart = words or not finds_neighbors(self.graph)
+        self._one_unit = apart or one_unit(rows, self.coupling_, columns)
         compare = comparison(self.features_, words, self.coupling_, columns)
         self._graphs = tuple(laplacians(self.graph, self.coupling_, rows, compare))
 
@@ -285,10 +287,9 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
 
     def _check_averaged(self, validation: Any) -> None:
         """Refuse what an average of candidates has no use for."""
-        iterative = self.coupling == "free" and isinstance(self.solver, ConjugateGradients)
         for name, given in (
             ("validation", validation is not None),
-            ("solver", self.solver != "auto" and not iterative),
+            ("solver", self.solver != "auto"),
         ):
             if given:
                 raise InvalidParameterError(
@@ -312,7 +313,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         if self._has_layers:
             own = self._hidden(self._rows, units_from_labelled(self, sources[0]))
         shares = self._shares(sources[0].targets)
-        pool = Pool(kinds, C, lam, ridge_grid(self.C), self._stop, shares, self._one_unit)
+        pool = Pool(kinds, C, lam, ridge_grid(self.C), shares, self._one_unit)
         return pool.fit(sources, rows, own, self._reused)
 
     @property
@@ -369,11 +370,14 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         self.C_, self.lam_, self.selection_ = solution.C, solution.lam, solution.selection
         self.beta_, self.n_iter_ = solution.coef, solution.steps
         self.n_hidden_ = solution.coef.shape[0]
-        self.intercept_ = placed(self._level(source.targets), solution.coef)
+        level, left_out = self._level(source.targets), solution.left_out
+        self.intercept_ = placed(level, solution.coef)
+        if left_out is not None:
+            left_out = left_out | {"outputs": left_out["outputs"] + level}
         found = {
             "surface_": solution.surface,
             "candidates_": solution.candidates,
-            "left_out_": solution.left_out,
+            "left_out_": left_out,
             "loo_score_": solution.score(source.targets, source.weight),
         }
         for name, value in found.items():

@@ -114,6 +114,12 @@ def graphs_of(graph: Any, coupling: str, n: int) -> list[Any]:
     return [GRAPHS["tight"] if each is None else each for each in given]
 
 
+def finds_neighbors(graph: Any) -> bool:
+    """Whether neighbours are sought, by graphs that are given or the default ones."""
+    given = graph if isinstance(graph, list | tuple) else [graph]
+    return all(each is None or isinstance(each, KNNGraph) for each in given)
+
+
 def check_memory(graphs: list[Any], n: int) -> None:
     """Refuse graphs of n rows that are larger than the memory, before they are built."""
     entries = [_entries(each, n) for each in graphs]

@@ -117,7 +117,8 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         How C and lam were chosen; "prior" where each class has one label, so that none can be left
         out.
     loo_score_ : float
-        The part of left-out labelled rows that is right, where they chose.
+        The part of left-out labelled rows that is right, where they chose: by the average, where
+        candidates were averaged.
     solver_, solver_reason_ : str
         How β was found, and why that solver was used.
     n_iter_ : int

@@ -60,8 +60,8 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
         The values in use.
     surface_ : dict of ndarrays
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
-    selection_ : {"fixed", "loo", "validation"}
-        How C and lam were chosen.
+    selection_ : {"fixed", "loo", "validation", "prior"}
+        How C and lam were chosen; "prior" where one row has a value, so that none can be left out.
     loo_score_ : float
         R² of left-out labelled rows, where they chose.
     solver_, solver_reason_ : str

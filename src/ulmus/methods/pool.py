@@ -24,7 +24,6 @@ from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
 from ulmus.methods.candidates import Candidate, Prepared, Setting
-from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
 from ulmus.methods.propagation import (
     SpreadLabels,
@@ -36,6 +35,7 @@ from ulmus.methods.propagation import (
 from ulmus.methods.pseudo_ridge import PseudoRidge
 from ulmus.methods.weighing import (
     Weighed,
+    error_of,
     heavy,
     in_words,
     mean_left_out,
@@ -84,7 +84,6 @@ class Pool:
     C: np.ndarray | None
     lam: np.ndarray | None
     last_C: float | np.ndarray
-    stop: ConjugateGradients
     shares: np.ndarray | None = None
     one_unit: bool = True
 
@@ -135,7 +134,6 @@ class Pool:
                 numbers,
                 setting.strengths(graph)[:, None] * columns,
                 before[graph] if before else None,
-                self.stop,
             )
 
         # Sparse products let other threads go on, such as the one that compares other candidates.
@@ -310,6 +308,7 @@ def _solution(
 ) -> GraphSolution:
     """β, and how it was found."""
     best, (rows, hidden) = weighed[0][0], setting.rows.calibration
+    left_out = mean_left_out(setting, weighed)
     fitted = matmul(hidden, found.coef)
     spread = tuple(each.kept() for each in setting.spread)
     bases = setting.rows.bases if "tight" in setting.kinds else ()
@@ -317,9 +316,9 @@ def _solution(
         replace(found, lam=best.lam, method="pool", loo_rows=rows, loo=fitted, path=None),
         "β is fitted to what the candidates give every row together",
         selection="prior" if best.error is None else "loo",
-        error=None if best.error is None else sum(w * (each.error or 0.0) for each, w in weighed),
+        error=None if left_out is None else error_of(setting, left_out["outputs"]),
         candidates=table(weighed),
-        left_out=mean_left_out(setting, weighed),
+        left_out=left_out,
         reused=Pooled(outputs, bases, spread, ridge),
         coupling=setting.kinds[0] if len(setting.kinds) == 1 else "pool",
         why=in_words(weighed),

@@ -29,7 +29,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.graphs import Laplacian
 from ulmus.hidden import row_blocks
-from ulmus.methods.iterative import ConjugateGradients, warn_of_steps
+from ulmus.methods.iterative import warn_of_steps
 from ulmus.targets import ClassTargets, Targets
 from ulmus.typing import Array
 
@@ -76,26 +76,23 @@ class SpreadLabels:
         rows: np.ndarray,
         columns: np.ndarray,
         before: "SpreadLabels | None" = None,
-        stop: ConjugateGradients | None = None,
     ) -> "SpreadLabels":
         """The labels spread; ``before`` are others on the same graph."""
         if before is None:
             none = np.empty(0, dtype=np.intp)
             empty = np.zeros((len(lams), len(laplacian), 0), dtype=np.float32)
             before = cls(none, np.zeros((len(lams), 0, 0)), none, np.zeros((0, 0)), empty)
-        tol, steps = (_FINE, _STEPS) if stop is None else (stop.tol, stop.max_iter)
-        tol, steps = min(tol, _FINE), max(steps, _STEPS)
         mass, change = before._nearest(_everywhere(rows, columns, len(laplacian)))
         changed = np.flatnonzero(change.any(axis=1))
         fresh = compared[~np.isin(compared, before.compared)]
         few = np.union1d(changed, fresh)
         if len(few) <= _FEW:
-            found = spread(laplacian, _units(few, len(change)), lams, tol=tol, max_iter=steps)
+            found = spread(laplacian, _units(few, len(change)), lams, tol=_FINE)
             mass += found @ change[few]
             K = found[:, compared][:, :, np.isin(few, fresh)]
         else:
             moved = change.any(axis=0)
-            mass[:, :, moved] += spread(laplacian, change[:, moved], lams, tol=tol, max_iter=steps)
+            mass[:, :, moved] += spread(laplacian, change[:, moved], lams, tol=_FINE)
             K = spread(laplacian, _units(fresh, len(change)), lams, compared)
         return cls(compared, before._with(compared, K), rows, columns, mass)
 

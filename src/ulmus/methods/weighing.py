@@ -46,6 +46,8 @@ _UNIFORM = 0.02
 _PLAIN = 4.0
 # Candidates whose weight is a smaller part of the largest are left out of the average.
 _LEAST = 1e-3
+# A kind with no more weight stands by for rows that no label leads to.
+_STANDS_BY = 1e-6
 # Candidates that take long are no longer tried after one that is this much behind the best, in
 # units of log weight.
 _HOPELESS = -8.0
@@ -187,6 +189,14 @@ def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndar
     return {"rows": setting.numbers[setting.compared[judged]], "outputs": total}
 
 
+def error_of(setting: Setting, outputs: np.ndarray) -> float:
+    """The error rate, or mean squared error, of what the average gives left-out rows."""
+    labels = setting.labels(0)
+    if not setting.classes:
+        return float(np.mean(np.sum((labels.coded[labels.judged] - outputs) ** 2, axis=1)))
+    return float(np.mean(outputs.argmax(axis=1) != labels.targets.codes[labels.judged]))
+
+
 def heavy(weighed: list[Weighed]) -> list[Weighed]:
     """Those of the average; the others weigh too little beside the heaviest."""
     return [pair for pair in weighed if pair[1] > _LEAST * weighed[0][1]]
@@ -196,6 +206,7 @@ def in_words(weighed: list[Weighed]) -> str:
     """The two heaviest kinds, each with its heaviest candidate."""
     share = shares(weighed)
     kinds = sorted(share, key=share.__getitem__, reverse=True)[:2]
+    kinds = [kind for kind in kinds if share[kind] > _STANDS_BY]
     heaviest = {kind: next(each for each, _ in weighed if each.kind == kind) for kind in kinds}
     return ", ".join(f"{share[kind]:.0%} {kind} ({_words(heaviest[kind])})" for kind in kinds)
 
