@@ -55,7 +55,7 @@ def test_probabilities_come_with_a_column_a_class(model, capsys):
 
 # ---------------------------------------------------------------- joining back
 @pytest.fixture
-def customers(tmp_path, capsys):
+def customers(tmp_path, fit_once):
     """A model of a file with ids, one of which no float holds, and a name that is not learnt."""
     rng = np.random.default_rng(0)
     rows = [
@@ -63,8 +63,7 @@ def customers(tmp_path, capsys):
         for k, v in enumerate(rng.normal(size=60))
     ]
     write(tmp_path / "customers.csv", ("customer_id", "name", "x", "buys"), rows)
-    assert main(["fit", "customers.csv", "--target", "buys", "--quiet"]) == 0
-    capsys.readouterr()
+    fit_once(tmp_path / "customers.csv", "buys")
     return rows
 
 
@@ -330,15 +329,13 @@ FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "-2+3")
 
 
 @pytest.fixture
-def formulas(flowers, capsys):
+def formulas(flowers, fit_once):
     """A model of classes that a spreadsheet would take for formulas."""
     text = (flowers / "flowers.csv").read_text()
     for kind, formula in zip(("setosa", "versicolor", "virginica"), FORMULAS, strict=True):
         text = text.replace(kind, formula)
     (flowers / "odd.csv").write_text(text)
-    assert main(["fit", "odd.csv", "--target", "kind", "--quiet"]) == 0
-    capsys.readouterr()
-    return flowers / "odd.ulmus"
+    return fit_once(flowers / "odd.csv", "kind")
 
 
 def test_no_prediction_is_a_formula_to_a_spreadsheet(formulas, capsys):
