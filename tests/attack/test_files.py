@@ -16,7 +16,7 @@ from ulmus.persistence import classes
 def test_no_forged_file_of_a_sample_ends_badly():
     tally = Tally()
     # The limit is for a case that never ends; none comes near it.
-    for number, result in guarded("files", seed=0, numbers=range(2500), limit=600):
+    for number, result in guarded("files", seed=0, numbers=range(1500), limit=600):
         tally.add(number, result)
     assert [(number, result.detail) for number, result in tally.bad] == []
     assert min(tally.total[Outcome.RIGHT], tally.total[Outcome.REFUSED]) > 300
@@ -27,7 +27,7 @@ def test_no_forged_file_of_a_sample_ends_badly():
 @pytest.mark.first
 def test_no_single_change_of_a_sample_ends_badly():
     tally = Tally()
-    for number, result in guarded("changes", 0, range(0, changes.COUNT, 997), limit=600):
+    for number, result in guarded("changes", 0, range(0, changes.COUNT, 1499), limit=600):
         tally.add(number, result)
     assert [(number, result.detail) for number, result in tally.bad] == []
     kinds = {"one value", "one part missing", "one number", "one type", "one shape"}
