@@ -22,8 +22,10 @@ from ulmus.backends.threads import held_threads
 from ulmus.distributed import BlockRows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.row_graphs import (
+    FEW_LABELS,
     are_words,
     comparison,
+    coupling_of,
     entries_of,
     finds_neighbors,
     laplacians,
@@ -64,7 +66,6 @@ from ulmus.typing import Array, Rows
 from ulmus.validation import plain, valid_rows
 
 _GRID = np.logspace(-6, 6, 13)
-_COUPLINGS = ("auto", "published", "tight", "free")
 _SOLVERS = ("auto", "spectral", "direct", "cg")
 # Rows up to which the fit keeps hidden rows for `relabel`, about 20 kB for each.
 _KEPT = 5000
@@ -149,7 +150,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
             raise InvalidInputError("A fit on Dask collections requires y, a Dask collection too.")
         if y is None:
             validate_data(self, X, y)  # says that y is required
-        check_known("coupling", self.coupling, _COUPLINGS)
+        check_known("coupling", self.coupling, FEW_LABELS)
         if not isinstance(self.solver, ConjugateGradients):
             check_known("solver", self.solver, _SOLVERS)
         check_number("solver.tol", self._stop.tol)
@@ -206,7 +207,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         y = on_host(y)
         X = gathered(valid_rows(self, X, reset=True, ensure_min_samples=2))
         y = self._check_target(X, y)
-        self.coupling_, self.coupling_reason_ = self._coupling(validation)
+        self.coupling_, self.coupling_reason_ = coupling_of(self, validation)
         self._check_labels(y)
         self._settle(X, is_numpy(X) and are_words(entries_of(X), X.shape))
         with watched(self, "Graph", units) as update:
@@ -219,7 +220,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
                 f"solver={self.solver!r} needs all rows at once, not a Dask collection; use 'auto' "
                 "or 'spectral'."
             )
-        self.coupling_, self.coupling_reason_ = self._coupling(validation)
+        self.coupling_, self.coupling_reason_ = coupling_of(self, validation)
         rows = BlockRows(self, X, y, client=client)
         parts, targets, entries = zip(*rows.survey(_look), strict=True)
         y, columns = self._check_target(rows, np.concatenate(targets)), merged(parts)
@@ -273,29 +274,6 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         X, y = valid_rows(self, X, reset), plain(y)
         check_consistent_length(X, y)
         return X, y, None
-
-    def _coupling(self, validation: Any) -> tuple[str, str]:
-        """Which coupling was asked for, or is meant by what else is given, and why."""
-        if self.coupling in ("tight", "free"):
-            self._check_averaged(validation)
-            return self.coupling, ""
-        if self.coupling == "published":
-            return "published", "asked for"
-        if not isinstance(self.lam, str) or self.solver != "auto" or validation is not None:
-            return "published", "lam, solver or validation was given"
-        return "pool", ""
-
-    def _check_averaged(self, validation: Any) -> None:
-        """Refuse what an average of candidates has no use for."""
-        for name, given in (
-            ("validation", validation is not None),
-            ("solver", self.solver != "auto"),
-        ):
-            if given:
-                raise InvalidParameterError(
-                    f"{name} belongs to coupling='published', which solves for one C and lam; "
-                    f"leave it out with coupling={self.coupling!r}, which averages candidates."
-                )
 
     def _prepare(self, bases: tuple[ManifoldBasis, ...] = (), watch: Any = None) -> Prepared:
         """What depends on the rows alone, with a layer of units that are drawn from them."""

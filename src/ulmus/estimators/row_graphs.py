@@ -34,6 +34,7 @@ from ulmus.typing import Rows
 # What makes rows of a block comparable.
 Compare = Callable[[Rows], Rows]
 COUPLINGS = ("auto", "tight", "free")
+FEW_LABELS = ("auto", "published", "tight", "free")
 # Default graphs. `python -m benchmarks hundred` measures the second, with a width for each row.
 GRAPHS = {"tight": KNNGraph(5), "free": KNNGraph(10, width="local")}
 # Neighbours of the graphs that are tried; their edges have a width for each row.
@@ -58,6 +59,24 @@ def coupling_for(n_rows: int, width: int) -> tuple[str, str]:
     if n_rows < max(_ROWS, _TIMES * width):
         return "tight", f"{width} units suffice for {n_rows} rows"
     return "free", f"{n_rows} rows are more than {width} units can follow"
+
+
+def coupling_of(model: Any, validation: Any) -> tuple[str, str]:
+    """A semi-supervised model's coupling, asked for or meant by what else is given, and why."""
+    if model.coupling == "published":
+        return "published", "asked for"
+    one_model = {"validation": validation is not None, "solver": model.solver != "auto"}
+    if model.coupling == "auto":
+        if any(one_model.values()) or not isinstance(model.lam, str):
+            return "published", "lam, solver or validation was given"
+        return "pool", ""
+    for name, given in one_model.items():
+        if given:
+            raise InvalidParameterError(
+                f"{name} belongs to coupling='published', which solves for one C and lam; leave it "
+                f"out with coupling={model.coupling!r}, which averages candidates."
+            )
+    return model.coupling, ""
 
 
 def laplacians(
