@@ -82,7 +82,7 @@ def main(arguments=None, measure=measured):
     parser.add_argument("--full", action="store_true", help="all, three rounds each")
     parser.add_argument("--rounds", type=int, help="best of this many")
     parser.add_argument("--models", nargs="+", help="of tabular: these, beside others as kept")
-    parser.add_argument("--parts", nargs="+", help="of gpu: these parts alone")
+    parser.add_argument("--parts", nargs="+", help="of gpu and hundred: these parts alone")
     parser.add_argument("--quick", action="store_true", help="one round, one split, kept peers")
     parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
     parser.add_argument("--out", help="of one benchmark: write its JSON to this file")
@@ -98,7 +98,7 @@ def main(arguments=None, measure=measured):
     found = {}
     for name in names:
         options = {"models": asked.models} if asked.models and name == "tabular" else {}
-        options |= {"parts": asked.parts} if asked.parts and name == "gpu" else {}
+        options |= {"parts": asked.parts} if asked.parts and name in ("gpu", "hundred") else {}
         found[name] = measure(name, rounds, asked.keep, options, asked.out)
     lines, missed = goals.judged(found)
     if lines:
