@@ -10,7 +10,6 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-
 from joblib import Parallel, cpu_count, delayed
 
 from benchmarks.measure import kept, race, table
