@@ -97,15 +97,15 @@ def balanced(codes, count):
     return count * factor[codes]
 
 
-def balanced_left_out(refit, codes, count):
+def balanced_left_out(refit, codes, count, unit=None):
     """Each row's outputs by ``refit``, of the weights that are balanced without it and its number.
 
-    A row that counts more than once loses one of it.
+    A row loses ``unit`` of its count; None is one, or all of it where that is less.
     """
-    F = []
+    F, unit = [], np.minimum(count, 1.0) if unit is None else unit
     for i in range(len(codes)):
         rest = count.copy()
-        rest[i] = max(count[i] - 1.0, 0.0)
+        rest[i] -= unit[i]
         F.append(refit(balanced(codes, rest), i))
     return np.array(F)
 

@@ -16,9 +16,11 @@ from ulmus.targets import (
     class_factors,
     coded,
     codes_of,
+    copies,
     distinct,
     joined_labels,
     known_labels,
+    lost,
     numeric,
     wrong,
 )
@@ -149,3 +151,22 @@ def test_numbers_whose_squares_are_no_float_are_refused():
         check_size("y", np.array([1.0, -2e150]))
     with pytest.raises(InvalidInputError, match="y goes up to 1e-151 .* multiply"):
         check_size("y", np.array([0.0, 1e-151, np.nan]))
+
+
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [
+        ([1.0, 3.0, 2.0], [1.0, 3.0, 2.0]),
+        ([1.0, 1.0], [1.0, 1.0]),
+        ([10.0, 10.0], [1.0, 1.0]),
+        ([2.0, 4.0], [1.0, 1.0]),
+        ([0.5, 1.0], [1.0, 1.0]),
+        ([1.0, 2.0, 2.5], [1.0, 1.0, 1.0]),
+        ([], []),
+    ],
+)
+def test_whole_numbers_from_one_on_are_copies_and_other_weights_are_one_row_each(weight, expected):
+    weight = np.array(weight)
+    assert_array_equal(copies(weight), expected)
+    assert_allclose(lost(weight) * expected, weight)
+    assert lost(None) is None

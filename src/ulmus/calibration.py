@@ -33,6 +33,18 @@ _ROWS_PER_CLASS = 10.0
 SCALES, BIASES = (0.1, 10.0), (-20.0, 20.0)
 
 
+def in_rows(weight: Array | None, unit: Array | None) -> Array | None:
+    """Weights whose sum is how many rows they are, where each row loses ``unit`` when it leaves.
+
+    The smoothing of `temperature` and the penalty of `class_scaling` are in rows. With weights of
+    0.01 as they are, 100 rows of wine had a log loss of .45 in place of .10.
+    """
+    if weight is None or unit is None:
+        return weight
+    xp = namespace(weight)
+    return weight * (xp.sum(weight / unit) / xp.sum(weight))
+
+
 def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:
     """The a > 0 that maximises the likelihood of the codes under softmax(a F), or expit(a F).
 

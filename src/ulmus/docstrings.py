@@ -24,7 +24,8 @@ _ROWS = "X : array-like or sparse matrix of shape (n_samples, n_features)"
 _SHARED = {
     "y": "y : None\n    Not used; here for pipelines.",
     "sample_weight": "sample_weight : array-like of shape (n_samples,), default=None\n"
-    "    Sample weights; a row of weight two counts as two rows.",
+    "    Sample weights; a row of weight two counts as two rows. Of whole numbers, the least of\n"
+    "    them one, leave-one-out leaves out one, and of other weights all.",
     "client": "client : distributed.Client or None, default=None\n"
     "    The Dask client to compute with; None is the current one, or Dask's own scheduler.",
     "ax": "ax : matplotlib Axes or None, default=None\n    Where to draw; None makes a figure.",

@@ -281,6 +281,23 @@ def class_factors(
     return balanced(totals)
 
 
+def copies(weight: np.ndarray) -> np.ndarray:
+    """How many equal rows each row stands for, by the weights of all rows together.
+
+    Weights that are counts, whole numbers of which the least is one, say it. Other weights say how
+    much a row matters, and each is one row. If a row lost one of its weight there, w − 1 of it
+    would stay and predict itself: with weights from U(0, 3), intervals for 90 % of the rows held
+    55 % (600 rows of friedman1).
+    """
+    counts = weight.min(initial=np.inf) == 1.0 and bool((weight == np.floor(weight)).all())
+    return weight if counts else np.ones(len(weight))
+
+
+def lost(weight: np.ndarray | None) -> np.ndarray | None:
+    """What each row loses of its weight when it is left out: one copy."""
+    return None if weight is None else weight / copies(weight)
+
+
 def weighted_rows(
     X: Rows, y: np.ndarray, sample_weight: Any
 ) -> tuple[Rows, np.ndarray, np.ndarray | None]:

@@ -124,8 +124,8 @@ def test_weights_fitted_to_few_rows_must_win_by_more():
 def test_more_columns_than_rows_are_not_weighed():
     wide = np.random.default_rng(0).standard_normal((60, 70))
     assert {each.round for each in KernelChoice(NAMES, True).fit(trial(wide))} == {0}
-    twice = KernelChoice(NAMES, True).fit(trial(wide, count=np.full(60, 2)))
-    assert {each.round for each in twice} > {0}  # as 120 rows would be
+    twice = KernelChoice(NAMES, True).fit(trial(wide, count=np.r_[1, np.full(59, 2)]))
+    assert {each.round for each in twice} > {0}  # as 119 rows would be
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -33,6 +33,7 @@ from ulmus.targets import (
     chosen,
     class_factors,
     codes_of,
+    copies,
     distinct,
     is_balanced,
     joined_labels,
@@ -329,7 +330,7 @@ class KnownClasses:
             return Problem(None, targets)
         weight = np.ones(len(codes)) if weight is None else weight
         factor = np.ones(len(codes)) if factors is None else factors[codes]
-        return Problem(None, targets, weight * factor, np.minimum(weight, 1.0) * factor)
+        return Problem(None, targets, weight * factor, weight / copies(weight) * factor)
 
     def _joined(self, labels: np.ndarray) -> np.ndarray:
         """These labels and the known ones, sorted."""

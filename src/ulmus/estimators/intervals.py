@@ -41,7 +41,7 @@ from ulmus.hidden import blocks_of, rows_at_once
 from ulmus.methods.ridge import Method
 from ulmus.problem import Problem, Solution
 from ulmus.sources.source import AtHand, Sample, Source, Summed
-from ulmus.targets import ClassTargets, ValueTargets, coded
+from ulmus.targets import ClassTargets, ValueTargets, coded, copies
 from ulmus.typing import Array, Rows
 from ulmus.validation import check_place, valid_rows
 
@@ -93,10 +93,10 @@ class LeftOut:
     def needed(self, coverage: float) -> float:
         """The weight at or below the quantile: ``coverage`` of the rows' and the new row's weight.
 
-        The new row has weight one, or the rows' mean weight where that is less.
+        The new row is one more copy, with the mean weight of one.
         """
         total = float(self.weight.sum())
-        new = min(1.0, total / len(self.weight))
+        new = total / float(copies(self.weight).sum())
         if coverage * (total + new) > total * (1.0 + _CLOSE):
             raise InvalidInputError(
                 f"coverage={coverage:g} needs more rows: {total / new:.4g} left-out rows allow at "

@@ -66,7 +66,7 @@ from ulmus.reservoir import Reservoir, some_kept
 from ulmus.slopes import Slopes
 from ulmus.sources.hidden_rows import summed_blocks, surveyed_blocks
 from ulmus.sources.source import RowsSoFar, calibration_rows
-from ulmus.targets import ValueTargets, weighted_rows
+from ulmus.targets import ValueTargets, copies, weighted_rows
 from ulmus.typing import Array, Rows
 from ulmus.validation import valid_rows
 
@@ -310,7 +310,7 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
                 "fit it again."
             )
         left, n = self._left_out, len(self._left_out.weight)
-        left = left.widened(weighing_factor(self, float(left.weight.sum())))
+        left = left.widened(weighing_factor(self, float(copies(left.weight).sum())))
         # Models without a row take another factor of the kernel, 4 s of one core for 5000 rows.
         whole = self.method_ == "exact" and not self._precomputed and n == self.rank_
         if not whole or n > ALL_LEFT_OUT or is_classifier(self):
@@ -319,9 +319,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         weight = placed(left.weight, self.dual_coef_)
         H = KernelMatrix(self.kernel_, self.landmarks_)
         targets = ValueTargets(placed(left.targets, weight))
-        problem = Problem(
-            H, targets, weight, namespace(weight).clip(weight, max=1.0), self._intercept
-        )
+        unit = placed(left.weight / copies(left.weight), weight)
+        problem = Problem(H, targets, weight, unit, self._intercept)
         some = LeftOut(left.outputs[rows], left.targets[rows], left.weight[rows])
         problem = replace(problem, targets=effect_targets(problem, rows))
         return Jackknife.of(self, some, dual(problem, self.C_, asked=False))

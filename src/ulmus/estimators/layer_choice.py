@@ -31,6 +31,7 @@ from ulmus.slopes import (
     weights_of,
 )
 from ulmus.sources.source import AtHand, Batch
+from ulmus.targets import copies
 
 _LOG = logging.getLogger(__name__)
 # Units of the default map, and the most that leave-one-out chooses from.
@@ -103,7 +104,7 @@ def weighing_factor(model: Any, weight: np.ndarray) -> float:
     """
     if model.features is not None or getattr(model.features_, "column_weights", None) is None:
         return 1.0
-    return float(np.sqrt(1.0 + model.n_features_in_ / np.maximum(weight, 1.0).sum()))
+    return float(np.sqrt(1.0 + model.n_features_in_ / copies(weight).sum()))
 
 
 def _chosen_layer(
@@ -141,8 +142,7 @@ def _tried(
     X = X.astype(float) if is_sparse(X) else np.asarray(X, dtype=float)
     narrow = copy(plain)
     count = np.ones(X.shape[0]) if weight is None else weight
-    # A row of weight two is two rows; one of weight ½ is one row.
-    half = int(np.maximum(count, 1.0).sum()) // 2
+    half = int(copies(count).sum()) // 2
     narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, half))
     drawn = narrow.drawn(X, weight)
 
@@ -150,7 +150,9 @@ def _tried(
         layer = narrow.reweighed(weights, X, weight, drawn).layer(X, np.dtype(float))
         return known.problem(y, weight).over(Hidden(layer, X))
 
-    return weighed_layers(problem, _GRID, varying, count, seed)
+    # Of twice the weights every C is half as large.
+    grid = _GRID * float(copies(count).sum() / count.sum())
+    return weighed_layers(problem, grid, varying, count, seed)
 
 
 def weighed_layers(
@@ -166,8 +168,7 @@ def weighed_layers(
     count so often; ``columns`` of them vary. There is nothing to try with more columns than rows:
     no weights win by as much as the correction asks for.
     """
-    # A row of weight two is two rows; one of weight ½ is one row.
-    total = float(np.maximum(count, 1.0).sum())
+    total = float(copies(count).sum())
     if columns >= total:
         return []
 

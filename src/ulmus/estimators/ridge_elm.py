@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from ulmus.arguments import check_known
 from ulmus.backends.namespace import is_collection
+from ulmus.calibration import in_rows
 from ulmus.estimators.importances import feature_importances
 from ulmus.estimators.intervals import MOST_LEFT_OUT, Jackknife, LeftOut, effects
 from ulmus.estimators.layer_choice import fitted_layer, weighing_factor
@@ -351,7 +352,8 @@ def record(
     estimator.solver_reason_ = solution.reason or _reason(estimator, solution.method)
     if not settled:
         _record_choice(estimator, problem, solution, n_rows)
-    estimator._calibrate(problem.targets, solution.loo, solution.loo_rows, problem.weight)
+    weight = in_rows(problem.weight, problem.unit)
+    estimator._calibrate(problem.targets, solution.loo, solution.loo_rows, weight)
     log_facts(estimator)
 
 

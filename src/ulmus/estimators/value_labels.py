@@ -11,7 +11,7 @@ from ulmus.distributed import by_blocks, scored
 from ulmus.estimators.intervals import predict_interval
 from ulmus.exceptions import InvalidInputError
 from ulmus.problem import ErrorPath, Moments, Problem
-from ulmus.targets import LabelTargets, ValueTargets, check_size, numeric
+from ulmus.targets import LabelTargets, ValueTargets, check_size, lost, numeric
 from ulmus.typing import Array, Rows
 from ulmus.validation import complete, valid_rows_and_target
 
@@ -159,8 +159,8 @@ class KnownValues:
     def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
         """The targets of some rows and their weights."""
         check_size("y", y)
-        unit = None if weight is None else np.minimum(weight, 1.0)
-        return Problem(None, ValueTargets(y.reshape(len(y), -1)), weight, unit, self.intercept)
+        T = ValueTargets(y.reshape(len(y), -1))
+        return Problem(None, T, weight, lost(weight), self.intercept)
 
 
 @dataclass(frozen=True)
@@ -189,5 +189,4 @@ class KnownLabels(KnownValues):
 
     def problem(self, y: np.ndarray, weight: np.ndarray | None, whole: bool = False) -> Problem:
         """The targets of some rows and their weights."""
-        unit = None if weight is None else np.minimum(weight, 1.0)
-        return Problem(None, LabelTargets(2.0 * y - 1.0), weight, unit)
+        return Problem(None, LabelTargets(2.0 * y - 1.0), weight, lost(weight))

@@ -46,6 +46,7 @@ from ulmus.slopes import (
     weighings,
     weights_of,
 )
+from ulmus.targets import copies
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
@@ -278,7 +279,7 @@ class Trial:
         """How many rows the choice is made on in the end."""
         if self.whole is not None:
             return self.whole
-        return float(self.rows.shape[0] if self.count is None else self.count.sum())
+        return float(self.rows.shape[0] if self.count is None else copies(self.count).sum())
 
     @property
     def columns(self) -> int:
