@@ -107,7 +107,7 @@ def test_names_are_text_on_the_page(model):
     hostile.target = "<b>$example</b>"
     page = ask(application(hostile), "/", token="").body.decode()
     assert "<h1>Predictions of &lt;b&gt;$example&lt;/b&gt;</h1>" in page
-    assert "<p hidden>" in page, "a classifier has no intervals"
+    assert "<p >" in page, "a classifier has sets"
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,19 @@ def test_intervals_are_asked_for_by_a_query(model):
         bad = ask(application(numbers), "/predict", body={"rows": rows}, token="", query=query)
         assert (bad.status, "between 0 and 100" in bad.json["error"]) == (422, True)
     row = {"rows": [{"x": 1.0, "city": "Oslo"}]}
-    bad = ask(application(model), "/predict", body=row, token="", query="interval=90")
-    assert "without intervals; leave interval out" in bad.json["error"]
+    found = ask(application(model), "/predict", body=row, token="", query="interval=90")
+    assert list(found.json) == ["prediction", "probability", "set"]
+
+
+def test_models_from_few_labels_have_no_sets():
+    x = np.linspace(-1, 1, 80)
+    label = np.where(np.arange(80) % 4, None, np.where(x > 0, "up", "down")).astype(object)
+    few = fit_table(Table(("x", "label"), {"x": x, "label": label}), "label")
+    row = {"rows": [{"x": 1.0}]}
+    bad = ask(application(few), "/predict", body=row, token="", query="interval=90")
+    assert "without sets; leave interval out" in bad.json["error"]
+    page = ask(application(few), "/", token="").body.decode()
+    assert "<p hidden>" in page
 
 
 def test_requests_that_are_too_large_are_refused(server):

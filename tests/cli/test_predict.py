@@ -17,7 +17,7 @@ import ulmus
 from cli.conftest import COLUMNS, write
 from ulmus.backends.arrow import write_parquet
 from ulmus.cli import main
-from ulmus.estimators.kernel import KernelELMRegressor
+from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
 from ulmus.persistence import load, save
 from ulmus.tables import fit_table, read_table
 
@@ -308,8 +308,23 @@ def test_probabilities_of_numbers(prices, capsys, refused):
     assert "leave --probabilities out" in found
 
 
-def test_intervals_of_classes(model, refused):
-    assert "leave --interval out" in refused("predict", model, "new.csv", "--interval", "90")
+@pytest.mark.parametrize("kernel", [False, True])
+def test_sets_of_classes_hold_about_as_many_rows_as_they_should(
+    flowers, capsys, monkeypatch, kernel
+):
+    monkeypatch.setattr("ulmus.tables.fitting._BETTER", np.inf if kernel else 0.0)
+    assert main(["fit", "flowers.csv", "--target", "kind", "--quiet", "--force"]) == 0
+    assert isinstance(load("flowers.ulmus").estimator, KernelELMClassifier) == kernel
+    capsys.readouterr()
+    options = ["--interval", "90", "--probabilities", "--keep", "kind"]
+    rows, _ = predicted(capsys, "flowers.ulmus", "flowers.csv", *options)
+    sets = [row["set"].split("|") for row in rows]
+    assert {name for names in sets for name in names} <= {"setosa", "versicolor", "virginica", ""}
+    assert np.mean([row["kind"] in names for row, names in zip(rows, sets, strict=True)]) >= 0.85
+    assert any(key.startswith("probability of") for key in rows[0])
+
+
+def test_shares_that_are_none(model, refused):
     assert "between 0 and 100" in refused("predict", model, "n.csv", "--interval", "0", status=2)
 
 

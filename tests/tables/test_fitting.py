@@ -51,8 +51,52 @@ def test_intervals_of_a_table_are_those_of_its_estimator():
     assert ends.shape == (60, 2)
     expected = model.estimator.predict_interval(model.matrix(table), coverage=0.8)
     np.testing.assert_array_equal(ends, expected)
-    with pytest.raises(InvalidInputError, match="predicts a class .*, without intervals"):
-        fit_table(table, "kind").predict_interval(table)
+    with pytest.raises(InvalidInputError, match="predicts numbers .*; predict_interval"):
+        model.predict_set(table)
+
+
+def test_sets_of_a_table_are_those_of_its_estimator_and_written_by_name():
+    x = np.random.default_rng(0).normal(size=90)
+    names = np.array(["a|b", "c\\d", "e"], dtype=object)
+    noise = np.random.default_rng(1).normal(size=90)
+    table = table_of(x=x, kind=names[np.digitize(x + noise, [-0.4, 0.4])])
+    model = fit_table(table, "kind")
+    sets = model.predict_set(table, coverage=0.8)
+    matrix = model.matrix(table)
+    np.testing.assert_array_equal(sets, model.estimator.predict_set(matrix, coverage=0.8))
+    written = model.columns(matrix, interval=80)["set"]
+    parts = np.array(["a\\|b", "c\\\\d", "e"], dtype=object)
+    assert written.tolist() == ["|".join(parts[row]) for row in sets]
+    assert len(set(sets.sum(axis=1))) > 1
+    with pytest.raises(InvalidInputError, match="predicts a class .*; predict_set"):
+        model.predict_interval(table)
+
+
+@pytest.mark.parametrize("for_update", [False, True])
+def test_importances_are_of_every_column_and_sum_to_one(tmp_path, for_update):
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Oslo", "Rome", "Bonn"], 120).astype(object)
+    x, noise, same = rng.normal(size=120), rng.normal(size=120), np.ones(120)
+    y = x + 2.0 * (city == "Rome")
+    model = fit_table(table_of(noise=noise, same=same, x=x, city=city, y=y), "y")
+    assert model.feature_names_in_.tolist() == ["noise", "x", "city", "same"]
+    shares = dict(zip(model.feature_names_in_, model.feature_importances_, strict=True))
+    assert abs(sum(shares.values()) - 1.0) < 1e-9
+    assert shares["same"] == 0.0 < shares["noise"] < min(shares["x"], shares["city"])
+    for name, share in model.summary["importances"].items():
+        assert abs(shares[name] - share) < 1e-4
+    save(model, tmp_path / "m.ulmus", for_update=for_update)
+    again = load(tmp_path / "m.ulmus").feature_importances_
+    np.testing.assert_allclose(again, model.feature_importances_, atol=1e-4)
+
+
+def test_importances_of_many_columns_need_fitted_rows(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 25))
+    columns = {f"x{j}": X[:, j] for j in range(25)}
+    model = fit_table(table_of(**columns, y=X[:, 3]), "y")
+    save(model, tmp_path / "m.ulmus", for_update=False)
+    with pytest.raises(AttributeError, match="for_update=True"):
+        _ = load(tmp_path / "m.ulmus").feature_importances_
 
 
 def test_of_many_rows_without_a_target_some_are_used(monkeypatch):

@@ -247,13 +247,14 @@ def _schema(model: TableModel) -> dict[str, Any]:
         "name": "interval",
         "in": "query",
         "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 100},
-        "description": "how many of a hundred new values lie between lower and upper, such as 90",
+        "description": "how many of a hundred new rows have their value between lower and upper, "
+        "or their class in the set, such as 90",
     }
     content = {"application/json": {"schema": asked}, "text/csv": {}}
     answers = {"200": {"description": "a list for each column of the answer"}}
     predict = {
         "summary": f"Predict {model.target!r} for some rows",
-        "parameters": [interval] if hasattr(model.estimator, "predict_interval") else [],
+        "parameters": [interval] if model.covers else [],
         "requestBody": {"required": True, "content": content},
         "responses": {
             **answers,

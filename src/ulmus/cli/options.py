@@ -184,7 +184,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "--probabilities": {"help": "a probability for each class, not only the predicted one", **_YES},
     "--interval PERCENT": {
         "type": _percent,
-        "help": "beside a predicted number the interval that holds so many of new rows, such as 90",
+        "help": "the interval or the set of classes that holds so many of a hundred new rows",
     },
     "--holdout SHARE": {
         "type": _share,

@@ -12,7 +12,7 @@ from ulmus.arguments import counted, figure
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
 from ulmus.cli.reading import check_model, load_model, read_data, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
-from ulmus.estimators.elm import ELMRegressor
+from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.exceptions import InvalidInputError
 from ulmus.exporting.onnx_maps import input_names
 from ulmus.exporting.onnx_model import save_onnx
@@ -73,8 +73,8 @@ def fit(options: Namespace) -> int:
     for line in facts(model.encoder.decisions, width(sys.stderr)) if options.verbose else ():
         note(line, options.quiet)
     check_free(path, options.force)
-    # Intervals leave fitted rows out: of hidden units at most 2000 rows and their sums are kept.
-    save(model, path, for_update=isinstance(model.estimator, ELMRegressor))
+    # Intervals and sets leave rows out: of hidden units at most 2000 rows and their sums are kept.
+    save(model, path, for_update=isinstance(model.estimator, ELMClassifier | ELMRegressor))
     new = "FOLDER" if model.encoder.image_shape else "NEW.csv"
     command, size = shlex.join(["ulmus", "predict", path, new]), Path(path).stat().st_size
     again = shlex.join(["ulmus", "evaluate", path, options.data, "--folds", "5"])

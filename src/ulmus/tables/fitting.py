@@ -26,7 +26,7 @@ from ulmus.tables.encoder import TableEncoder
 from ulmus.tables.kinds import Target, read_target, separated
 from ulmus.tables.suspicions import copies, fingerprint, row_hashes, suspicions
 from ulmus.tables.table import as_table
-from ulmus.tables.table_model import ClippedColumns, TableModel
+from ulmus.tables.table_model import ClippedColumns, TableModel, column_shares
 from ulmus.typing import Rows
 from ulmus.version import __version__
 
@@ -179,8 +179,7 @@ def _importances(encoder: TableEncoder, estimator: Any) -> dict[str, float]:
     shares = None if encoder.image_shape else getattr(estimator, "feature_importances_", None)
     if shares is None:
         return {}
-    owner = np.repeat(np.arange(len(encoder.names)), encoder.widths)
-    total = np.bincount(owner, shares, len(encoder.names))
+    total = column_shares(encoder, shares)
     order = np.argsort(-total, kind="stable")[:_MOST_IMPORTANCES]
     return {encoder.names[j]: round(float(total[j]), 4) for j in order}
 

@@ -117,25 +117,65 @@ class TableModel:
 
     def predict_interval(self, table: Any, coverage: float = 0.9) -> np.ndarray:
         """The ends of an interval for each number, which holds this share of new rows."""
-        self._check_intervals("")
+        if self.classes is not None:
+            raise InvalidInputError(
+                f"The model predicts a class ({self.target!r}), without intervals; predict_set "
+                "gives the classes that a row may have."
+            )
+        self._check_coverage("")
         return np.asarray(self.estimator.predict_interval(self.matrix(table), coverage=coverage))
+
+    def predict_set(self, table: Any, coverage: float = 0.9) -> np.ndarray:
+        """Which classes each row may have, so that the sets hold this share of new rows' classes.
+
+        A column of booleans for each of ``classes``.
+        """
+        if self.classes is None:
+            raise InvalidInputError(
+                f"The model predicts numbers ({self.target!r}), which have no sets; "
+                "predict_interval gives the ends between which they lie."
+            )
+        self._check_coverage("")
+        return np.asarray(self.estimator.predict_set(self.matrix(table), coverage=coverage))
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """The columns that were fitted, and after them those that were left out."""
+        return np.array([*self.encoder.names, *self.encoder.dropped], dtype=object)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """How much each of ``feature_names_in_`` matters, in shares that sum to one.
+
+        It is what ``estimator.feature_importances_`` says of all that a column was encoded as; a
+        column that was left out has zero. A model that was loaded without fitted rows has what its
+        summary says, to four digits.
+        """
+        known, names = self.summary["importances"], self.encoder.names
+        try:
+            shares = column_shares(self.encoder, self.estimator.feature_importances_)
+        except AttributeError:
+            if len(known) < len(names):
+                raise
+            shares = np.array([known[name] for name in names])
+        return np.concatenate([shares, np.zeros(len(self.encoder.dropped))])
 
     def columns(
         self, X: Rows, probabilities: bool = False, interval: float | None = None
     ) -> dict[str, np.ndarray]:
-        """What there is to say of the rows of a `matrix`: prediction, probability, interval.
+        """What there is to say of the rows of a `matrix`: prediction, probability, interval or set.
 
-        ``interval`` is how many of a hundred new rows it is to hold. Errors name `ulmus predict`'s
-        options.
+        ``interval`` is how many of a hundred new rows it is to hold, or the set of classes, whose
+        names are joined by "|". Errors name `ulmus predict`'s options.
         """
         self.check_wishes(probabilities, interval)
         y, P = self.labelled(X)
-        if P is None or self.classes is None:
-            found = {"prediction": y}
-            return found if interval is None else found | self._interval(X, interval)
-        found = {"prediction": y, "probability": P.max(axis=1)}
-        names = (f"probability of {name}" for name in as_text(self.classes))
-        return found | dict(zip(names, P.T, strict=True)) if probabilities else found
+        found = {"prediction": y}
+        if P is not None and self.classes is not None:
+            found["probability"] = P.max(axis=1)
+            names = (f"probability of {name}" for name in as_text(self.classes))
+            found |= dict(zip(names, P.T, strict=True)) if probabilities else {}
+        return found if interval is None else found | self._covering(X, interval)
 
     def check_wishes(self, probabilities: bool, interval: float | None) -> None:
         """Refuse what this model cannot say of a row."""
@@ -146,17 +186,28 @@ class TableModel:
             )
         if interval is not None:
             other = ", or give --probabilities" if self.classes is not None else ""
-            self._check_intervals(f"; leave --interval out{other}")
+            self._check_coverage(f"; leave --interval out{other}")
 
-    def _check_intervals(self, advice: str) -> None:
-        if not hasattr(self.estimator, "predict_interval"):
-            what = "a class" if self.classes is not None else "a number, from few labelled rows"
+    def _check_coverage(self, advice: str) -> None:
+        if not self.covers:
+            one, of = ("class", "sets") if self.classes is not None else ("number", "intervals")
             raise InvalidInputError(
-                f"The model predicts {what} ({self.target!r}), without intervals{advice}."
+                f"The model predicts a {one}, from few labelled rows ({self.target!r}), without "
+                f"{of}{advice}."
             )
 
-    def _interval(self, X: Rows, percent: float) -> dict[str, np.ndarray]:
+    @property
+    def covers(self) -> bool:
+        """Whether there are intervals, or sets of classes, with a given coverage."""
+        name = "predict_interval" if self.classes is None else "predict_set"
+        return hasattr(self.estimator, name)
+
+    def _covering(self, X: Rows, percent: float) -> dict[str, np.ndarray]:
+        """The ends of intervals, or sets of classes."""
         try:
+            if self.classes is not None:
+                sets = np.asarray(self.estimator.predict_set(X, coverage=percent / 100))
+                return {"set": _joined(as_text(self.classes), sets)}
             ends = np.asarray(self.estimator.predict_interval(X, coverage=percent / 100))
         except RowsGoneError as error:
             raise InvalidInputError(
@@ -191,3 +242,18 @@ class TableModel:
             return np.asarray(self.estimator.predict(X), dtype=float), None
         P = np.asarray(self.estimator.predict_proba(X), dtype=float)
         return self.classes[P.argmax(axis=1)], P
+
+
+def column_shares(encoder: TableEncoder, shares: np.ndarray) -> np.ndarray:
+    """Shares of the encoder's columns, from those of all that each was encoded as."""
+    owner = np.repeat(np.arange(len(encoder.names)), encoder.widths)
+    return np.bincount(owner, shares, len(encoder.names))
+
+
+def _joined(names: list[str], sets: np.ndarray) -> np.ndarray:
+    """The names of each set of classes (n × k), joined by "|"; one within a name is "\\|"."""
+    escaped = [name.replace("\\", "\\\\").replace("|", "\\|") for name in names]
+    texts = [
+        "|".join(name for name, there in zip(escaped, row, strict=True) if there) for row in sets
+    ]
+    return np.array(texts, dtype=object)
