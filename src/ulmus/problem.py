@@ -260,7 +260,7 @@ def rounding_of_sums(squares: Array, dtype: DType) -> float:
 class ErrorPath:
     """The error for every C of a grid, or for every pair of λ and C.
 
-    ``kind`` is "loo", "cv" or "validation"; ``rows`` is how many rows the error was measured on.
+    ``kind`` is "loo", "cv" or "validation"; ``rows`` were left or held out, of ``copies`` each.
     ``roughness`` is ‖β‖² per unit of fitted variance, where the smoothest of equals is wanted.
     """
 
@@ -271,6 +271,7 @@ class ErrorPath:
     rows: int
     lam: np.ndarray | None = None
     roughness: np.ndarray | None = None
+    copies: float = 1.0
 
     @property
     def best(self) -> int:
@@ -293,7 +294,7 @@ class ErrorPath:
         There one row counts as equal only without a validation set, and with enough rows.
         """
         if self.roughness is None:
-            return (1.0 + 1e-9) / self.rows
+            return (1.0 + 1e-9) / (self.rows * self.copies)
         alone = self.kind == "loo" and self.rows >= _FEW
         return (1.0 / self.rows if alone else 0.0) + 1e-12
 
@@ -336,7 +337,7 @@ class Tally:
         self, problem: Problem, C: np.ndarray, lam: np.ndarray | None = None, kind: str = "loo"
     ) -> None:
         self._problem, self._C, self._lam, self._kind = problem, C, lam, kind
-        self._squared, self._wrong, self._weight, self._rows = np.zeros((4, len(C)))
+        self._squared, self._wrong, self._weight, self._rows, self._stand = np.zeros((5, len(C)))
         # Whether rows have classes, so that there is an error rate.
         self._judges = isinstance(problem.targets, ClassTargets | LabelTargets)
         # The residuals of the rows to keep, at every point.
@@ -361,6 +362,7 @@ class Tally:
             missed = wrong(T, T - residual, several)
             self._wrong[where] += to_numpy(c @ xp.astype(missed, xp.float64))
         self._weight[where] += float(xp.sum(c))
+        self._stand[where] += float(xp.sum(c / self._problem.unit_weight(rows)))
         self._rows[where] += residual.shape[0]
 
     def path(self) -> ErrorPath:
@@ -373,6 +375,7 @@ class Tally:
             self._kind,
             int(self._rows.max()),
             None if self._lam is None else self._lam[seen],
+            copies=float(self._stand.max() / self._rows.max()),
         )
 
 

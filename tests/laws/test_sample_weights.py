@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
-from sklearn.datasets import make_friedman1
+from sklearn.datasets import load_wine, make_friedman1
 from sklearn.frozen import FrozenEstimator
 
 import oracles
@@ -133,6 +133,16 @@ def test_counts_are_rows_that_are_there_so_often(name):
     for key, errors in repeated.loo_path_.items():
         assert_allclose(weighted.loo_path_[key], errors, rtol=1e-5)
     assert_allclose(outputs(weighted), outputs(repeated), rtol=1e-4, atol=1e-5)
+
+
+def test_error_rates_of_counts_are_equal_where_those_of_repeated_rows_are():
+    A, b = load_wine(return_X_y=True)
+    draws = np.random.default_rng(1)
+    rows, count = draws.permutation(len(b))[:80], draws.integers(1, 4, 80)
+    model = ELMClassifier(RandomFeatures(60, random_state=0), random_state=0)
+    weighted = clone(model).fit(A[rows], b[rows], count.astype(float))
+    again = np.repeat(rows, count)
+    assert clone(model).fit(A[again], b[again]).C_ == weighted.C_
 
 
 @pytest.mark.parametrize("factor", [0.01, 1.5, 10.0])
