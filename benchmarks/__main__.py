@@ -24,7 +24,7 @@ RUNS = (
     "kernel_readings", "known", "geometry", "units", "classes", "clusters", "maps", "scale",
     "mnist", "hundred", "labels", "unseen", "blanks", "priors", "graphs", "values", "label",
     "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
-    "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms",
+    "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms", "sparse",
 )  # fmt: skip
 # Runs for machines that others cannot replace.
 APART = ("cores", "gpu")
