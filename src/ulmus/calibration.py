@@ -13,7 +13,7 @@ get the same.
 import numpy as np
 
 from ulmus.backends.namespace import clipped, eps, from_numpy, namespace, numpy_dtype
-from ulmus.targets import chosen
+from ulmus.targets import chosen, copy_weight
 from ulmus.typing import Array
 
 # Bounds of log a: probabilities from nearly equal to nearly zero and one.
@@ -41,8 +41,7 @@ def in_rows(weight: Array | None, unit: Array | None) -> Array | None:
     """
     if weight is None or unit is None:
         return weight
-    xp = namespace(weight)
-    return weight * (xp.sum(weight / unit) / xp.sum(weight))
+    return weight / copy_weight(weight, unit)
 
 
 def temperature(F: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None) -> float:

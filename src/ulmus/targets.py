@@ -298,6 +298,17 @@ def lost(weight: np.ndarray | None) -> np.ndarray | None:
     return None if weight is None else weight / copies(weight)
 
 
+def copy_weight(weight: Array | None, unit: Array | None) -> float:
+    """The mean weight of one copy of a row, which is what C is multiplied by.
+
+    ``unit`` is what each row loses when it is left out, None for all of it.
+    """
+    if weight is None:
+        return 1.0
+    xp = namespace(weight)
+    return float(xp.sum(weight) / xp.sum(weight / (weight if unit is None else unit)))
+
+
 def weighted_rows(
     X: Rows, y: np.ndarray, sample_weight: Any
 ) -> tuple[Rows, np.ndarray, np.ndarray | None]:

@@ -11,7 +11,7 @@ from ulmus.kernels import LaplacianKernel
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.methods import kernel_iterative, kernel_ridge
 from ulmus.methods.dual import dual_path
-from ulmus.methods.kernel_iterative import TOL, iterated
+from ulmus.methods.kernel_iterative import TOL, iterated, iterates
 from ulmus.methods.kernel_ridge import KernelRidge
 from ulmus.problem import Problem
 from ulmus.targets import ClassTargets, ValueTargets
@@ -100,3 +100,14 @@ def test_balanced_class_weights_stay_while_rows_are_left_out(monkeypatch):
     weighed = KernelELMClassifier(class_weight=dict(enumerate(N / np.bincount(c))), **parts)
     assert [model.solver_, model.selection_] == ["cg", "loo-kept"]
     assert (model.predict(X) == weighed.fit(X, c).predict(X)).mean() > 0.97
+
+
+def test_conjugate_gradients_are_for_a_c_that_is_small_for_the_weights():
+    targets, some = TARGETS["values"], np.full(N, 100.0)
+    assert iterates(Problem(H, targets), 200.0)
+    assert not iterates(Problem(H, targets, some, some), 200.0)
+    assert iterates(Problem(H, targets, some, some), 2.0)
+    assert not iterates(Problem(H, targets, 0.01 * some, 0.01 * some), 400.0)
+    # Of counts a copy has a weight of one.
+    count = 1.0 + np.arange(N) % 3
+    assert iterates(Problem(H, targets, count, np.ones(N)), 300.0)

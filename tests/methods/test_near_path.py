@@ -1,5 +1,7 @@
 """The best C near a known one, beside the path of every C."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -85,3 +87,15 @@ def test_a_solution_that_is_known_is_not_found_again(monkeypatch):
     assert len(calls) == 2
     assert best.C not in calls
     assert_allclose(found.path.squared_error, expected.path.squared_error)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1e3])
+def test_c_is_large_or_for_single_precision_by_what_it_does_with_the_weights(weight):
+    grid = 10.0 ** np.arange(-4.0, 8.5, 0.5)
+    plain = Problem(KernelMatrix(Exponential(1.0), X), ValueTargets(X[:, :1]), intercept=True)
+    equal = replace(plain, weight=np.full(80, weight), unit=np.full(80, weight))
+    for fast in (False, True):
+        one = near_path(plain, grid, 1e8, fast)
+        other = near_path(equal, grid / weight, 1e8 / weight, fast)
+        assert_allclose(weight * other.path.C, one.path.C)
+        assert_allclose(other.path.squared_error, one.path.squared_error, rtol=1e-3)

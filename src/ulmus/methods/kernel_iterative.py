@@ -20,12 +20,12 @@ from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.kernels.lowrank import partial_cholesky
 from ulmus.methods.iterative import gradient_steps
 from ulmus.problem import Problem, Solution
-from ulmus.targets import coded
+from ulmus.targets import coded, copy_weight
 
 # The relative residual to reach: outputs are then within about .001 of their deviation of those of
 # a Cholesky factor, on six visible tables. Steps, of which 20 to 40 are usual.
 TOL, _STEPS = 1e-3, 100
-# The most C: with more float32 is too coarse.
+# The most C of weights of one: with more float32 is too coarse.
 _MOST_C = 300.0
 # With so many rows for each output and unit of √C the steps, about 5√C, take less time than a
 # Cholesky factor of single precision.
@@ -78,6 +78,7 @@ class _Part:
 
 def iterates(problem: Problem, C: float) -> bool:
     """Whether conjugate gradients are the faster way."""
+    C = C * copy_weight(problem.weight, problem.unit)
     enough = _ROWS * problem.targets.outputs * np.sqrt(C)
     return C <= _MOST_C and len(problem.H) >= enough and is_numpy(problem.H.array)
 

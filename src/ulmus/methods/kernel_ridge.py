@@ -46,7 +46,7 @@ from ulmus.slopes import (
     weighings,
     weights_of,
 )
-from ulmus.targets import copies
+from ulmus.targets import copies, copy_weight
 
 # Up to this many rows the whole kernel matrix is factored; past it a factor has so many columns.
 EXACT = 2000
@@ -114,7 +114,8 @@ class KernelRidge:
             C, n, found = float(self.path.C[self.path.best]), len(problem.H), None
             if n > ALL_LEFT_OUT and not self.factors and iterates(problem, C):
                 found = iterated(problem, C, seed)
-            single = n > EXACT and not self.factors and C <= SINGLE and is_numpy(problem.H.array)
+            small = copy_weight(problem.weight, problem.unit) * C <= SINGLE
+            single = small and n > EXACT and not self.factors and is_numpy(problem.H.array)
             found = found or _left_out_some(problem, C, seed, single)
             return replace(found, path=self.path)
         if isinstance(self.C, np.ndarray):

@@ -12,8 +12,10 @@ import numpy as np
 
 from ulmus.methods.dual import RowSpace, at_one, dual_path, row_space
 from ulmus.problem import Problem, Solution, Tally
+from ulmus.targets import copy_weight
 from ulmus.typing import Array
 
+# These C are for weights of one.
 # Past this C errors hardly change: of four C one is tried, and from there this smaller one too.
 _LARGE, _SMALLER = 1e3, 1e2
 # As many C are tried one by one at most.
@@ -36,7 +38,8 @@ def near_path(
     1/C is below K's rounding. With ``fast``, small C of rows on the host are tried in single
     precision. ``known`` is the solution at one C, if there is one.
     """
-    large = np.flatnonzero(grid > _LARGE)
+    scale = copy_weight(problem.weight, problem.unit)
+    large = np.flatnonzero(scale * grid > _LARGE)
     some = np.delete(grid, np.setdiff1d(large, large[::-4]))
     tried, tally, every = dict[int, Solution](), Tally(problem, some), np.arange(len(problem.H))
 
@@ -46,11 +49,11 @@ def near_path(
         return rows, *rows.kernel()
 
     wanted = _around(_nearest(some, start), len(some))
-    if start > _LARGE:
-        wanted.add(_nearest(some, _SMALLER))
+    if scale * start > _LARGE:
+        wanted.add(_nearest(some, _SMALLER / scale))
     while wanted:
         for k in sorted(wanted):
-            rows, K, lift = space(fast and some[k] <= SINGLE and not problem.reweighs)
+            rows, K, lift = space(fast and scale * some[k] <= SINGLE and not problem.reweighs)
             found = known
             if known is None or some[k] != known.C:
                 found = at_one(problem, rows, K, lift, float(some[k]), rows.rounding)
