@@ -56,7 +56,7 @@ TESTS = {
     "problem.py": ["laws/test_solvers.py", "laws/test_hidden.py"],
     "hidden.py": ["laws/test_hidden.py", "laws/test_solvers.py"],
     "calibration.py": ["estimators/test_classifier.py"],
-    "targets.py": ["estimators/test_classifier.py"],
+    "targets.py": ["laws/test_sample_weights.py", "estimators/test_classifier.py"],
     "estimators/class_labels.py": [
         "estimators/test_indicators.py",
         "estimators/test_classifier.py",
