@@ -21,7 +21,7 @@ from ulmus import (
 from ulmus.calibration import probabilities
 from ulmus.estimators import row_graphs
 from ulmus.exceptions import IllConditionedWarning, InvalidInputError, InvalidParameterError
-from ulmus.methods import candidates, pool
+from ulmus.methods import candidates, pool, prepared
 from ulmus.summary import facts
 
 MOONS, SIDE = make_moons(400, noise=0.08, random_state=0)
@@ -317,8 +317,8 @@ def test_class_weights_that_are_given_are_the_only_ones(class_weight):
 
 
 def test_many_labels_are_compared_by_some_of_them(monkeypatch):
-    monkeypatch.setattr(candidates, "_ENTRIES", 600 * 40)
-    monkeypatch.setattr(candidates, "_LEAST_JUDGED", 40)
+    monkeypatch.setattr(prepared, "_ENTRIES", 600 * 40)
+    monkeypatch.setattr(prepared, "_LEAST_JUDGED", 40)
     fitted = model().fit(DIGITS, few(DIGIT, 300))
     assert np.mean(fitted.transduction_ == DIGIT) > 0.9
 
@@ -328,7 +328,7 @@ def test_many_labels_at_once_are_weighed_by_few_of_them(monkeypatch):
     fitted, many = model().fit(DIGITS, labels), np.maximum(labels, few(DIGIT, 270, seed=1))
     before, whole = fitted.left_out_["rows"], fitted.relabel(many)
     assert len(whole.left_out_["rows"]) == np.count_nonzero(many >= 0)
-    monkeypatch.setattr(candidates, "_FRESH_ENTRIES", 600 * 10)
+    monkeypatch.setattr(prepared, "_FRESH_ENTRIES", 600 * 10)
     waiting = fitted.relabel(many)
     assert np.isin(before, waiting.left_out_["rows"]).all()
     fresh = np.setdiff1d(waiting.left_out_["rows"], before)

@@ -11,7 +11,7 @@ from sklearn.semi_supervised import LabelSpreading
 from ulmus.backends import neighbors
 from ulmus.backends.neighbors import exact_neighbors
 from ulmus.graphs import KNNGraph, Laplacian, affinity_of, laplacian
-from ulmus.methods.candidates import Prepared
+from ulmus.methods.prepared import Prepared
 from ulmus.methods.propagation import (
     SpreadLabels,
     label_columns,
@@ -32,19 +32,38 @@ def kernel(lam, matrix=DENSE):
     return np.linalg.inv(np.eye(len(matrix)) + lam * matrix)
 
 
-@pytest.mark.parametrize("columns", [3, 40])
-def test_spreading_is_the_kernel_times_the_labels(columns):
+# Without its degrees nothing says that the Laplacian is normalised.
+LAPLACIANS = pytest.mark.parametrize(
+    "graph", [GRAPH, Laplacian(GRAPH.matrix)], ids=["a series", "conjugate gradients"]
+)
+
+
+@LAPLACIANS
+@pytest.mark.parametrize("columns", [0, 3, 40])
+def test_spreading_is_the_kernel_times_the_labels(columns, graph):
     Y = RNG.normal(size=(150, columns))
-    for lam, found in zip(LAMS, spread(GRAPH, Y, LAMS, tol=1e-12), strict=True):
+    for lam, found in zip(LAMS, spread(graph, Y, LAMS, tol=1e-12), strict=True):
         assert_allclose(found, kernel(lam) @ Y, atol=1e-9)
 
 
+@LAPLACIANS
+def test_small_outputs_far_from_a_label_are_right_too(graph):
+    line = laplacian(sp.csr_array(np.diag(np.ones(99), 1) + np.diag(np.ones(99), -1)))
+    line = line if graph.degree is not None else Laplacian(line.matrix)
+    Y = np.eye(100, 1, dtype=np.float32)
+    for lam, found in zip(LAMS, spread(line, Y, LAMS, tol=1e-6), strict=True):
+        expected = kernel(lam, line.matrix.toarray()) @ Y
+        far = expected > 1e-9
+        assert_allclose(found[far], expected[far], rtol=1e-2)
+
+
+@LAPLACIANS
 @pytest.mark.parametrize("steps", [2, 11])
-def test_steps_that_do_not_suffice_are_told_with_the_residual(steps):
+def test_steps_that_do_not_suffice_are_told_with_the_residual(steps, graph):
     Y = RNG.normal(size=(150, 3))
     words = rf"after {steps} steps .* residual of .*raise max_iter"
     with pytest.warns(ConvergenceWarning, match=words):
-        spread(GRAPH, Y, LAMS, max_iter=steps)
+        spread(graph, Y, LAMS, max_iter=steps)
 
 
 def labelled(count=30, classes=3, seed=0):

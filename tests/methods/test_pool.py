@@ -108,7 +108,7 @@ def test_own_classes_find_clusters_from_two_labels_each():
     codes, H = clouds()
     known = np.concatenate([np.flatnonzero(codes == c)[:2] for c in range(3)])
     found = fitted(H, known, labels_of(codes[known], True), 10.0)
-    F = H @ found.coef[:-1] + found.coef[-1]
+    F = H @ found.coef()[:-1] + found.coef()[-1]
     assert np.mean(F.argmax(axis=1) == codes) > 0.97
 
 
@@ -119,7 +119,7 @@ def test_own_classes_leave_a_part_of_the_labels_out(monkeypatch):
     whole = labels_of(codes[known], False)
     found = fitted(H, known, whole, 1.0).left_out
     without = fitted(H, known[1:], labels_of(codes[known[1:]], False), 1.0)
-    assert_allclose(found[0], H[known[0]] @ without.coef[:-1] + without.coef[-1], atol=1e-5)
+    assert_allclose(found[0], H[known[0]] @ without.coef()[:-1] + without.coef()[-1], atol=1e-5)
 
 
 @pytest.mark.parametrize("most", [2000, 60], ids=["all rows", "a sample"])
@@ -133,13 +133,13 @@ def test_the_last_step_has_classes_that_it_gives_itself(most, n_classes, monkeyp
     found = fitted(H, known, labels, 10.0)
     # Labelled rows are there besides those of the sample.
     rows = np.union1d(SampledRows(hidden(H)).numbers, known)
-    F = H[rows] @ found.coef[:-1]
-    assert_allclose(found.coef[-1], -F.mean(axis=0), atol=1e-5)
+    F = H[rows] @ found.coef()[:-1]
+    assert_allclose(found.coef()[-1], -F.mean(axis=0), atol=1e-5)
     classes = chosen(F - F.mean(axis=0))
     classes[np.searchsorted(rows, known)] = codes[known]
     A = H[rows].T @ H[rows] + np.eye(8) / 10.0
     T = signed(np.eye(n_classes)[classes])
-    assert_allclose(found.coef[:-1], np.linalg.solve(A, H[rows].T @ T), rtol=1e-3, atol=1e-5)
+    assert_allclose(found.coef()[:-1], np.linalg.solve(A, H[rows].T @ T), rtol=1e-3, atol=1e-5)
 
 
 def test_weights_follow_half_the_log_likelihood_and_the_prior_of_the_kind():

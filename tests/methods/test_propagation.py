@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 
 from ulmus import KNNGraph, SemiSupervisedELMClassifier, SemiSupervisedELMRegressor, to_host
 from ulmus.backends.gram import _by_rows
-from ulmus.methods import candidates
+from ulmus.methods import prepared
 from ulmus.methods.propagation import spread
 
 X, SIDE = make_moons(200, noise=0.08, random_state=0)
@@ -38,7 +38,7 @@ def test_labels_spread_on_a_device_are_those_of_the_host(rows):
 @pytest.mark.parametrize("away", [False, True])
 def test_a_pool_of_rows_in_torch_is_that_of_numpy(monkeypatch, coupling, away):
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(candidates, "is_away", lambda X: away)  # as on a GPU
+    monkeypatch.setattr(prepared, "is_away", lambda X: away)  # as on a GPU
     few = np.where(np.arange(200) % 10 == 0, SIDE, -1)
     model = SemiSupervisedELMClassifier(n_hidden=50, coupling=coupling, C=1.0, random_state=0)
     here = sklearn.clone(model).fit(X, few)

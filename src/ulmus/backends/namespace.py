@@ -283,6 +283,9 @@ def decay(Z: Array) -> Array:
 
 def ratio(a: Array, b: Array) -> Array:
     """a/b, and zero where b is not positive."""
+    if is_numpy(b):  # in a third of the time, for small arrays
+        shape, dtype = np.broadcast_shapes(np.shape(a), b.shape), np.result_type(a, b)
+        return np.divide(a, b, out=np.zeros(shape, dtype), where=b > 0)
     xp = namespace(a)
     return xp.where(b > 0, a, 0.0 * a) / xp.where(b > 0, b, 0.0 * b + 1.0)
 

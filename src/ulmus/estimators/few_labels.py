@@ -52,11 +52,12 @@ from ulmus.fitted import (
 )
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
-from ulmus.methods.candidates import KINDS, Prepared
+from ulmus.methods.candidates import KINDS
 from ulmus.methods.iterative import ConjugateGradients
 from ulmus.methods.manifold import Manifold
 from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
 from ulmus.methods.pool import Pool, Pooled
+from ulmus.methods.prepared import Prepared
 from ulmus.methods.ridge import ridge_grid
 from ulmus.progress import units
 from ulmus.sources.hidden_rows import HiddenBlocks

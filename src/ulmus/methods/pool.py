@@ -23,8 +23,9 @@ from ulmus.calibration import probabilities
 from ulmus.exceptions import UnreachedRowsWarning
 from ulmus.fitted import OnDevice
 from ulmus.graphs import Laplacian
-from ulmus.methods.candidates import Candidate, Prepared, Setting
+from ulmus.methods.candidates import Candidate, Setting
 from ulmus.methods.manifold_basis import GraphSolution, ManifoldBasis
+from ulmus.methods.prepared import Prepared
 from ulmus.methods.propagation import (
     SpreadLabels,
     contradicted,
@@ -97,7 +98,7 @@ class Pool:
         """
         with one_thread(), ThreadPoolExecutor() as threads:
             earlier = () if before is None else before.spread
-            setting = replace(self._setting(sources, rows, earlier, threads), own=own)
+            setting = self._setting(sources, rows, own, earlier, threads)
             candidates = _with_trust(setting, weighed_candidates(setting))
         outputs = _average(setting, candidates)
         if self.shares is not None:
@@ -113,14 +114,13 @@ class Pool:
         self,
         sources: list[OnGraph],
         rows: Prepared,
+        own: Any,
         before: tuple[SpreadLabels | None, ...],
         threads: ThreadPoolExecutor,
     ) -> Setting:
         lam = None if self.lam is None else np.unique(self.lam)
         compared = next((each.compared for each in before if each is not None), None)
-        setting = Setting(
-            rows, sources, self.kinds, self.C, lam, [], compared, one_unit=self.one_unit
-        )
+        setting = Setting(rows, sources, self.kinds, self.C, lam, [], compared, own, self.one_unit)
         if "free" not in self.kinds:
             return setting
         numbers, columns = setting.numbers, label_columns(setting.targets)
@@ -137,8 +137,8 @@ class Pool:
             )
 
         # Sparse products let other threads go on, such as the one that compares other candidates.
-        graphs = range(len(rows.operators))
-        return replace(setting, spreading=[threads.submit(spread, graph) for graph in graphs])
+        setting.spreading.extend(threads.submit(spread, k) for k in range(len(rows.operators)))
+        return setting
 
 
 def _with_trust(setting: Setting, weighed: list[Weighed]) -> list[Weighed]:
@@ -222,7 +222,7 @@ def _averaged(
 
 def _coefs(setting: Setting, candidates: list[Candidate]) -> np.ndarray:
     """β of all labelled rows for every candidate of a layer, side by side, intercepts below."""
-    found: list[Any] = [each.coef for each in candidates]
+    found: list[Any] = [None if each.coef is None else each.coef() for each in candidates]
     rows = doubles(setting.some(candidates[0].layer).all())
     for graph in {each.graph for each in candidates if each.coef is None}:
         mine = [k for k, each in enumerate(candidates) if each.graph == graph and found[k] is None]

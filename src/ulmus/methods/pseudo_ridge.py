@@ -133,10 +133,16 @@ def _retargeted(sums: Moments, H: Hidden, old: Targets, new: Targets) -> Moments
 
 @dataclass(frozen=True)
 class OwnClasses:
-    """β with its intercept as the last row, and the outputs of labelled rows left out."""
+    """Classes of all rows, what makes β of them, and the outputs of labelled rows left out."""
 
-    coef: np.ndarray
+    smoother: "Smoother"
+    Y: np.ndarray
+    level: np.ndarray
     left_out: np.ndarray
+
+    def coef(self) -> np.ndarray:
+        """β with its intercept as the last row: seldom asked for, and as long as ten steps."""
+        return signed(np.vstack([self.smoother.coef(self.Y), -self.level]))
 
 
 @dataclass(frozen=True)
@@ -258,8 +264,7 @@ def _settled(
             break
     level = F.mean(axis=2, keepdims=True)
     own = (F - level)[1 + parts, :, places]
-    coef = np.vstack([smoother.coef(Y[before[0]]), -level[0].T])
-    return OwnClasses(signed(coef), signed(own).astype(float))
+    return OwnClasses(smoother, Y[before[0]], level[0].T, signed(own).astype(float))
 
 
 def _moved(S: np.ndarray, before: np.ndarray, now: np.ndarray, n_classes: int) -> np.ndarray:

@@ -55,7 +55,7 @@ _HOPELESS = -8.0
 
 def weighed_candidates(setting: Setting) -> list[Weighed]:
     """All candidates with their weights, the heaviest first; of clusters far behind, one."""
-    labels, judged = setting.labels(0), list[Candidate]()
+    labels, judged = setting.labels[0], list[Candidate]()
     size = rows_at_once(len(labels.targets) * labels.targets.width)
     for _, group in groupby(closed_candidates(setting), lambda each: each.kind):
         some = list(group)
@@ -178,7 +178,7 @@ def shares(weighed: list[Weighed]) -> dict[str, float]:
 
 def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndarray] | None:
     """What the average gives labelled rows that are left out, and their numbers."""
-    judged = setting.labels(0).judged
+    judged = setting.labels[0].judged
     if not judged.any():
         return None
     kept, total = heavy(weighed), np.zeros((np.count_nonzero(judged), setting.targets.width))
@@ -191,7 +191,7 @@ def mean_left_out(setting: Setting, weighed: list[Weighed]) -> dict[str, np.ndar
 
 def error_of(setting: Setting, outputs: np.ndarray) -> float:
     """The error rate, or mean squared error, of what the average gives left-out rows."""
-    labels = setting.labels(0)
+    labels = setting.labels[0]
     if not setting.classes:
         return float(np.mean(np.sum((labels.coded[labels.judged] - outputs) ** 2, axis=1)))
     return float(np.mean(outputs.argmax(axis=1) != labels.targets.codes[labels.judged]))
