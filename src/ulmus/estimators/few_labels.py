@@ -68,8 +68,6 @@ from ulmus.validation import plain, valid_rows
 
 _GRID = np.logspace(-6, 6, 13)
 _SOLVERS = ("auto", "spectral", "direct", "cg")
-# Rows up to which the fit keeps hidden rows for `relabel`, about 20 kB for each.
-_KEPT = 5000
 
 
 class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
@@ -263,10 +261,7 @@ class SemiSupervisedELM(HiddenModel, metaclass=ABCMeta):
         else:
             rows = self._prepare(watch=watch)
             solution = self._pooled(sources, rows)
-            if len(rows.every) > _KEPT:
-                rows.forget_rows()
-            else:
-                rows.root(solution.reused.ridge)
+            rows.settle(solution.reused.ridge)
             self._prepared = rows
         return self._accept(y, sources[0], solution)
 
