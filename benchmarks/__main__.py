@@ -25,6 +25,7 @@ RUNS = (
     "mnist", "hundred", "labels", "unseen", "blanks", "priors", "graphs", "values", "label",
     "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
     "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms", "sparse",
+    "edges", "sources",
 )  # fmt: skip
 # Runs for machines that others cannot replace.
 APART = ("cores", "gpu")
@@ -37,6 +38,7 @@ PLACES = {
     "import": "cold_import.run",
     "noise": "among_noise.run",
     "onnx": "latency.run",
+    "sources": "priors.run_sources",
     "unseen": "labels.run_unseen",
     "values": "priors.run_values",
 }

@@ -126,6 +126,15 @@ def score_rows(found):
     ]
 
 
+def gathered(jobs):
+    """Lists over draws, by case and name."""
+    found = {}
+    for case, errors in jobs:
+        for name, error in errors.items():
+            found.setdefault(case, {}).setdefault(name, []).append(error)
+    return found
+
+
 def mean_rows(found, digits):
     """Columns and rows of a table of means over draws."""
     names = list(next(iter(found.values())))

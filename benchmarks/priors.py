@@ -1,7 +1,7 @@
 """Few labels: choices of the pool, each beside what it replaced, and numbers in place of classes.
 
 Run by ``python -m benchmarks priors``, where rows are fitted once for each draw and relabelled for
-each choice, and by ``graphs`` and ``values``.
+each choice, and by ``graphs``, ``sources`` and ``values``.
 """
 
 import warnings
@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.labels import data
-from benchmarks.measure import mean_over, mean_rows, table
+from benchmarks.measure import gathered, mean_over, mean_rows, table
 
 SETS = ("optdigits", "usps", "mnist", "coil20", "letter", "g50c", "clouds")
 LABELS = (1, 2, 10)
@@ -22,6 +22,7 @@ DRAWS = 5
 # Sets that would settle which graphs are tried, and as many that would confirm it.
 GRAPH_SETS = ("optdigits", "coil20", "letter", "segment", "usps", "mnist", "g50c", "moons")
 GRAPH_ROWS, GRAPH_DRAWS = 1000, 3
+SOURCE_SETS = ("usps", "optdigits", "coil20", "mnist")
 
 
 def _equal_strengths(laplacian, rows):
@@ -106,16 +107,34 @@ def one_of_graphs(name, each, seed):
 def measure_graphs():
     """Errors by set, number of labels and graphs, one for each draw."""
     cases = [(name, each, k) for name in GRAPH_SETS for each in (2, 10) for k in range(GRAPH_DRAWS)]
-    return _gathered(Parallel(n_jobs=-1)(delayed(one_of_graphs)(*case) for case in cases))
+    return gathered(Parallel(n_jobs=-1)(delayed(one_of_graphs)(*case) for case in cases))
 
 
-def _gathered(jobs):
-    """Lists over draws, by case and name."""
-    found = {}
-    for case, errors in jobs:
-        for name, error in errors.items():
-            found.setdefault(case, {}).setdefault(name, []).append(error)
-    return found
+def _centred(mass, targets, factors=None):
+    """In place of `means`: mass that is centred, as Poisson learning does, and of equal size."""
+    from ulmus.methods.propagation import total_mass
+
+    F = mass - total_mass(mass, targets) / targets.n_classes
+    return F / (F.std() or 1.0)
+
+
+def one_of_sources(name, seed):
+    """Errors (%) of spread labels with one label a class."""
+    from ulmus import SemiSupervisedELMClassifier
+    from ulmus.methods import candidates, pool
+
+    X, y = data(name, seed)
+    few, found = few_labels(y, 1, seed), {}
+    model = SemiSupervisedELMClassifier(coupling="free", random_state=0).fit(X, few)
+    for what, changed in (
+        ("strengths", nullcontext()),
+        ("strengths, centred", patch.object(pool, "means", _centred)),
+        ("equal strengths", patch.object(candidates, "label_strengths", _equal_strengths)),
+    ):
+        with changed:
+            again = model.relabel(few)
+        found[what] = 100.0 * float(np.mean((again.transduction_ != y)[few < 0]))
+    return f"{name}, 1 a class", found
 
 
 def values(name, seed):
@@ -160,7 +179,7 @@ def one_of_values(name, count, seed):
 def measure_values():
     """R² by set, number of values and model, one for each draw."""
     cases = [(name, count, k) for name in VALUES for count in KNOWN for k in range(DRAWS)]
-    return _gathered(Parallel(n_jobs=-1)(delayed(one_of_values)(*case) for case in cases))
+    return gathered(Parallel(n_jobs=-1)(delayed(one_of_values)(*case) for case in cases))
 
 
 def run(folder, rounds):
@@ -182,6 +201,14 @@ def run_graphs(folder, rounds):
         for what, ratio in mean_over({case: found[case] for case in cases}).items()
     }
     return found, ratios, table(title, *mean_rows(found, 1))
+
+
+def run_sources(folder, rounds):
+    """One label a class: strengths, and label mass that is centred as in Poisson learning."""
+    cases = [(name, seed) for name in SOURCE_SETS for seed in range(DRAWS)]
+    found = gathered(Parallel(n_jobs=-1)(delayed(one_of_sources)(*case) for case in cases))
+    title = f"Sources of spread labels: error (%), 2000 rows, means of {DRAWS} draws"
+    return found, mean_over(found), table(title, *mean_rows(found, 1))
 
 
 def run_values(folder, rounds):
