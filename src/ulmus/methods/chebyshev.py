@@ -22,23 +22,32 @@ _TOGETHER = 16
 _LEAST = 1e-30
 
 
-def series(lams: np.ndarray, tol: float, most: int) -> tuple[np.ndarray, float]:
-    """The factor of every TₖY for each λ in ascending order, and what ``most`` terms leave out."""
-    sigma = 1.0 / lams[:, None]
-    root = np.sqrt(2.0 * sigma + sigma**2)
-    q = 1.0 / (1.0 + sigma + root)
-    # Of the largest λ, whose terms fall most slowly; the smaller ones have as many.
-    scale = float((2.0 * sigma / root / (1.0 - q))[-1, 0])
-    wanted = int(np.ceil(np.log(tol / scale) / np.log(q[-1, 0])))
-    count = min(max(wanted, 1), most)
-    factors = 2.0 * sigma / root * (-q) ** np.arange(count)
+def length(lam: float, tol: float) -> int:
+    """How many terms the largest λ needs, so that the others are as small as ``tol``."""
+    factor, q = _decay(lam)
+    return max(1, int(np.ceil(np.log(tol * (1.0 - q) / factor) / np.log(q))))
+
+
+def series(lams: np.ndarray, count: int) -> np.ndarray:
+    """The factor of every TₖY for each λ."""
+    factors = np.array([factor * (-q) ** np.arange(count) for factor, q in map(_decay, lams)])
     factors[:, 0] /= 2.0
     factors[abs(factors) < _LEAST] = 0.0
-    return factors, scale * float(q[-1, 0]) ** count
+    return factors
+
+
+def _decay(lam: float) -> tuple[float, float]:
+    """2σ/√(z² − 1) and q."""
+    sigma = 1.0 / lam
+    root = np.sqrt(2.0 * sigma + sigma**2)
+    return float(2.0 * sigma / root), float(1.0 / (1.0 + sigma + root))
 
 
 def summed(product: Callable[[Array], Array], F: Array, factors: np.ndarray, rows: Any) -> Array:
-    """Σ factors TₖF at some rows: λ × columns × rows. Every column of F is a row here."""
+    """Σ factors TₖF at some rows, for λ in ascending order: λ × columns × rows.
+
+    Every column that is spread is a row of F.
+    """
     xp = namespace(F)
     before, now = F, product(F) - F
     found = xp.zeros_like(xp.stack([F[:, rows]] * len(factors)))
