@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from ulmus.backends.namespace import is_sparse, on_host, take
 from ulmus.distributed import BlockRows
 from ulmus.features.hidden_layer import fitted_map
-from ulmus.features.row_units import RowFeatures, map_rows
+from ulmus.features.row_units import DrawnRows, RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge
@@ -144,10 +144,13 @@ def _tried(
     count = np.ones(X.shape[0]) if weight is None else weight
     half = int(copies(count).sum()) // 2
     narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, half))
-    drawn = narrow.drawn(X, weight)
+
+    @cache
+    def drawn() -> DrawnRows:  # with more columns than rows nothing is tried
+        return narrow.drawn(X, weight)
 
     def problem(weights: np.ndarray | None) -> Problem:
-        layer = narrow.reweighed(weights, X, weight, drawn).layer(X, np.dtype(float))
+        layer = narrow.reweighed(weights, X, weight, drawn()).layer(X, np.dtype(float))
         return known.problem(y, weight).over(Hidden(layer, X))
 
     # Of twice the weights every C is half as large.

@@ -4,7 +4,7 @@ It is made when it is first asked for, and serves all labels that come later. Of
 keeps those of the last call, because most are labelled in the next one too.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.graphs import Laplacian
 from ulmus.hidden import Hidden
+from ulmus.methods.labelled_rows import LabelledRows
 from ulmus.methods.manifold_basis import ManifoldBasis, manifold_basis
 from ulmus.methods.pseudo_ridge import PseudoRidge, SampledRows
 from ulmus.sources.hidden_rows import HiddenBlocks
@@ -41,25 +42,6 @@ _KEPT = 5000
 # Entries of that kernel which other labels on the same rows may add at once, for a person waits for
 # them, and the least number of rows that are compared all the same.
 _FRESH_ENTRIES, _LEAST_KEPT = 240_000, 16
-
-
-class LabelledRows:
-    """A row of numbers for each labelled row; those of the last call serve the next one."""
-
-    def __init__(self) -> None:
-        self._last = np.empty(0, dtype=np.intp), np.empty((0, 0))
-
-    def of(self, numbers: np.ndarray, make: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Those of rows with these numbers, in ascending order; new ones are made."""
-        (old, rows), fresh = self._last, np.flatnonzero(~np.isin(numbers, self._last[0]))
-        if len(fresh):
-            made = make(numbers[fresh])
-            order = np.argsort(np.concatenate([old, numbers[fresh]]))
-            rows = np.concatenate([rows, made])[order] if len(old) else made
-            old = np.union1d(old, numbers)
-        found = rows[np.searchsorted(old, numbers)]
-        self._last = numbers, found
-        return found
 
 
 class Prepared:

@@ -33,6 +33,7 @@ from ulmus.backends.namespace import (
 )
 from ulmus.fitted import OnDevice
 from ulmus.hidden import Hidden, sample_rows
+from ulmus.methods.labelled_rows import LabelledRows
 from ulmus.methods.quadratic_penalty import sound_factor
 from ulmus.methods.ridge import Ridge
 from ulmus.problem import Moments, Problem, Solution
@@ -198,6 +199,17 @@ class SampledRows:
         self.mean_square = total / len(self.numbers) or 1.0
         self.largest_C = 1.0 / (_ROUNDING * max(total, float(np.finfo(float).tiny)))
         self._smoothers: dict[float, Smoother] = {}
+        self._products = LabelledRows()
+
+    def products(self, numbers: np.ndarray, labelled: Array, further: Array) -> np.ndarray:
+        """Those of labelled rows with these rows and further ones."""
+
+        def with_these(some: np.ndarray) -> np.ndarray:
+            rows = take(labelled, np.searchsorted(numbers, some))
+            return to_numpy(matmul(rows, self.H.T))
+
+        K = self._products.of(numbers, with_these)
+        return np.column_stack([K, to_numpy(matmul(labelled, further.T))])
 
     @cached_property
     def _gram(self) -> Array:
@@ -219,7 +231,7 @@ def _single(H: Hidden) -> Array:
 def own_classes(
     sample: SampledRows, known: Hidden, numbers: np.ndarray, labels: Any, Cs: np.ndarray
 ) -> Iterator[OwnClasses]:
-    """The fit at every C to sampled rows and those ``known`` by a label, which have these numbers.
+    """The fit at every C to sampled rows and ``known`` ones, with ascending ``numbers``.
 
     All is in single precision: it says on which side of a boundary a row lies.
     """
@@ -229,8 +241,7 @@ def own_classes(
     # Further rows come after the sampled ones.
     places = np.searchsorted(sample.numbers, numbers)
     places[~inside] = len(sample.numbers) + np.arange(np.count_nonzero(~inside))
-    H = namespace(labelled).concat([sample.H, further])
-    K = to_numpy(matmul(labelled, H.T))
+    K = sample.products(numbers, labelled, further)
     for C in np.minimum(Cs, sample.largest_C).tolist():
         yield _settled(sample.smoother(C, further), K, places, labels, C)
 
