@@ -17,17 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ulmus.backends.namespace import (
-    to_numpy,
-)
+from ulmus.backends.namespace import to_numpy
 from ulmus.hidden import Hidden
 from ulmus.methods.prepared import Prepared, host
-from ulmus.methods.propagation import (
-    SpreadLabels,
-    label_columns,
-    label_strengths,
-    means,
-)
+from ulmus.methods.propagation import SpreadLabels, label_columns, label_strengths, means
 from ulmus.methods.pseudo_ridge import own_classes
 from ulmus.sources.source import OnGraph
 from ulmus.targets import ClassTargets, coded
