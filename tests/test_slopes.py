@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import sklearn
 
 from oracles import finite_differences
-from ulmus import KernelFeatures, RandomFeatures, RBFFeatures, slopes
+from ulmus import KernelFeatures, RandomFeatures, RBFFeatures, RowFeatures, slopes
 from ulmus.features.unit_layers import ACTIVATIONS
 from ulmus.kernels import (
     RBF,
@@ -34,6 +34,9 @@ MAPS = {
         for node in ("gaussian", "random_gaussian", "exponential", "robust")
     },
     "nodes around rows": RBFFeatures(20),
+    **{
+        f"rows and {node} nodes": RowFeatures(20, node=node) for node in ("exponential", "gaussian")
+    },
     **{
         f"{kernel} kernel": KernelFeatures(kernel, 10)
         for kernel in (

@@ -74,6 +74,7 @@ MODELS = {
     "random map": RandomFeatures(10),
     "relu map": RandomFeatures(10, activation="relu", scaling=None),
     "map of rows": RowFeatures(11),
+    "map of smooth units": RowFeatures(11, node="gaussian"),
     "radial map": RBFFeatures(10),
     "robust map": RBFFeatures(10, node="robust", centers="normal"),
     "kernel map": KernelFeatures(rank=10),

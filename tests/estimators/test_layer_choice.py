@@ -33,7 +33,7 @@ def test_columns_of_noise_weigh_less(name):
     # The third column matters least.
     assert weights[[0, 1, 3, 4]].min() > weights[5:].max()
     assert_allclose(np.mean(weights**2), 1.0)
-    assert model.features_.selection_.startswith("columns weighed in ")
+    assert model.features_.selection_.startswith("gaussian units, columns weighed in ")
     assert " of 200 left-out rows " in model.features_.selection_
 
 
@@ -125,8 +125,23 @@ def test_few_rows_of_many_columns_are_not_weighed():
     model = ELMClassifier(n_hidden=20, random_state=0).fit(X[:8], LABELS[:8])
     assert weights_of(model) is None
     assert model.features_.selection_ == (
-        "columns as they are scaled: they outnumber the rows to weigh them by"
+        "gaussian units, columns as they are scaled: they outnumber the rows to weigh them by"
     )
+
+
+@pytest.mark.parametrize(("columns", "node"), [(1, "exponential"), (6, "gaussian")])
+def test_the_kind_of_units_follows_what_is_to_be_learnt(columns, node):
+    """A staircase has corners, and a sum of six waves is smooth."""
+    rng = np.random.default_rng(0)
+    A = rng.uniform(-1, 1, (300, columns))
+    b = np.floor(6 * A[:, 0]) if columns == 1 else np.sin(2 * A).sum(axis=1)
+    model = ELMRegressor(n_hidden=100, random_state=0).fit(A, b)
+    assert model.features_.node == node
+    assert model.features_.selection_.startswith(f"{node} units, ")
+    other = {"exponential": "gaussian", "gaussian": "exponential"}[node]
+    wrong = ELMRegressor(RowFeatures(100, node=other), random_state=0).fit(A, b)
+    plain = ELMRegressor(RowFeatures(100, node=node), random_state=0).fit(A, b)
+    assert plain.loo_score_ > wrong.loo_score_
 
 
 def test_a_layer_that_is_chosen_is_saved_and_loaded(tmp_path):

@@ -60,6 +60,7 @@ MAPS = [
         for node in ("gaussian", "random_gaussian", "exponential", "robust")
     ),
     RowFeatures(31, random_state=0),
+    RowFeatures(31, node="gaussian", random_state=0),
     RowFeatures(30, scaling=None, column_weights=[1.0, 0.5, 0.0, 2.0], random_state=0),
     RBFFeatures(30, width="local", centers="uniform", random_state=0),
     RBFFeatures(30, scaling=None, width=0.7, random_state=0),

@@ -17,15 +17,17 @@ def scaled(phi, A=X):
     return (A - phi.scaling_.center) * phi.scaling_.factor
 
 
+@pytest.mark.parametrize("node", ["exponential", "gaussian"])
 @pytest.mark.parametrize("scaling", ["auto", None])
 @pytest.mark.parametrize("h", [1, 8, 9])
-def test_units_are_their_formula_by_turns(h, scaling):
-    phi = RowFeatures(h, scaling=scaling, random_state=0).fit(X)
+def test_units_are_their_formula_by_turns(h, scaling, node):
+    phi = RowFeatures(h, node=node, scaling=scaling, random_state=0).fit(X)
     S = scaled(phi)
     expected = np.empty((60, h))
     expected[:, 0::2] = np.tanh(S @ phi.weights_.T + phi.biases_)
     D = ((S[:, None, :] - phi.centers_) ** 2).sum(axis=2)
-    expected[:, 1::2] = 4.0 * np.exp(-np.sqrt(phi.rates_ * D + 0.001))
+    z = phi.rates_ * D
+    expected[:, 1::2] = 4.0 * np.exp(-z if node == "gaussian" else -np.sqrt(z + 0.001))
     assert_allclose(phi.transform(X), expected, rtol=1e-9, atol=1e-10)
     assert_allclose(phi.transform(sp.csr_array(X)), expected, rtol=1e-8, atol=1e-9)
     assert_allclose(phi.transform(X.astype(np.float32)), expected, atol=1e-4)
@@ -44,7 +46,7 @@ def test_half_of_the_units_are_around_rows_and_half_between_two():
     cosines /= np.sqrt((phi.weights_[real] ** 2).sum(axis=1))
     assert_allclose(cosines.max(axis=(0, 1)), 1.0, rtol=1e-12)
     # Their inputs have about the deviation that they are made for.
-    assert 0.3 < np.median((S @ phi.weights_.T).std(axis=0)) < 1.0
+    assert 0.2 < np.median((S @ phi.weights_.T).std(axis=0)) < 0.3
 
 
 def test_most_rows_are_around_different_rows():
@@ -166,6 +168,11 @@ def test_shapes_that_are_none(shape):
         RowFeatures(image_shape=shape).fit(X)
 
 
+def test_a_kind_of_units_that_is_unknown_is_refused():
+    with pytest.raises(InvalidParameterError, match="node='cosine' is unknown"):
+        RowFeatures(node="cosine").fit(X)
+
+
 def test_a_shape_of_other_images():
     with pytest.raises(InvalidInputError, match=r"6 pixels, and X has 4 columns"):
         RowFeatures(image_shape=(2, 3)).fit(X)
@@ -176,4 +183,4 @@ def test_units_reach_as_far_as_two_rows_are_apart(h):
     phi = RowFeatures(h, random_state=0).fit(X)
     S = scaled(phi)
     mean = np.sqrt(((S[:, None, :] - S) ** 2).sum(axis=2)).mean()
-    assert_allclose(0.5 / np.sqrt(phi.rates_), mean, rtol=0.05)
+    assert_allclose(1.0 / np.sqrt(phi.rates_), mean, rtol=0.05)

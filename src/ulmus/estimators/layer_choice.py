@@ -1,15 +1,16 @@
-"""The default hidden layer of an ELM, with column weights that leave-one-out chooses.
+"""The default hidden layer of an ELM: its kind of units and its column weights, by leave-one-out.
 
-Layers with few units are compared on few of the rows, always in float64 on the host: columns as
-they are scaled, and weighed by the gradients of what was fitted before. The weights of the best
-are those of the layer that is used.
+Layers with few units of either kind are compared on few of the rows, always in float64 on the host:
+columns as they are scaled, and weighed by the gradients of what was fitted before. Kind and weights
+of the best are those of the layer that is used.
 """
 
 import logging
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from ulmus.backends.namespace import is_sparse, on_host, take
 from ulmus.distributed import BlockRows
 from ulmus.features.hidden_layer import fitted_map
-from ulmus.features.row_units import DrawnRows, RowFeatures, map_rows
+from ulmus.features.row_units import AROUND, RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge
@@ -47,9 +48,11 @@ _GRID = DEFAULT_GRID[::2]
 class WeighedLayer:
     """A hidden layer on weighed columns, fitted; ``round`` is how often they have been weighed.
 
-    ``weights`` is None for columns as they are scaled.
+    ``node`` is the kind of its units around rows, and ``weights`` is None for columns as they are
+    scaled.
     """
 
+    node: str
     weights: np.ndarray | None
     round: int
     problem: Problem
@@ -118,10 +121,8 @@ def _chosen_layer(
     n = len(rows) if isinstance(rows, BlockRows) else rows[0].shape[0]
     X, y, weight = _some(rows, map_rows(seed, n, width))
     plain = fitted_map(model, X, y, weight, width, RowFeatures, seed, columns)
-    tried = _tried(known, plain, (X, y, weight), columns, seed)
-    best = min(tried, key=lambda each: each.score, default=None)
-    weights = None if best is None else best.weights
-    features = plain if weights is None else plain.reweighed(weights, X, weight)
+    tried, best = _tried(known, plain, (X, y, weight), columns, seed)
+    features = plain.reweighed(best.weights, X, weight, node=best.node)
     features.selection_ = _words(tried, best)
     _LOG.info("%s: %s.", type(model).__name__, features.selection_)
     return features
@@ -129,8 +130,8 @@ def _chosen_layer(
 
 def _tried(
     known: Any, plain: RowFeatures, batch: Batch, columns: ColumnStatistics, seed: int
-) -> list[WeighedLayer]:
-    """Narrow layers on some of the rows, with columns weighed more and more often.
+) -> tuple[list[WeighedLayer], WeighedLayer]:
+    """Narrow layers of the better kind on some of the rows, and the best of them.
 
     The C that is given has no part in it: every second one of the default ones is tried.
     """
@@ -145,17 +146,20 @@ def _tried(
     half = int(copies(count).sum()) // 2
     narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, half))
 
-    @cache
-    def drawn() -> DrawnRows:  # with more columns than rows nothing is tried
-        return narrow.drawn(X, weight)
+    drawn = narrow.drawn(X, weight)
 
-    def problem(weights: np.ndarray | None) -> Problem:
-        layer = narrow.reweighed(weights, X, weight, drawn()).layer(X, np.dtype(float))
+    def problem(node: str, weights: np.ndarray | None) -> Problem:
+        layer = narrow.reweighed(weights, X, weight, drawn, node).layer(X, np.dtype(float))
         return known.problem(y, weight).over(Hidden(layer, X))
 
     # Of twice the weights every C is half as large.
     grid = _GRID * float(copies(count).sum() / count.sum())
-    return weighed_layers(problem, grid, varying, count, seed)
+    each = [
+        weighed_layers(partial(problem, node), grid, varying, count, seed, node) for node in AROUND
+    ]
+    found = [(tried, min(tried, key=attrgetter("score"))) for tried in each]
+    # Squared errors vary less between kinds than error rates do.
+    return min(found, key=lambda pair: pair[1].score[-1])
 
 
 def weighed_layers(
@@ -164,16 +168,15 @@ def weighed_layers(
     columns: int,
     count: np.ndarray,
     seed: int,
+    node: str = "exponential",
 ) -> list[WeighedLayer]:
     """A hidden layer on columns as they are, and weighed while that lowers the error.
 
     ``problem_of`` gives the problem over the layer with these weights, of rows in float64 that
-    count so often; ``columns`` of them vary. There is nothing to try with more columns than rows:
-    no weights win by as much as the correction asks for.
+    count so often; ``columns`` of them vary. With more columns than rows they are not weighed: no
+    weights win by as much as the correction asks for.
     """
     total = float(copies(count).sum())
-    if columns >= total:
-        return []
 
     def fitted(weights: np.ndarray | None, number: int, factor: float) -> WeighedLayer:
         problem = problem_of(weights)
@@ -181,9 +184,11 @@ def weighed_layers(
         # At the least squared error, which a row of weight two moves as two rows do.
         found = Ridge(C, by_squares=True).fit(AtHand(kept, seed, calibrating=1))
         assert found.path is not None  # there are several C
-        return WeighedLayer(weights, number, problem, found.path, found.coef, factor)
+        return WeighedLayer(node, weights, number, problem, found.path, found.coef, factor)
 
     first = fitted(None, 0, 1.0)
+    if columns >= total:
+        return [first]
     again = partial(fitted, factor=correction(columns, total))
     return [first, *weighings(first, again, count, seed)]
 
@@ -198,12 +203,12 @@ def _some(rows: Batch | BlockRows, numbers: np.ndarray | None) -> Batch:
     return take(X, numbers), y[numbers], None if weight is None else weight[numbers]
 
 
-def _words(tried: list[WeighedLayer], best: WeighedLayer | None) -> str:
-    if best is None:
-        return "columns as they are scaled: they outnumber the rows to weigh them by"
-    n = len(best.problem.H)
+def _words(tried: list[WeighedLayer], best: WeighedLayer) -> str:
+    n, units = len(best.problem.H), f"{best.node} units"
+    if len(tried) == 1:
+        return f"{units}, columns as they are scaled: they outnumber the rows to weigh them by"
     if best.round == 0:
-        return f"columns as they are scaled: weights left no less error, {n} rows left out"
+        return f"{units}, columns as they are scaled: weights left no less error, {n} rows left out"
     rounds = "1 round" if best.round == 1 else f"{best.round} rounds"
     errors = f"{tried[0].score[-1]:.3g} → {best.score[-1]:.3g}"
-    return f"columns weighed in {rounds}: squared error of {n} left-out rows {errors}"
+    return f"{units}, columns weighed in {rounds}: squared error of {n} left-out rows {errors}"

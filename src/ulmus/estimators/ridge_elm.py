@@ -58,9 +58,9 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     ----------
     features : feature map, transformer or None, default=None
         Feature map or transformer, which is cloned and fitted. None is `RowFeatures`, units that
-        are drawn from the rows. Its columns are weighed by the gradients of the outputs as often as
-        leave-one-out on at most 2000 rows asks for; ``features_.column_weights`` has the weights
-        and ``features_.selection_`` says why.
+        are drawn from the rows. Leave-one-out on at most 2000 rows chooses their ``node``, and how
+        often columns are weighed by the gradients of the outputs; ``features_.column_weights`` has
+        the weights and ``features_.selection_`` says why.
     n_hidden : int, "loo" or None, default=None
         Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
         among the map's width (2000 by default) and its halves.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ulmus.arguments import check_whole
+from ulmus.arguments import check_known, check_whole
 from ulmus.backends.namespace import (
     is_sparse,
     namespace,
@@ -29,8 +29,6 @@ from ulmus.features.unit_layers import (
     Activation,
     ProductLayer,
     RadialLayer,
-    exponential,
-    exponential_slope,
 )
 from ulmus.fitted import OnDevice
 from ulmus.hidden import sample_rows
@@ -46,32 +44,40 @@ _SEED = 0
 # Pairs of rows over which the distance between two rows is averaged, and most numbers in them.
 _PAIRS, _PAIR_NUMBERS = 1000, 2**23
 # How far units reach: z of a unit between rows has this deviation, and one around a row falls to
-# exp(−½) at the mean distance.
-_GAIN, _RATE = 0.5, 0.5
+# exp(−1) at the mean distance.
+_GAIN, _RATE = 0.25, 1.0
 # Units around rows vary less than those between rows, and are larger by this.
 _SIZE = 4.0
-# What is added to squared distances, of which ¼ is the typical one: a peak without a corner, where
-# the rounding of a distance of zero would show.
+# What is added to squared distances, which are about one: a peak without a corner, where the
+# rounding of a distance of zero would show.
 _ROUND = 1e-3
 # Steps of quantiles, of three sequences that fill a square or a line evenly for any number of units
 # (Roberts, 2018).
 _STEPS = (0.7548776662466927, 0.5698402909980532, 0.6180339887498949)
 
 
-def _near(Z: Array) -> Array:
-    """4 exp(−√(z + 0.001))."""
-    Z += _ROUND
-    Z = exponential(Z)
-    Z *= _SIZE
-    return Z
+def _around(node: str, more: float = 0.0) -> Activation:
+    """4 g(z + more), g being a node of `RBFFeatures`."""
+    known = NODES[node]
+    slope = known.slope
+    assert slope is not None  # nodes have derivatives
+
+    def apply(Z: Array) -> Array:
+        Z += more
+        Z = known.apply(Z)
+        Z *= _SIZE
+        return Z
+
+    return Activation(
+        apply,
+        slope=lambda Z: _SIZE * slope(Z + more),
+        onnx=lambda z: _SIZE * known.graph(z + more),
+    )
 
 
 _BETWEEN = ACTIVATIONS["tanh"]
-_AROUND = Activation(
-    _near,
-    slope=lambda Z: _SIZE * exponential_slope(Z + _ROUND),
-    onnx=lambda z: _SIZE * NODES["exponential"].graph(z + _ROUND),
-)
+# Units around rows: with a peak, or smooth.
+AROUND = {"exponential": _around("exponential", _ROUND), "gaussian": _around("gaussian")}
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,9 @@ class RowFeatures(FeatureMap):
 
     Parameters
     ----------
+    node : {"exponential", "gaussian"}, default="exponential"
+        Units around rows: 4 exp(−√(z + 0.001)), which has a peak, or 4 exp(−z), which is smooth, of
+        z = r²‖x − c‖². `ELMClassifier` and `ELMRegressor` choose between them.
     column_weights : array-like of shape (n_features,) or None, default=None
         What the scaled columns are multiplied by. `ELMClassifier` and `ELMRegressor` choose them.
     image_shape : tuple of two ints or None, default=None
@@ -185,6 +194,7 @@ class RowFeatures(FeatureMap):
         self,
         n_hidden: int = 1000,
         *,
+        node: str = "exponential",
         column_weights: Any = None,
         image_shape: tuple[int, int] | None = None,
         scaling: str | None = "auto",
@@ -192,6 +202,7 @@ class RowFeatures(FeatureMap):
         random_state: Seed = None,
     ) -> None:
         self.n_hidden = n_hidden
+        self.node = node
         self.column_weights = column_weights
         self.image_shape = image_shape
         self.scaling = scaling
@@ -202,13 +213,13 @@ class RowFeatures(FeatureMap):
         """The fitted units as a function of rows that live where ``like`` lives."""
         dtype = self._precision(like, dtype)
         between = ProductLayer.of(self, _BETWEEN, like, dtype)
-        return RowLayer(between, RadialLayer.of(self, _AROUND, like, dtype))
+        return RowLayer(between, RadialLayer.of(self, AROUND[self.node], like, dtype))
 
     def onnx(self, x: Any) -> Any:
         """H as nodes of an ONNX graph with rows x."""
         s = self.scaling_.onnx(x)
         between = _BETWEEN.graph(s @ self.weights_.T + self.biases_)
-        around = _AROUND.graph(s.squared_distances(self.centers_, self.rates_))
+        around = AROUND[self.node].graph(s.squared_distances(self.centers_, self.rates_))
         turns = np.argsort(np.r_[: len(self.biases_) : 1.0, 0.5 : len(self.rates_) : 1.0])
         return between.op("Concat", around, axis=1).op("Gather", turns, axis=1)
 
@@ -225,10 +236,11 @@ class RowFeatures(FeatureMap):
         X: Rows,
         weight: np.ndarray | None,
         drawn: "DrawnRows | None" = None,
+        node: str | None = None,
     ) -> Self:
         """The same, which has no column weights, with these, and with units from the same rows."""
         other = copy(self)
-        other.column_weights = weights
+        other.column_weights, other.node = weights, self.node if node is None else node
         other.scaling_ = self.scaling_.weighed(other._weights(X.shape[1]))
         other._set_units(self.drawn(X, weight) if drawn is None else drawn)
         other._place(X)
@@ -301,6 +313,7 @@ class RowFeatures(FeatureMap):
     def check_parameters(self) -> None:
         """Refuse arguments that cannot be used."""
         super().check_parameters()
+        check_known("node", self.node, tuple(AROUND))
         if self.image_shape is not None:
             _check_shape(self.image_shape, None)
 

@@ -105,7 +105,11 @@ _OTHERWISE: dict[str, dict[str, Spec]] = {
         "elm_": "a ELMEmbedding beta_",
     },
     "KernelFeatures": {"weights_": "floats l r"},
-    "RowFeatures": {"centers_": "floats r d", "rates_": "floats r"},
+    "RowFeatures": {
+        "centers_": "floats r d",
+        "rates_": "floats r",
+        "node": "word exponential gaussian",
+    },
     "ELMSpectralClustering": {"row_normalize": "flag | none"},
     "SparseELMClassifier": {
         "dual_coef_": "floats m l",
