@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 
 import oracles
 from conditioning import EPS, STEPS, assert_within
-from ulmus import KNNGraph
+from ulmus import KNNGraph, graphs
 from ulmus.exceptions import InvalidInputError, InvalidParameterError
 from ulmus.graphs import Laplacian, affinity_of, as_laplacian, laplacian
 
@@ -96,6 +96,20 @@ def test_a_local_width_is_the_geometric_mean_of_both_ends():
 def test_many_dense_rows_are_searched_by_products(X, by_products):
     assert KNNGraph()._by_products(X) is by_products
     assert not KNNGraph(metric="cosine")._by_products(X)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_rows_are_compared_by_angles_as_few_are(dtype, monkeypatch):
+    X = np.random.default_rng(0).standard_normal((90, 4)).astype(dtype)
+    graph = KNNGraph(4, width="local", metric="cosine")
+    expected = graph.affinity(X).toarray()
+    monkeypatch.setattr(graphs, "_EXACT_ROWS", 50)
+    assert graph._by_products(X)
+    assert_allclose(
+        graph.affinity(X).toarray(), expected, rtol=1e-3 if dtype == np.float32 else 1e-9
+    )
+    X[7] = 0.0  # is at the same distance from all others
+    assert not graph._by_products(X)
 
 
 def test_no_edges_have_no_width():

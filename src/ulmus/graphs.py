@@ -20,7 +20,9 @@ from ulmus.backends.gram import sparse_operator
 from ulmus.backends.namespace import is_away, is_numpy, is_sparse, on_host
 from ulmus.backends.neighbors import (
     approximate_neighbors,
+    exact_cosines,
     exact_neighbors,
+    has_zero_row,
     joined_copies,
     leading_components,
     searched_neighbors,
@@ -223,7 +225,9 @@ class KNNGraph(BaseEstimator):
         """Whether products of blocks find the neighbours: faster, or on a device."""
         dense = not is_sparse(X) and str(X.dtype).endswith(("float32", "float64"))
         many = not is_numpy(X) or X.shape[0] > _EXACT_ROWS
-        return dense and many and self.metric == "euclidean"
+        if not (dense and many and isinstance(self.metric, str)):
+            return False
+        return self.metric == "euclidean" or (self.metric == "cosine" and not has_zero_row(X))
 
     def _distances(self, X: Rows) -> Any:
         """Distances to each row's neighbours, zeros stored."""
@@ -233,7 +237,7 @@ class KNNGraph(BaseEstimator):
         if self.search(X) != "exact":
             found = approximate_neighbors(on_host(X), k, self.metric, self.random_state)
         elif self._by_products(X):
-            found = exact_neighbors(X, k)
+            found = (exact_cosines if self.metric == "cosine" else exact_neighbors)(X, k)
         else:
             found = searched_neighbors(X, k, self.metric)
         return joined_copies(found, X)

@@ -140,6 +140,21 @@ def exact_neighbors(X: Array, k: int) -> Any:
     return _graph(X, distances, columns, rows)
 
 
+def exact_cosines(X: Array, k: int) -> Any:
+    """The same of cosine distances, which are half the squares of those between unit rows.
+
+    No row may be zero.
+    """
+    found = exact_neighbors(X / namespace(X).sqrt(_row_squares(X))[:, None], k)
+    found.data *= 0.5 * found.data
+    return found
+
+
+def has_zero_row(X: Array) -> bool:
+    """Whether a row has no direction."""
+    return bool(namespace(X).any(_row_squares(X) == 0))
+
+
 def _graph(X: Array, distances: np.ndarray, columns: np.ndarray, unsure: np.ndarray) -> Any:
     """The distances as a CSR array; rows that are ``unsure`` are searched again, each by itself."""
     n, k = distances.shape
