@@ -33,7 +33,8 @@ def test_columns_of_noise_weigh_less(name):
     # The third column matters least.
     assert weights[[0, 1, 3, 4]].min() > weights[5:].max()
     assert_allclose(np.mean(weights**2), 1.0)
-    assert model.features_.selection_.startswith("gaussian units, columns weighed in ")
+    node = {"numbers": "gaussian", "classes": "exponential"}[name]
+    assert model.features_.selection_.startswith(f"{node} units, columns weighed in ")
     assert " of 200 left-out rows " in model.features_.selection_
 
 

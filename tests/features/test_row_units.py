@@ -46,7 +46,7 @@ def test_half_of_the_units_are_around_rows_and_half_between_two():
     cosines /= np.sqrt((phi.weights_[real] ** 2).sum(axis=1))
     assert_allclose(cosines.max(axis=(0, 1)), 1.0, rtol=1e-12)
     # Their inputs have about the deviation that they are made for.
-    assert 0.2 < np.median((S @ phi.weights_.T).std(axis=0)) < 0.3
+    assert 0.25 < np.median((S @ phi.weights_.T).std(axis=0)) < 0.36
 
 
 def test_most_rows_are_around_different_rows():
@@ -183,4 +183,4 @@ def test_units_reach_as_far_as_two_rows_are_apart(h):
     phi = RowFeatures(h, random_state=0).fit(X)
     S = scaled(phi)
     mean = np.sqrt(((S[:, None, :] - S) ** 2).sum(axis=2)).mean()
-    assert_allclose(1.0 / np.sqrt(phi.rates_), mean, rtol=0.05)
+    assert_allclose(0.7 / np.sqrt(phi.rates_), mean, rtol=0.05)

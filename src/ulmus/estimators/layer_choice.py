@@ -37,9 +37,12 @@ from ulmus.targets import copies
 _LOG = logging.getLogger(__name__)
 # Units of the default map, and the most that leave-one-out chooses from.
 _WIDTH, _WIDEST = 1000, 2000
-# Units of the layers that are compared: half the rows, within these bounds. 500, and two a row,
-# chose no better on the tables of either half of `benchmarks.tabular`, with 150 to 2000 rows.
+# Units of the layers that are compared: half the rows, within these bounds, the upper one being as
+# many units as columns where these are more. With fewer the weights of 500 columns are not found.
 _FEWEST_UNITS, _FEW_UNITS = 100, 300
+# Smooth units must have at most this part of the error of peaked ones, which gain more from the
+# rows and units that the layer has beyond those that are compared.
+_SMOOTHER = 0.9
 # The C that they are compared at, a decade apart.
 _GRID = DEFAULT_GRID[::2]
 
@@ -144,8 +147,7 @@ def _tried(
     narrow = copy(plain)
     count = np.ones(X.shape[0]) if weight is None else weight
     half = int(copies(count).sum()) // 2
-    narrow.n_hidden = min(plain.n_hidden, _FEW_UNITS, max(_FEWEST_UNITS, half))
-
+    narrow.n_hidden = min(plain.n_hidden, max(_FEW_UNITS, varying), max(_FEWEST_UNITS, half))
     drawn = narrow.drawn(X, weight)
 
     def problem(node: str, weights: np.ndarray | None) -> Problem:
@@ -157,9 +159,9 @@ def _tried(
     each = [
         weighed_layers(partial(problem, node), grid, varying, count, seed, node) for node in AROUND
     ]
-    found = [(tried, min(tried, key=attrgetter("score"))) for tried in each]
-    # Squared errors vary less between kinds than error rates do.
-    return min(found, key=lambda pair: pair[1].score[-1])
+    peaked, smooth = ((tried, min(tried, key=attrgetter("score"))) for tried in each)
+    # By squared errors, which vary less than error rates.
+    return smooth if smooth[1].score[-1] < _SMOOTHER * peaked[1].score[-1] else peaked
 
 
 def weighed_layers(

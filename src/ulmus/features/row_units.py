@@ -43,12 +43,12 @@ _LEAST_FIELD = 0.05
 _SEED = 0
 # Pairs of rows over which the distance between two rows is averaged, and most numbers in them.
 _PAIRS, _PAIR_NUMBERS = 1000, 2**23
-# How far units reach: z of a unit between rows has this deviation, and one around a row falls to
-# exp(−1) at the mean distance.
-_GAIN, _RATE = 0.25, 1.0
+# How far units reach: z of a unit between rows has this deviation, and a peaked one around a row
+# falls to exp(−0.7) at the mean distance.
+_GAIN, _RATE = 0.3, 0.7
 # Units around rows vary less than those between rows, and are larger by this.
 _SIZE = 4.0
-# What is added to squared distances, which are about one: a peak without a corner, where the
+# What is added to squared distances, of which ½ is typical: a peak without a corner, where the
 # rounding of a distance of zero would show.
 _ROUND = 1e-3
 # Steps of quantiles, of three sequences that fill a square or a line evenly for any number of units
