@@ -47,7 +47,8 @@ def test_probabilities_come_with_a_column_a_class(model, capsys):
     assert len(rows) == 50
     for row in rows:
         found = {name: float(row.pop(f"probability of {name}")) for name in KINDS}
-        assert max(found, key=found.get) == row["prediction"]
+        # Another class may be as likely.
+        assert found[row["prediction"]] == max(found.values())
         assert max(found.values()) == float(row["probability"])
         assert sum(found.values()) == pytest.approx(1, abs=1e-4)
         assert list(row) == ["row", "prediction", "probability"]
