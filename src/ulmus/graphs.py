@@ -233,10 +233,11 @@ class KNNGraph(BaseEstimator):
         """Distances to each row's neighbours, zeros stored."""
         k = min(self.n_neighbors, X.shape[0] - 1)
         X = leading_components(X, self.n_components)
-        X = X if self._by_products(X) else on_host(X)
+        by_products = self._by_products(X)
+        X = X if by_products else on_host(X)
         if self.search(X) != "exact":
             found = approximate_neighbors(on_host(X), k, self.metric, self.random_state)
-        elif self._by_products(X):
+        elif by_products:
             found = (exact_cosines if self.metric == "cosine" else exact_neighbors)(X, k)
         else:
             found = searched_neighbors(X, k, self.metric)

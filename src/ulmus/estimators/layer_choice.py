@@ -18,7 +18,7 @@ import numpy as np
 from ulmus.backends.namespace import is_sparse, on_host, take
 from ulmus.distributed import BlockRows
 from ulmus.features.hidden_layer import fitted_map
-from ulmus.features.row_units import AROUND, RowFeatures, map_rows
+from ulmus.features.row_units import RowFeatures, map_rows
 from ulmus.features.scaling import ColumnStatistics
 from ulmus.hidden import Hidden, sample_rows
 from ulmus.methods.ridge import DEFAULT_GRID, Ridge
@@ -51,11 +51,9 @@ _GRID = DEFAULT_GRID[::2]
 class WeighedLayer:
     """A hidden layer on weighed columns, fitted; ``round`` is how often they have been weighed.
 
-    ``node`` is the kind of its units around rows, and ``weights`` is None for columns as they are
-    scaled.
+    ``weights`` is None for columns as they are scaled.
     """
 
-    node: str
     weights: np.ndarray | None
     round: int
     problem: Problem
@@ -124,17 +122,18 @@ def _chosen_layer(
     n = len(rows) if isinstance(rows, BlockRows) else rows[0].shape[0]
     X, y, weight = _some(rows, map_rows(seed, n, width))
     plain = fitted_map(model, X, y, weight, width, RowFeatures, seed, columns)
-    tried, best = _tried(known, plain, (X, y, weight), columns, seed)
-    features = plain.reweighed(best.weights, X, weight, node=best.node)
-    features.selection_ = _words(tried, best)
+    node, tried = _tried(known, plain, (X, y, weight), columns, seed)
+    best = _best(tried)
+    features = plain if best.weights is None else plain.reweighed(best.weights, X, weight)
+    features.node, features.selection_ = node, _words(node, tried)
     _LOG.info("%s: %s.", type(model).__name__, features.selection_)
     return features
 
 
 def _tried(
     known: Any, plain: RowFeatures, batch: Batch, columns: ColumnStatistics, seed: int
-) -> tuple[list[WeighedLayer], WeighedLayer]:
-    """Narrow layers of the better kind on some of the rows, and the best of them.
+) -> tuple[str, list[WeighedLayer]]:
+    """The better kind of units, and narrow layers of it on some of the rows.
 
     The C that is given has no part in it: every second one of the default ones is tried.
     """
@@ -150,18 +149,29 @@ def _tried(
     narrow.n_hidden = min(plain.n_hidden, max(_FEW_UNITS, varying), max(_FEWEST_UNITS, half))
     drawn = narrow.drawn(X, weight)
 
-    def problem(node: str, weights: np.ndarray | None) -> Problem:
-        layer = narrow.reweighed(weights, X, weight, drawn, node).layer(X, np.dtype(float))
-        return known.problem(y, weight).over(Hidden(layer, X))
-
     # Of twice the weights every C is half as large.
     grid = _GRID * float(copies(count).sum() / count.sum())
-    each = [
-        weighed_layers(partial(problem, node), grid, varying, count, seed, node) for node in AROUND
-    ]
-    peaked, smooth = ((tried, min(tried, key=attrgetter("score"))) for tried in each)
+
+    def tried(node: str) -> list[WeighedLayer]:
+        own = copy(narrow)
+        own.node = node
+
+        def problem(weights: np.ndarray | None) -> Problem:
+            layer = own.reweighed(weights, X, weight, drawn).layer(X, np.dtype(float))
+            return known.problem(y, weight).over(Hidden(layer, X))
+
+        return weighed_layers(problem, grid, varying, count, seed)
+
+    peaked, smooth = tried("exponential"), tried("gaussian")
     # By squared errors, which vary less than error rates.
-    return smooth if smooth[1].score[-1] < _SMOOTHER * peaked[1].score[-1] else peaked
+    if _best(smooth).score[-1] < _SMOOTHER * _best(peaked).score[-1]:
+        return "gaussian", smooth
+    return "exponential", peaked
+
+
+def _best(tried: list[WeighedLayer]) -> WeighedLayer:
+    """The layer with the least score."""
+    return min(tried, key=attrgetter("score"))
 
 
 def weighed_layers(
@@ -170,7 +180,6 @@ def weighed_layers(
     columns: int,
     count: np.ndarray,
     seed: int,
-    node: str = "exponential",
 ) -> list[WeighedLayer]:
     """A hidden layer on columns as they are, and weighed while that lowers the error.
 
@@ -186,7 +195,7 @@ def weighed_layers(
         # At the least squared error, which a row of weight two moves as two rows do.
         found = Ridge(C, by_squares=True).fit(AtHand(kept, seed, calibrating=1))
         assert found.path is not None  # there are several C
-        return WeighedLayer(node, weights, number, problem, found.path, found.coef, factor)
+        return WeighedLayer(weights, number, problem, found.path, found.coef, factor)
 
     first = fitted(None, 0, 1.0)
     if columns >= total:
@@ -205,8 +214,9 @@ def _some(rows: Batch | BlockRows, numbers: np.ndarray | None) -> Batch:
     return take(X, numbers), y[numbers], None if weight is None else weight[numbers]
 
 
-def _words(tried: list[WeighedLayer], best: WeighedLayer) -> str:
-    n, units = len(best.problem.H), f"{best.node} units"
+def _words(node: str, tried: list[WeighedLayer]) -> str:
+    best = _best(tried)
+    n, units = len(best.problem.H), f"{node} units"
     if len(tried) == 1:
         return f"{units}, columns as they are scaled: they outnumber the rows to weigh them by"
     if best.round == 0:

@@ -236,11 +236,10 @@ class RowFeatures(FeatureMap):
         X: Rows,
         weight: np.ndarray | None,
         drawn: "DrawnRows | None" = None,
-        node: str | None = None,
     ) -> Self:
         """The same, which has no column weights, with these, and with units from the same rows."""
         other = copy(self)
-        other.column_weights, other.node = weights, self.node if node is None else node
+        other.column_weights = weights
         other.scaling_ = self.scaling_.weighed(other._weights(X.shape[1]))
         other._set_units(self.drawn(X, weight) if drawn is None else drawn)
         other._place(X)
