@@ -282,12 +282,12 @@ class ErrorPath:
         """
         if self.error_rate is None:
             return int(np.argmin(self.squared_error))
-        close = self.error_rate <= self.error_rate.min() + self._slack
+        close = self.error_rate <= self.error_rate.min() + self.slack
         score = self.squared_error if self.roughness is None else self.roughness
         return int(np.argmin(np.where(close, score, np.inf)))
 
     @property
-    def _slack(self) -> float:
+    def slack(self) -> float:
         """The largest difference of error rates that counts as equal: one row.
 
         On a graph, a left-out row keeps its neighbours, so the error rate favours rough solutions.

@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 
 import oracles
 from ulmus import KernelELMClassifier, KernelELMRegressor
+from ulmus.backends.linalg import symmetric_product
 from ulmus.estimators import kernel_elm
-from ulmus.kernels import LaplacianKernel
+from ulmus.kernels import LaplacianKernel, kernel_matrix
 from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.methods import kernel_iterative, kernel_ridge
 from ulmus.methods.dual import dual_path
@@ -111,3 +112,23 @@ def test_conjugate_gradients_are_for_a_c_that_is_small_for_the_weights():
     # Of counts a copy has a weight of one.
     count = 1.0 + np.arange(N) % 3
     assert iterates(Problem(H, targets, count, np.ones(N)), 300.0)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 9])
+def test_products_of_a_symmetric_matrix_by_its_panels(monkeypatch, columns):
+    monkeypatch.setattr(kernel_matrix, "_PANEL", 30)
+    B = RNG.standard_normal((N, columns))
+    panels = [panel for _, panel in H.panels()]
+    assert sum(panel.size for panel in panels) < 0.6 * N**2
+    assert_allclose(symmetric_product(panels, B), H.all() @ B, rtol=1e-12)
+
+
+def test_outputs_are_computed_in_the_precision_of_the_steps():
+    y = np.sin(X[:, 0]) + 1e6  # the mean is added in double precision
+    names = np.random.default_rng(3).choice(["a", "b"], (N, 12)) == "a"
+    rows = np.column_stack([X, names])
+    model = KernelELMRegressor(random_state=0, C=[0.1, 1.0, 10.0], dtype="float64").fit(rows, y)
+    assert model.solver_ == "cg"
+    scaled = (rows - model.scaling_.center) * model.scaling_.factor
+    exact = model.kernel_(scaled, model.landmarks_) @ model.dual_coef_ + model.intercept_
+    assert_allclose(model.predict(rows), exact[:, 0], atol=1e-5)

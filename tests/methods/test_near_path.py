@@ -11,7 +11,7 @@ from ulmus.kernels.kernel_matrix import KernelMatrix
 from ulmus.methods import near_path as module
 from ulmus.methods.dual import dual_path
 from ulmus.methods.near_path import near_path
-from ulmus.problem import Problem
+from ulmus.problem import ErrorPath, Problem
 from ulmus.targets import ClassTargets, ValueTargets
 
 RNG = np.random.default_rng(0)
@@ -99,3 +99,42 @@ def test_c_is_large_or_for_single_precision_by_what_it_does_with_the_weights(wei
         other = near_path(equal, grid / weight, 1e8 / weight, fast)
         assert_allclose(weight * other.path.C, one.path.C)
         assert_allclose(other.path.squared_error, one.path.squared_error, rtol=1e-3)
+
+
+def _path(C, squared, rates=None):
+    C, squared = np.array(C), np.array(squared)
+    return ErrorPath(C, squared, rates if rates is None else np.array(rates), "loo", 1000)
+
+
+@pytest.mark.parametrize(
+    ("path", "left"),
+    [
+        # Values: as good within one per cent.
+        (_path([1e1, 1e2, 1e6], [0.3, 0.2010, 0.2]), 2),
+        (_path([1e1, 1e2, 1e6], [0.3, 0.2030, 0.2]), 3),
+        # Classes: within a fifth, and no more than one row more is wrong.
+        (_path([1e1, 1e2, 1e6], [0.3, 0.23, 0.2], [0.02, 0.011, 0.01]), 2),
+        (_path([1e1, 1e2, 1e6], [0.3, 0.23, 0.2], [0.02, 0.012, 0.01]), 3),
+        (_path([1e1, 1e2, 1e6], [0.3, 0.25, 0.2], [0.02, 0.010, 0.01]), 3),
+        # Nothing is left out where the best one is small, or nothing small was tried.
+        (_path([1e1, 1e2, 1e6], [0.1, 0.2, 0.2]), 3),
+        (_path([1e4, 1e6], [0.2, 0.2]), 2),
+    ],
+)
+def test_large_c_are_left_out_where_a_smaller_one_is_as_good(path, left):
+    found = module._without_large(path, int(np.sum(path.C < 1e3)))
+    assert found.C.tolist() == path.C[:left].tolist()
+    assert len(found.squared_error) == left
+    assert found.error_rate is None or len(found.error_rate) == left
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.0])
+def test_of_many_rows_only_exact_targets_have_a_large_c(noise):
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((120, 1))
+    y = np.sin(2.0 * Z) + noise * rng.standard_normal(Z.shape)
+    problem = Problem(KernelMatrix(RBF(0.5), Z), ValueTargets(y))
+    grid = 10.0 ** np.arange(-2.0, 9.0)
+    found = near_path(problem, grid, 1e6, fast=True)
+    assert (found.C > 1e2) == (noise == 0.0)
+    assert found.path.C[found.path.best] == found.C

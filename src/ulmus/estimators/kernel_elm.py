@@ -393,5 +393,8 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
         # Landmarks in float64 are there because float32 would not do.
         wide = not self._precomputed and not is_single(landmarks.dtype)
         work = namespace(X).float64 if wide else dtype
-        coef, b = (cast(placed(part, X), work) for part in (self.dual_coef_, self.intercept_))
-        return cast(self._kernel_outputs(X, landmarks, coef, work) + b, dtype)
+        if getattr(self, "solver_", "") == "cg":
+            work = namespace(X).float32  # which the coefficients were found in
+        coef = cast(placed(self.dual_coef_, X), work)
+        outputs = cast(self._kernel_outputs(X, landmarks, coef, work), dtype)
+        return outputs + cast(placed(self.intercept_, X), dtype)

@@ -91,17 +91,24 @@ class KernelMatrix:
         are set to zero."""
         n, host = len(self), is_numpy(self.array)
         K = np.empty((n, n), dtype) if host else zeros((n, n), self.array)
+        for part, block in self.panels():
+            K[part, part.start :] = block
+            K[part.start :, part] = block.T
+        # Column-major, as LAPACK wants it: K is symmetric.
+        return K.T if host else K
+
+    def panels(self) -> Iterator[tuple[slice, Array]]:
+        """Rows of K from their diagonal on, each pair once; entries are as in `all`."""
+        n, host = len(self), is_numpy(self.array)
         # Relative to both diagonal entries, because rows may differ much in length.
         lost = np.sqrt(_LOST * np.abs(self.diagonal())) if host else None
         for part in row_blocks(n, min(self._size, _PANEL) if host else self._size):
-            # K is symmetric: each pair is taken once.
             rest = slice(part.start, n)
             block = self.block(part, rest)
-            block = doubles(block) if lost is None else _without_lost(block, lost[part], lost[rest])
-            K[part, rest] = block
-            K[rest, part] = block.T
-        # Column-major, as LAPACK wants it: K is symmetric.
-        return K.T if host else K
+            if lost is None:
+                yield part, doubles(block)
+            else:
+                yield part, _without_lost(block, lost[part], lost[rest])
 
     def times(self, V: Array) -> Array:
         """K V."""

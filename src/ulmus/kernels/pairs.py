@@ -239,7 +239,7 @@ def two_valued(X: Rows, Z: Rows) -> np.ndarray:
 def zeros_and_ones(X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Columns of two values written as 0 and 1, and how far these are apart."""
     low, high = _ends(X, Z)
-    return (low < X).astype(float), (low < Z).astype(float), high.astype(float) - low
+    return (low < X).astype(X.dtype), (low < Z).astype(Z.dtype), high - low
 
 
 def _dense_blocks(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -254,8 +254,9 @@ def _dense_blocks(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     if not two.any():
         return _in_parts(lambda rows: cdist(x[rows], z, "cityblock"), X, Z)
     ones, others, gap = zeros_and_ones(X[:, two], Z[:, two])
-    left = np.column_stack([-2.0 * gap * ones, ones @ gap, np.ones(len(X))])
-    right = np.vstack([others.T, np.ones(len(Z)), others @ gap])
+    one = X.dtype.type(1.0)
+    left = np.column_stack([-2.0 * gap * ones, ones @ gap, np.full(len(X), one)])
+    right = np.vstack([others.T, np.full(len(Z), one), others @ gap])
 
     def block(rows: slice) -> np.ndarray:
         # Equal rows are at no distance but for rounding.

@@ -94,18 +94,18 @@ def iterated(problem: Problem, C: float, seed: int) -> Solution | None:
     fewer = weight.copy()
     fewer[some] = 0.0
     parts = [_Part.of(c, T, F, C, problem.intercept) for c in (weight, fewer)]
-    K = H.all(np.float32)
+    K = [panel.astype(np.float32, copy=False) for _, panel in H.panels()]
     alphas = _solved(K, parts, C)
     if alphas is None:
         return None
     coefs = [part.root * alpha for part, alpha in zip(parts, alphas, strict=True)]
-    products = np.split(symmetric_product(K, np.hstack(coefs).astype(K.dtype)), 2, axis=1)
+    products = np.split(symmetric_product(K, np.hstack(coefs).astype(np.float32)), 2, axis=1)
     b, other = (part.level - part.share @ KV for part, KV in zip(parts, products, strict=True))
     loo = products[1][some] + other
     return Solution(coefs[0], b, C, "cg", some, loo, reason=_REASON.format(len(some)))
 
 
-def _solved(K: np.ndarray, parts: list[_Part], C: float) -> list[np.ndarray] | None:
+def _solved(K: list[np.ndarray], parts: list[_Part], C: float) -> list[np.ndarray] | None:
     """α of every part by (I + CB)α = CS; None where the steps do not suffice."""
 
     def each(V: np.ndarray) -> list[np.ndarray]:
@@ -113,7 +113,7 @@ def _solved(K: np.ndarray, parts: list[_Part], C: float) -> list[np.ndarray] | N
 
     def apply(V: np.ndarray) -> np.ndarray:
         wide = np.hstack([part.root * v for part, v in zip(parts, each(V), strict=True)])
-        KV = C * symmetric_product(K, wide.astype(K.dtype))
+        KV = C * symmetric_product(K, wide.astype(np.float32))
         return np.hstack(
             [part.centred(part.root * v) for part, v in zip(parts, each(KV), strict=True)]
         )

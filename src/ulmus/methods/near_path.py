@@ -11,13 +11,17 @@ from functools import cache
 import numpy as np
 
 from ulmus.methods.dual import RowSpace, at_one, dual_path, row_space
-from ulmus.problem import Problem, Solution, Tally
+from ulmus.problem import ErrorPath, Problem, Solution, Tally
 from ulmus.targets import copy_weight
 from ulmus.typing import Array
 
 # These C are for weights of one.
 # Past this C errors hardly change: of four C one is tried, and from there this smaller one too.
 _LARGE, _SMALLER = 1e3, 1e2
+# Larger C than the smaller one are left out if its squared error is within this factor of the
+# least: of values, and of classes, whose error rate must be the least one. Scores of shuttle and
+# segment then differ by less than .0005, and shuttle (10 000 rows) takes 3.5 s and not 8.
+_AS_GOOD = {False: 1.01, True: 1.2}
 # As many C are tried one by one at most.
 _MOST = 6
 # The most C in single precision: outputs of 5000 rows are then off by 1e-4, at most .001 (USPS,
@@ -36,7 +40,8 @@ def near_path(
 
     Its path has the C that were tried. All are where the best one is far from ``start``, or where
     1/C is below K's rounding. With ``fast``, small C of rows on the host are tried in single
-    precision. ``known`` is the solution at one C, if there is one.
+    precision, and large ones are left out where a smaller one does. ``known`` is the solution at
+    one C, if there is one.
     """
     scale = copy_weight(problem.weight, problem.unit)
     large = np.flatnonzero(scale * grid > _LARGE)
@@ -62,9 +67,24 @@ def near_path(
             tried[k] = found
             tally.add(every, slice(k, k + 1), (rows.T - found.loo)[:, None, :])
         path = tally.path()
+        if fast:
+            path = _without_large(path, int(np.sum(scale * path.C < 1.01 * _SMALLER)))
         best = sorted(tried)[path.best]
         wanted = _around(best, len(some)) - tried.keys()
     return replace(tried[best], path=path)
+
+
+def _without_large(path: ErrorPath, small: int) -> ErrorPath:
+    """The first points alone, so many of them, if the best of these is as good as that of all."""
+    if not small or path.best < small:
+        return path
+    rates = path.error_rate if path.error_rate is None else path.error_rate[:small]
+    some = replace(
+        path, C=path.C[:small], squared_error=path.squared_error[:small], error_rate=rates
+    )
+    (rate, squared), least = some.score, path.score
+    as_good = squared <= _AS_GOOD[rates is not None] * least[1]
+    return some if as_good and rate <= least[0] + path.slack else path
 
 
 def _nearest(grid: np.ndarray, C: float) -> int:
