@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import reduce, wraps
 from math import prod
-from operator import add
+from operator import add, itemgetter
 from typing import Any
 
 import numpy as np
@@ -187,13 +187,18 @@ class BlockRows(Blocks):
 
     def chosen(self, rows: np.ndarray) -> list[Any]:
         """Tasks that fetch some rows, given in rising order, from the blocks that hold them."""
-        cuts = np.searchsorted(rows, self._ends)
-        starts = np.r_[0, self._ends[:-1]]
-        within = [
-            part - start for part, start in zip(np.split(rows, cuts)[:-1], starts, strict=True)
-        ]
+        within = self._within(rows)
         tasks = self.each(_chosen, without_rows(self._estimator), within)
         return [task for task, part in zip(tasks, within, strict=True) if len(part)]
+
+    def _within(self, rows: np.ndarray) -> list[np.ndarray]:
+        """The numbers in each block of rows that are given in rising order."""
+        parts = np.split(rows, np.searchsorted(rows, self._ends))[:-1]
+        return [part - start for part, start in zip(parts, self._starts, strict=True)]
+
+    @property
+    def _starts(self) -> np.ndarray:
+        return np.r_[0, self._ends[:-1]]
 
     @staticmethod
     def gathered(parts: list[Any]) -> tuple[Rows, Array | None, Array | None]:
@@ -202,17 +207,28 @@ class BlockRows(Blocks):
         X, y, weight = (None if each[0] is None else joined(each) for each in columns)
         return X, y, weight
 
-    def total(self, function: Callable[..., Any], *shared: Any) -> Any:
-        """A task: the sum over blocks of ``function(X, y, weight, estimator, *shared)``."""
-        return self.added(self.each(_applied, without_rows(self._estimator), function, *shared))
+    def total(
+        self, rows: np.ndarray, function: Callable[..., Any], *shared: Any
+    ) -> tuple[Any, tuple[Rows, Array | None, Array | None]]:
+        """The sum over blocks of ``function(X, y, weight, estimator, *shared)``, and some rows.
+
+        Rows are given in rising order. A block is used by one task for both, since Dask would keep
+        it in memory until the later one of two.
+        """
+        within = self._within(rows)
+        estimator = without_rows(self._estimator)
+        both = self.each(_applied_and_chosen, estimator, within, function, *shared)
+        sums, parts = ([self.task(itemgetter(k), task) for task in both] for k in (0, 1))
+        fetched = [part for part, some in zip(parts, within, strict=True) if len(some)]
+        total, found = self.compute(self.added(sums), fetched)
+        return total, self.gathered(found)
 
     def parts(self) -> list[tuple[int, int, Any]]:
         """The blocks that have rows: the first one's number, how many, and a task for X."""
         tasks = self.each(_applied, without_rows(self._estimator), lambda X, *_: X)
-        starts = np.r_[0, self._ends[:-1]]
         return [
             (int(start), int(end - start), task)
-            for start, end, task in zip(starts, self._ends, tasks, strict=True)
+            for start, end, task in zip(self._starts, self._ends, tasks, strict=True)
             if end > start
         ]
 
@@ -281,7 +297,8 @@ def _surveyed(number: int, block: Block, estimator: Any, look: Callable[..., Any
     if rows is None:
         return None
     inputs = {name: getattr(estimator, name) for name in _INPUTS if hasattr(estimator, name)}
-    return rows[0].shape[0], rows[0][:1], inputs, look(*rows, estimator)
+    first = take(rows[0], np.zeros(1, np.int64))  # a slice would keep the block in memory
+    return rows[0].shape[0], first, inputs, look(*rows, estimator)
 
 
 def _applied(
@@ -292,8 +309,26 @@ def _applied(
 
 
 def _chosen(number: int, block: Block, estimator: Any, within: list[np.ndarray]) -> Any:
+    return _some(_checked(number, block, estimator), within[number])
+
+
+def _some(rows: Block, numbers: np.ndarray) -> Block:
+    x, y, weight = (None if each is None else take(each, numbers) for each in rows)
+    return x, y, weight
+
+
+def _applied_and_chosen(
+    number: int,
+    block: Block,
+    estimator: Any,
+    within: list[np.ndarray],
+    function: Callable[..., Any],
+    *shared: Any,
+) -> Any:
     rows = _checked(number, block, estimator)
-    return tuple(None if each is None else take(each, within[number]) for each in rows)
+    if rows is None:
+        return None, None
+    return function(*rows, estimator, *shared), _some(rows, within[number])
 
 
 def _checked(number: int, block: Block, estimator: Any, reset: bool = False) -> Any:

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -224,6 +225,24 @@ def test_sparse_blocks():
     b = ELMClassifier(n_hidden=20, C=1.0, random_state=0).fit(lazy, blocks(LABELS))
     assert_same_fit(a, b)
     assert_array_equal(b.predict(lazy).compute(), a.predict(S))
+
+
+@pytest.mark.parametrize("arguments", [{"C": 1.0}, {"C": [0.1, 1.0]}])
+def test_few_blocks_are_in_memory_at_a_time(arguments):
+    made, most = [], []
+
+    def block(block_id):
+        rows = X[: N // 12] + block_id[0]
+        made.append(weakref.ref(rows))
+        most.append(sum(each() is not None for each in made))
+        return rows
+
+    cut = ((N // 12,) * 12, (4,))
+    lazy = da.map_blocks(block, chunks=cut, dtype=float, meta=np.empty((0, 0)))
+    y = lazy.map_blocks(lambda rows: rows[:, 0] + rows[:, 1], drop_axis=1, dtype=float)
+    ELMRegressor(n_hidden=20, random_state=0, **arguments).fit(lazy, y)
+    assert len(made) >= 24  # each was made for the statistics and for the sums
+    assert max(most) <= 3
 
 
 def test_more_rows_can_be_added_afterwards():

@@ -90,9 +90,7 @@ def summed_blocks(
     wanted, left, calibration = _wanted(len(blocks), chooses, seed)
     width = layer_of(rows.features, blocks.example, rows.model.dtype).width
     classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
-    total = blocks.total(_sums_of_block, replace(rows, model=None), classes)
-    sums, parts = blocks.compute(total, blocks.chosen(wanted))
-    home = blocks.gathered(parts)
+    sums, home = blocks.total(wanted, _sums_of_block, replace(rows, model=None), classes)
 
     def source(features: Any, watch: Any) -> Summed:
         problem = rows.problem(features, *home, whole=classes)
