@@ -373,7 +373,7 @@ def test_a_target_in_the_first_row_settles_that_it_has_the_names(tmp_path, capsy
 
 def test_what_the_target_holds_is_said_by_its_task(flowers, refused):
     said = refused("fit", "flowers.csv", "--target", "kind", "--as", "kind=text")
-    assert "--as kind: that is the target, of which --task says what it holds" in said
+    assert "'kind' is the target, of which --task says what it holds; leave it out of --as" in said
 
 
 @pytest.mark.parametrize(

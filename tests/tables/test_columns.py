@@ -219,7 +219,7 @@ def test_a_kind_that_is_given_is_taken():
     assert made.kinds[0] == "category"
     assert made.transform(codes).shape[1] == len(made.feature_names_out)
     assert TableEncoder(given={"zip": "text"}).fit(codes).kinds[0] == "text"
-    with pytest.raises(TableError, match="--as zip=date: not every cell"):
+    with pytest.raises(TableError, match="kinds={'zip': 'date'}: not every cell"):
         TableEncoder(given={"zip": "date"}).fit(codes)
     with pytest.raises(TableError, match="no column 'zap'"):
         TableEncoder(given={"zap": "text"}).fit(codes)

@@ -297,8 +297,8 @@ def test_the_task_follows_from_the_cells(cells, task):
 
 
 def test_another_task_is_offered_where_the_numbers_could_be_of_it():
-    assert "--task regression" in read_target(np.arange(60.0) % 9, "y").notes[0]
-    assert "--task classification" in read_target(np.arange(99.0) % 30, "y").notes[0]
+    assert "task='regression'" in read_target(np.arange(60.0) % 9, "y").notes[0]
+    assert "task='classification'" in read_target(np.arange(99.0) % 30, "y").notes[0]
     # Two values are classes, and a class has two rows or more on average.
     assert read_target(np.arange(60.0) % 2, "y").notes == ()
     assert read_target(np.arange(60.0) % 31, "y").notes == ()

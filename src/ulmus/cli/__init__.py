@@ -20,6 +20,7 @@ from typing import Any
 import ulmus
 from ulmus.cli.options import COMMANDS, EXAMPLES, OPTIONS
 from ulmus.cli.printing import note
+from ulmus.commanded import commanded
 from ulmus.exceptions import MissingExtraError, UlmusError
 from ulmus.version import __version__
 
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale: files are in UTF-8 too
     options = parser().parse_args(arguments)
-    with warnings.catch_warnings(), interruptible():
+    with warnings.catch_warnings(), interruptible(), commanded():
         _warn_in_sentences(options.quiet)
         try:
             status: int = options.run(options)

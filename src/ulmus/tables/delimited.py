@@ -17,6 +17,7 @@ import numpy as np
 
 from ulmus.arguments import counted, listed, quoted
 from ulmus.backends.arrow import column_values, delimited_cells
+from ulmus.commanded import option
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.header import MISSING, NUMBER, has_names, names_of, titles_above
 
@@ -101,7 +102,7 @@ def read_delimited(
         raise TableError(f"{path}: {_OPEN_QUOTE}, in row {rows} of the file or before.")
     numbers = None
     if bad:
-        notes.append(f"{counted(len(bad), 'bad line')} skipped, as --skip-bad-lines says.")
+        notes.append(f"{counted(len(bad), 'bad line')} skipped, as {_skip()} says.")
         skipped = np.array([number for number, _, _ in bad])
         numbers = np.delete(np.arange(1, rows + len(bad) + 1), skipped - 1)
     if comments:
@@ -122,12 +123,21 @@ def _odd_rows(bad: list[tuple[int, int, str]], width: int, delimiter: str) -> st
     return (
         f"row {number} below the header has {counted(fields, 'field')}, and there are "
         f"{counted(width, 'column')}: {quoted(line)}{more}.{quote} "
-        f"Fields are separated by {delimiter!r}; give another --delimiter, put quotes around "
-        "fields that contain it, or leave such rows out with --skip-bad-lines."
+        f"Fields are separated by {delimiter!r}; give another "
+        f"{option('--delimiter', 'delimiter=')}, put quotes around fields that contain it, or "
+        f"leave such rows out with {_skip()}."
     )
 
 
+def _skip() -> str:
+    return option("--skip-bad-lines", "skip_bad_lines=True")
+
+
 # ---------------------------------------------------------------------- text
+def _encoding() -> str:
+    return option("--encoding", "encoding=")
+
+
 def file_text(path: Path, encoding: str | None, notes: list[str]) -> str:
     """The text of a file; a file that is none is refused.
 
@@ -154,18 +164,18 @@ def file_text(path: Path, encoding: str | None, notes: list[str]) -> str:
             ) from error
     else:
         raise TableError(
-            f"{path} is not text in {' or '.join(tried)}; give its --encoding, such as utf-8, "
+            f"{path} is not text in {' or '.join(tried)}; give its {_encoding()}, such as utf-8, "
             "cp1252, utf-16 or shift_jis."
         )
     if name == "cp1252" and not found:
         notes.append(
             f"{path.name} is not in UTF-8 and was read as Windows-1252; if letters look wrong, "
-            "give --encoding."
+            f"give {_encoding()}."
         )
     if "\0" in text:
         raise TableError(
             f"{path} has NUL characters: if it is text in utf-16-le or the like, give that "
-            "as --encoding; else save it again as CSV in UTF-8."
+            f"as {_encoding()}; else save it again as CSV in UTF-8."
         )
     return text
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ulmus.commanded import option
 from ulmus.exceptions import InvalidInputError
 from ulmus.tables.assessing import comparable, score, truth_of
 from ulmus.tables.cells import words_of
@@ -53,7 +54,7 @@ def explain(
     if encoder.image_shape or encoder.sparse or len(encoder.names) > _MOST_COLUMNS:
         raise InvalidInputError(
             f"Columns can be explained one by one, up to {_MOST_COLUMNS}; images and sparse "
-            "matrices cannot. Fit fewer, with --without."
+            f"matrices cannot. Fit fewer{option(', with --without', '')}."
         )
     rng = np.random.default_rng(seed)
     X = np.asarray(model.matrix(table))

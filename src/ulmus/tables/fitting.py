@@ -15,6 +15,7 @@ import numpy as np
 import sklearn
 from sklearn.utils import check_random_state
 
+from ulmus.commanded import option
 from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.estimators.kernel import KernelELMClassifier, KernelELMRegressor
 from ulmus.estimators.semi_supervised import SemiSupervisedELMClassifier
@@ -111,7 +112,8 @@ def fit_table(
     cells, name, rest = separated(table, None if target is None else str(target))
     if name in (kinds or {}):
         raise InvalidInputError(
-            f"--as {name}: that is the target, of which --task says what it holds; leave --as out."
+            f"{name!r} is the target, of which {option('--task', 'task=')} says what it holds; "
+            f"leave it out of {option('--as', 'kinds=')}."
         )
     goal = read_target(cells, name, task, table.decimal_comma)
     rows, notes = _used_rows(goal, unlabelled_blank, seed)
@@ -198,7 +200,7 @@ def _used_rows(goal: Target, unlabelled_blank: bool, seed: int) -> tuple[np.ndar
     if not unlabelled_blank and len(known) >= min(len(goal.known) / 2, _ENOUGH):
         return known, [
             f"{what}: the {len(known):,} others are enough, and these were left out; "
-            "--unlabelled-blank makes use of them."
+            f"{option('--unlabelled-blank', 'unlabelled_blank=True')} makes use of them."
         ]
     notes = [f"{what}: the fit is semi-supervised, and learns from their columns."]
     room = max(_GRAPH_ROWS - len(known), 0)

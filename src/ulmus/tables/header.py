@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from ulmus.arguments import listed, quoted
+from ulmus.commanded import option
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import layout_of, reader
 
@@ -60,16 +61,20 @@ def has_names(path: Path, rows: list[list[str]], known: Collection[str], notes: 
     named = _looks_like_names(first, [row for row in rows[1:] if row != first])
     if named is None:
         raise TableError(
-            f"{path}: does the first row ({listed(first)}) have the columns' names? --header if "
-            "it does, --no-header if it is data; in Python header=True or header=False."
+            f"{path}: does the first row ({listed(first)}) have the columns' names? Give "
+            f"{_header(True)} if it does, {_header(False)} if it is data."
         )
     if not named:
         what = "is all numbers" if all(map(NUMBER.fullmatch, first)) else "looks like the others"
         notes.append(
             f"The first row {what}, so it was taken as data, and the columns are called column_1, "
-            "column_2, …; if it has the names, give --header."
+            f"column_2, …; if it has the names, give {_header(True)}."
         )
     return named
+
+
+def _header(there: bool) -> str:
+    return option("--header" if there else "--no-header", f"header={there}")
 
 
 def _looks_like_names(first: list[str], below: list[list[str]]) -> bool | None:

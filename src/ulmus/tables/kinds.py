@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ulmus.arguments import check_known, counted, figure, listed, quoted
+from ulmus.commanded import option
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import (
     PLAIN,
@@ -67,8 +68,8 @@ def column_of(
         return _number(name, x, column, ranked, notes)
     if kind is not None:
         raise TableError(
-            f"--as {name}={kind}: not every cell of the column is {HOLDS[kind]}, for instance "
-            f"{quoted(sorted(distinct)[0])}; correct the cells, or give --as {name}=category."
+            f"{_as(name, kind)}: not every cell of the column is {HOLDS[kind]}, for instance "
+            f"{quoted(sorted(distinct)[0])}; correct the cells, or give {_as(name, 'category')}."
         )
     return _category(name, values, notes)
 
@@ -198,6 +199,14 @@ class Target:
     notes: tuple[str, ...] = ()
 
 
+def _as(name: str, kind: str) -> str:
+    return option(f"--as {name}={kind}", f"kinds={{{name!r}: {kind!r}}}")
+
+
+def _task(name: str) -> str:
+    return option(f"--task {name}", f"task={name!r}")
+
+
 def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
     """The target's cells, its name, and the table without it."""
     if name is not None:
@@ -205,7 +214,8 @@ def separated(table: Table, name: str | None) -> tuple[np.ndarray, str, Table]:
     if table.target is None:
         names = ", ".join(table.names[:10]) + (", …" if len(table.names) > 10 else "")
         raise InvalidInputError(
-            f"Which column is to be learnt? Name it with --target; there are {names}."
+            f"Which column is to be learnt? Name it with {option('--target', 'target=')}; there "
+            f"are {names}."
         )
     return table.target, "y", table
 
@@ -242,7 +252,7 @@ def read_target(
         word = str(cells[np.argmax(bad)])[:40]
         raise InvalidInputError(
             f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
-            "leave --task regression out."
+            f"leave {_task('regression')} out."
         )
     values = numbers.astype(float)
     if task == "classification":
@@ -275,10 +285,10 @@ def _guessed(values: np.ndarray, name: str, notes: list[str]) -> str:
     if distinct <= 2:
         return "classification"
     if distinct <= _MOST_LABELS and _ROWS_OF_EACH * distinct <= len(values):
-        notes.append(f"{what} classes; --task regression if they are amounts.")
+        notes.append(f"{what} classes; {_task('regression')} if they are amounts.")
         return "classification"
     if 2 * distinct <= len(values):  # more classes are refused
-        notes.append(f"{what} amounts; --task classification if they are classes.")
+        notes.append(f"{what} amounts; {_task('classification')} if they are classes.")
     return "regression"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import counted, figure, listed
+from ulmus.commanded import option
 from ulmus.tables.cells import has_comma, read_cells, reader
 from ulmus.tables.columns import usable
 from ulmus.tables.kinds import Target, as_text
@@ -48,7 +49,7 @@ def suspicions(table: Table, goal: Target, X: Rows, widths: dict[str, int]) -> l
         found.append(
             f"{copied:,} of {counted(len(known), 'row')} are equal to another row, the target too: "
             "a left-out row then has a copy among the others, which makes scores too good. Take "
-            "copies out, or split by --group in ulmus evaluate."
+            f"copies out{option(', or split by --group in ulmus evaluate', '')}."
         )
     if table.matrix is None and len(known) >= _FEWEST_ROWS:
         if told:
@@ -137,8 +138,8 @@ def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str
         if share <= _DETERMINED:
             found.append(
                 f"{name!r} alone nearly determines {goal.name!r}: it leaves {share:.1%} of the "
-                f"baseline's error. If it is not known before {goal.name!r} is, give --without "
-                f"{name}."
+                f"baseline's error. If it is not known before {goal.name!r} is, leave it out"
+                f"{option(f', with --without {name}', '')}."
             )
     return [sentence for sentence in found if sentence]
 
@@ -151,8 +152,8 @@ def _counts_rows(name: str, values: np.ndarray) -> str:
         return ""
     if values.min() in (0, 1) or (values != np.round(values)).any():
         return ""
-    first = figure(values.min())
-    return f"{name!r} counts the rows from {first} on; if it is an id, --without {name}."
+    first, way = figure(values.min()), option(f", with --without {name}", "")
+    return f"{name!r} counts the rows from {first} on; if it is an id, leave it out{way}."
 
 
 def _places(values: np.ndarray) -> np.ndarray:

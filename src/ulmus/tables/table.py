@@ -15,6 +15,7 @@ from ulmus.archives import read_npz, sparse_matrix
 from ulmus.arguments import check_known, counted, hint
 from ulmus.backends.arrow import frame_columns, json_columns, parquet_columns
 from ulmus.backends.pixels import image_pixels, image_shape
+from ulmus.commanded import option
 from ulmus.exceptions import InvalidParameterError, TableError
 from ulmus.tables.delimited import file_text, read_delimited
 from ulmus.tables.header import MISSING
@@ -236,7 +237,10 @@ def _kind(path: Path) -> str:
     if name.endswith((".xlsx", ".xls", ".ods")):
         raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
     known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give --kind.")
+    raise TableError(
+        f"The name {path} says no kind; let it end in one of {known}, or give "
+        f"{option('--kind', 'kind=')}."
+    )
 
 
 def _read_columns(read: Callable[[Path, list[str]], dict[str, Any]], path: Path) -> Table:
