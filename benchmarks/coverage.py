@@ -117,6 +117,6 @@ def page(found):
 
 
 def run(folder, rounds):
-    """Coverage of intervals and sets: two splits, or one with ``--quick``."""
-    found = measure(2 if rounds > 1 else 1)
+    """Coverage of intervals and sets: six splits, or one with ``--quick``."""
+    found = measure(6 if rounds > 1 else 1)
     return found, farthest(found), page(found)
