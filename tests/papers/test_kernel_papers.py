@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
+from sklearn.multiclass import OneVsOneClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 import oracles
 from papers import low_rank_space, randomized
 from papers.alternatives import ALTERNATIVES
+from papers.pairs import Pairs
 from papers.protocol import Case, cases, load
 from ulmus import Randomized, SparseELMClassifier
 from ulmus.features import KernelFeatures
@@ -154,6 +156,20 @@ def test_every_C_of_a_list_is_tried(flowers):
         alone = [low_rank_space._curve(settings | {"C": C}, fold)[0][0] for C in settings["C"]]
         assert_allclose(rates, alone, atol=100 / 30 + 1e-9)  # a row on the border may change sides
         assert len(set(rates)) > 1
+
+
+def test_pairs_are_those_of_scikit_learn(flowers):
+    fold = next(low_rank_space._folds("iris", 0, 1))
+    H, H_test, _ = low_rank_space._hidden("random", 20, fold)
+    model = OneVsOneClassifier(SparseELMClassifier(FunctionTransformer(), random_state=0))
+    pairs, names = Pairs(H, fold.y), np.array(["a", "b", "c"])
+    for C in (0.01, 1.0, 100.0):
+        model.estimator.set_params(C=C)
+        expected = model.fit(H, fold.y).predict(H_test)
+        assert np.mean(pairs.fit(C).predict(H_test) == expected) > 0.95
+        weights = np.column_stack([each.beta_[:, 0] for each in model.estimators_])
+        assert_allclose(pairs.coef, weights, atol=0.01 * np.abs(weights).max())
+    assert set(Pairs(H, names[fold.y]).fit(1.0).predict(H_test)) <= set(names)
 
 
 @pytest.mark.filterwarnings("ignore::ulmus.exceptions.LowRankWarning")
