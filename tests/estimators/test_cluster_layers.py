@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import ulmus
@@ -107,6 +108,18 @@ def test_rows_of_unit_length_keep_their_angles_unless_some_are_negative():
     assert_allclose(unit_rows(IRIS), Normalizer().transform(IRIS))
     assert_allclose(unit_rows(IRIS - 1.0), unit_rows(IRIS - 2.0))
     assert unit_rows(IRIS - 1.0).min() == 0.0
+
+
+@pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])
+def test_in_few_columns_angles_are_no_layer(cls):
+    # Their thirds of a circle are stable, whatever lies there.
+    centers = [[0, 0], [4, 0], [0, 4]]
+    X, y = make_blobs([500, 100, 40], centers=centers, cluster_std=[1.2, 0.8, 0.5], random_state=0)
+    model = cls(3, random_state=0).fit(X)
+    assert "unit rows" not in model.candidates_["kind"]
+    plain = KMeans(3, n_init=10, random_state=0).fit(X)
+    own, other = (adjusted_rand_score(y, each.labels_) for each in (model, plain))
+    assert own > other - 0.1
 
 
 def test_layers_that_are_stable_and_tell_of_neighbours_come_before_noise():

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from ulmus.backends.namespace import is_sparse, take
-from ulmus.estimators.cluster_defaults import column_weights, local_units
+from ulmus.estimators.cluster_defaults import FEW, column_weights, local_units
 from ulmus.features import RandomFeatures
 from ulmus.features.hidden_layer import comparable_rows, fitted_map, layer_of, share_a_unit
 from ulmus.features.scaling import ColumnStatistics
@@ -175,7 +175,8 @@ def _open_layers(model: Any, X: Rows, positive: bool) -> dict[str, Callable[...,
             begin = _from_zero(0.0 * reach, columns.greatest.max()) if own_zero else plain
             unit = make_pipeline(begin, unit)
         layers["plain rows"] = lambda width, **parameters: plain
-        layers["unit rows"] = lambda width, **parameters: unit
+        if X.shape[1] > FEW:
+            layers["unit rows"] = lambda width, **parameters: unit
     return layers
 
 

@@ -204,9 +204,9 @@ class ELMKMeans(HiddenClustering):
         Feature map; it is cloned and fitted. None chooses without labels, on at most 1000 rows:
         sigmoid units that bend on columns of unit variance,
         ``RandomFeatures(gain=√n_features)``, local units, ``RBFFeatures(width="local")``, the rows
-        themselves, or rows of unit length. The clusters of the layer in use are those of halves of
-        the rows too, and neighbours share them. On a Dask collection, with one cluster, and with
-        fewer than four rows a cluster, they are sigmoid units.
+        themselves, or from four columns on rows of unit length. The clusters of the layer in use
+        are those of halves of the rows too, and neighbours share them. On a Dask collection, with
+        one cluster, and with fewer than four rows a cluster, they are sigmoid units.
 
     Attributes
     ----------
