@@ -128,15 +128,26 @@ def test_layers_that_are_stable_and_tell_of_neighbours_come_before_noise():
     noise = np.random.default_rng(0).uniform(size=(90, 5))
     # One row apart: stable, but it tells nothing of neighbours.
     alike = np.vstack([np.eye(3)[:2] * 99.0, np.zeros((88, 3))])
-    scores = cluster_layers.layer_scores(
-        [noise, X, alike], [Means(3, 10)] * 2 + [Means(2, 10)], edges
-    )
+    methods = [Means(3, 10)] * 3 + [Means(2, 10)]
+    scores = cluster_layers.layer_scores([noise, X, 3.0 * X, alike], methods, edges)
     assert scores["stability"][0] < 0.7 < scores["stability"][1]
-    assert scores["information"].argmax() == 1
-    assert scores["information"][1] == pytest.approx(np.log(3), abs=0.01)
-    assert scores["information"][2] < 0.1
-    assert_allclose(scores["score"], scores["information"] * scores["stability"].clip(0))
+    assert_allclose(scores["information"][1:3], np.log(3), atol=0.01)
+    assert scores["information"][3] < 0.1
+    assert_allclose(scores["score"][1:3], scores["information"][1:3] * scores["stability"][1:3])
     assert scores["score"].argmax() == 1
+
+
+def test_a_layer_that_differs_from_all_others_is_not_taken():
+    X, _ = make_blobs(90, n_features=5, centers=4, random_state=0)
+    edges = mean_affinity([KNNGraph(10, width="local").laplacian(X)])
+    other, _ = make_blobs(90, n_features=5, centers=4, random_state=1)
+    # Its clusters are the most stable, and tell as much of neighbours in a graph of its own.
+    apart = np.random.default_rng(0).permutation(other)
+    own = mean_affinity([KNNGraph(10, width="local").laplacian(apart)])
+    for graph in (edges, own):
+        scores = cluster_layers.layer_scores([X, apart, 2.0 * X], [Means(4, 10)] * 3, graph)
+        assert scores["agreement"][1] < 0.2 < scores["agreement"][0]
+        assert scores["score"][1] == 0.0 < scores["score"][0]
 
 
 @pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])

@@ -66,8 +66,8 @@ class HiddenClustering(
         The fitted map.
     candidates_ : dict of ndarrays
         Where layers were compared: a row for each, the one in use first, with its kind, the mutual
-        information of the clusters of neighbours ("information"), its stability, and their
-        product ("score").
+        information of the clusters of neighbours ("information"), its stability, its agreement with
+        the others, and the product of the first two ("score"), zero where agreement is low.
     layer_reason_ : str
         Which layer is in use then, and why.
     n_hidden_ : int
