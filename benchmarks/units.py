@@ -95,7 +95,9 @@ def page(found):
         for file, cells in found.items():
             plain = max(cells["k-means"], cells["k-means, standardised"])
             own = [f"{cells[name]:.1f}" for name in columns]
-            rows.append((file, f"{plain:.1f}", *own, f"{-below_best(cells, model):.1f}"))
+            rows.append(
+                (file, f"{plain:.1f}", *own, f"{round(-below_best(cells, model), 1) + 0.0:.1f}")
+            )
         head = ["set", "k-means", "default", *LAYERS, "default less best"]
         parts.append(table(f"Clustering accuracy (%) by hidden layer: {model}", head, rows))
     return "\n\n".join(parts)
