@@ -132,6 +132,8 @@ def _printed_kernel_nmf(rows, s, seed):
 
 def _elm_nmf(rows, s, seed):
     how = {name: s[name] for name in ("solver", "init") if name in s}
+    if s["units"] != "default":
+        how |= {"n_components": s["classes"], "compare": "B"}
     return _in_hidden_layer(ELMNMF, rows, s, seed, dtype=s["precision"], **how)
 
 

@@ -2,7 +2,7 @@
 Non-negative factorisation of the hidden layer
 ==============================================
 
-ELM NMF writes each hidden row as a sum of non-negative parts, one for each cluster. The plot shows
+ELM NMF writes each hidden row as a sum of non-negative parts, two for each cluster. The plot shows
 how much of each part the digits have, and the mean image of every cluster.
 """
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from ulmus import ELMNMF, ELMKMeans
+from ulmus import ELMNMF, ELMKMeans, RBFFeatures
 from ulmus.exceptions import BatchError, InvalidParameterError
 from ulmus.methods.clusters import Means
 from ulmus.sources import hidden_rows
@@ -29,8 +29,9 @@ def blocks(A):
 
 @pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])
 def test_where_the_sample_is_all_rows_it_is_the_fit_in_memory(cls):
-    a = cls(5, n_hidden=30, random_state=0).fit(X)
-    b = cls(5, n_hidden=30, random_state=0).fit(blocks(X))
+    features = RBFFeatures(30, width="local")
+    a = cls(5, features=features, random_state=0).fit(X)
+    b = cls(5, features=features, random_state=0).fit(blocks(X))
     assert isinstance(b.labels_, da.Array)
     assert_array_equal(b.labels_.compute(), a.labels_)
     assert_allclose(b.inertia_, a.inertia_, rtol=1e-6)

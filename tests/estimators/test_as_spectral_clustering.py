@@ -136,3 +136,22 @@ def test_any_kernel_of_scikit_learns_gives_affinities(kernel):
     labels = ELMSpectralClustering(2, graph=graph, n_hidden=20, random_state=0).fit_predict(X)
     assert labels.shape == (10,)
     assert set(labels) == {0, 1}
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_the_matrix_class_of_numpy_is_refused_by_name():
+    with pytest.raises(TypeError, match="np.matrix is not supported"):
+        ELMSpectralClustering(2, n_hidden=20).fit(np.matrix([[0.0, 2.0], [2.0, 0.0]]))
+
+
+@pytest.mark.parametrize("coupling", ["auto", "tight", "free"])
+@pytest.mark.parametrize("n_clusters", [2, 3, 4])
+def test_parts_of_a_given_graph_are_never_cut_while_clusters_are_fewer(coupling, n_clusters):
+    X, part = make_blobs(80, centers=9.0 * np.eye(4), cluster_std=0.3, random_state=0)
+    graph = sp.csr_array((part[:, None] == part).astype(float))
+    model = ELMSpectralClustering(
+        n_clusters, graph=graph, coupling=coupling, n_hidden=20, random_state=0
+    )
+    labels = model.fit_predict(X)
+    assert len(set(labels)) == n_clusters
+    assert all(len(set(labels[part == each])) == 1 for each in range(4))

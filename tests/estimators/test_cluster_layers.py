@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_iris, load_wine, make_blobs
+from scipy.spatial.distance import pdist
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import ulmus
-from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, RandomFeatures
+from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, KNNGraph, RandomFeatures
 from ulmus.estimators import cluster_layers
 from ulmus.methods.clusters import Means
+from ulmus.methods.partitions import mean_affinity
 from ulmus.metrics import clustering_accuracy
 
 IRIS, KINDS = load_iris(return_X_y=True)
@@ -86,11 +90,71 @@ def test_a_chosen_layer_is_saved_with_the_model(tmp_path):
     assert again.layer_reason_ == model.layer_reason_
 
 
-def test_layers_that_agree_and_are_stable_come_before_noise():
+def test_columns_of_one_unit_are_shifted_to_zero_together():
+    unlike = np.random.default_rng(0).uniform(-1.0, 1.0, (50, 4)) * [1.0, 1.0, 0.9, 0.8]
+    open_layers = cluster_layers._open_layers(ELMNMF(3), unlike, positive=True)
+    rows = open_layers["plain rows"](10).transform(unlike)
+    assert rows.min() == 0.0
+    assert_allclose(pdist(rows) / pdist(unlike), 1.0 / np.ptp(unlike, axis=0).max())
+    wine = cluster_layers._open_layers(ELMNMF(3), WINE, positive=True)["plain rows"](10)
+    assert_allclose(wine.transform(WINE).max(axis=0), 1.0)
+
+
+def test_rows_of_unit_length_keep_their_angles_unless_some_are_negative():
+    def unit_rows(X):
+        layer = cluster_layers._open_layers(ELMNMF(3), X, positive=True)["unit rows"](10)
+        return layer.fit(X).transform(X)
+
+    assert_allclose(unit_rows(IRIS), Normalizer().transform(IRIS))
+    assert_allclose(unit_rows(IRIS - 1.0), unit_rows(IRIS - 2.0))
+    assert unit_rows(IRIS - 1.0).min() == 0.0
+
+
+@pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])
+def test_in_few_columns_angles_are_no_layer(cls):
+    # Their thirds of a circle are stable, whatever lies there.
+    centers = [[0, 0], [4, 0], [0, 4]]
+    X, y = make_blobs([500, 100, 40], centers=centers, cluster_std=[1.2, 0.8, 0.5], random_state=0)
+    model = cls(3, random_state=0).fit(X)
+    assert "unit rows" not in model.candidates_["kind"]
+    plain = KMeans(3, n_init=10, random_state=0).fit(X)
+    own, other = (adjusted_rand_score(y, each.labels_) for each in (model, plain))
+    assert own > other - 0.1
+
+
+def test_layers_that_are_stable_and_tell_of_neighbours_come_before_noise():
     X, _ = make_blobs(90, n_features=5, centers=3, random_state=0)
+    edges = mean_affinity([KNNGraph(10, width="local").laplacian(X)])
     noise = np.random.default_rng(0).uniform(size=(90, 5))
-    found = cluster_layers.layer_scores([noise, X, 3.0 * X], [Means(3, 10)] * 3)
-    assert found["stability"][0] < 0.7 < found["stability"][1]
-    assert found["agreement"][0] < found["agreement"][1] == found["agreement"][2]
-    assert_allclose(found["score"], found["agreement"].clip(0) * found["stability"] ** 2)
-    assert found["score"].argmax() > 0
+    # One row apart: stable, but it tells nothing of neighbours.
+    alike = np.vstack([np.eye(3)[:2] * 99.0, np.zeros((88, 3))])
+    methods = [Means(3, 10)] * 3 + [Means(2, 10)]
+    scores = cluster_layers.layer_scores([noise, X, 3.0 * X, alike], methods, edges)
+    assert scores["stability"][0] < 0.7 < scores["stability"][1]
+    assert_allclose(scores["information"][1:3], np.log(3), atol=0.01)
+    assert scores["information"][3] < 0.1
+    assert_allclose(scores["score"][1:3], scores["information"][1:3] * scores["stability"][1:3])
+    assert scores["score"].argmax() == 1
+
+
+def test_a_layer_that_differs_from_all_others_is_not_taken():
+    X, _ = make_blobs(90, n_features=5, centers=4, random_state=0)
+    edges = mean_affinity([KNNGraph(10, width="local").laplacian(X)])
+    other, _ = make_blobs(90, n_features=5, centers=4, random_state=1)
+    # Its clusters are the most stable, and tell as much of neighbours in a graph of its own.
+    apart = np.random.default_rng(0).permutation(other)
+    own = mean_affinity([KNNGraph(10, width="local").laplacian(apart)])
+    for graph in (edges, own):
+        scores = cluster_layers.layer_scores([X, apart, 2.0 * X], [Means(4, 10)] * 3, graph)
+        assert scores["agreement"][1] < 0.2 < scores["agreement"][0]
+        assert scores["score"][1] == 0.0 < scores["score"][0]
+
+
+@pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])
+def test_images_are_clustered_as_well_as_by_k_means_on_their_pixels(cls):
+    X, digits = load_digits(return_X_y=True)
+    X, digits = X[:900], digits[:900]
+    plain = KMeans(10, n_init=10, random_state=0).fit(X)
+    model = cls(10, random_state=0).fit(X)
+    own, other = (clustering_accuracy(digits, each.labels_) for each in (model, plain))
+    assert own > other - 0.02

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from ulmus import ELMNMF, ELMKMeans, ELMSpectralClustering, KNNGraph, RandomFeatures, RBFFeatures
 from ulmus.estimators.cluster_defaults import DefaultUnits
 from ulmus.features.hidden_layer import comparable_rows, scaled_rows
+from ulmus.methods.noise import related_columns
 from ulmus.metrics import clustering_accuracy
 
 WINE, KINDS = load_wine(return_X_y=True)
@@ -77,6 +78,25 @@ def test_columns_of_noise_cost_nothing():
     # New noise changes nothing.
     assert_array_equal(model.predict(np.hstack([WINE, noise[::-1]])), model.predict(
         np.hstack([WINE, noise])))  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", [ELMSpectralClustering, ELMKMeans, ELMNMF])
+def test_clusters_that_each_show_in_a_column_of_their_own_are_found(cls):
+    X, y = make_blobs(200, centers=20.0 * np.eye(8), random_state=1)
+    assert adjusted_rand_score(y, cls(8, random_state=0).fit(X).labels_) == 1.0
+
+
+def test_columns_with_a_hole_are_kept_and_those_without_are_not():
+    rng = np.random.default_rng(0)
+    apart = rng.normal(size=400) + 9.0 * (rng.random(400) < 0.15)
+    whole = rng.integers(0, 6, 400)
+    tail = np.r_[rng.normal(size=390), rng.normal(50.0, size=10)]
+    rng.shuffle(tail)
+    plain = rng.normal(size=(400, 40))
+    found = related_columns(np.column_stack([apart, whole, tail, plain]))
+    assert found[0]
+    assert not found[1:].any()
+    assert not related_columns(apart[:20, None]).any()
 
 
 def test_a_given_map_sees_all_columns():

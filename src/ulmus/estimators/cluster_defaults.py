@@ -28,8 +28,8 @@ _MOST_COLUMNS = 2000
 _NOISY = 0.25
 # Principal components: from so many columns on, ranked by their spread to this correlation.
 _COMPONENTS, _FALLING = 10, -0.95
-# Columns up to which the default units are local.
-_FEW = 3
+# Columns up to which the default units are local, and angles say too little of rows.
+FEW = 3
 # Largest number of clusters that is compared, and scores that differ so little are equal.
 _MOST, _TIE = 12, 0.02
 
@@ -50,7 +50,7 @@ class DefaultUnits:
     @property
     def local(self) -> bool:
         """Whether columns are so few that sigmoid units are too smooth for bent shapes."""
-        return self.n_columns <= _FEW
+        return self.n_columns <= FEW
 
     def __call__(self, n_hidden: int, **parameters: Any) -> FeatureMap:
         """So many units."""

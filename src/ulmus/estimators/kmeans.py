@@ -14,7 +14,7 @@ from sklearn.decomposition import NMF
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ulmus.arguments import check_known, check_number
+from ulmus.arguments import check_known, check_number, check_whole
 from ulmus.backends.namespace import is_collection
 from ulmus.distributed import BlockRows, by_blocks
 from ulmus.docstrings import documented
@@ -30,6 +30,9 @@ from ulmus.sources.hidden_rows import HiddenBlocks
 from ulmus.summary import html_of, mimebundle_of
 from ulmus.typing import Rows, Seed
 from ulmus.validation import on_host_alone, valid_rows
+
+# Components for each cluster.
+_TIMES = 2
 
 
 class HiddenClustering(
@@ -62,8 +65,9 @@ class HiddenClustering(
     features_ : transformer
         The fitted map.
     candidates_ : dict of ndarrays
-        Where layers were compared: a row for each, the one in use first, with its kind, its
-        agreement with the others, its stability, and its score.
+        Where layers were compared: a row for each, the one in use first, with its kind, the mutual
+        information of the clusters of neighbours ("information"), its stability, its agreement with
+        the others, and the product of the first two ("score"), zero where agreement is low.
     layer_reason_ : str
         Which layer is in use then, and why.
     n_hidden_ : int
@@ -95,7 +99,8 @@ class HiddenClustering(
 
     def _found(self) -> Clusters:
         """The clusters that were fitted."""
-        return Clusters(self.kmeans_, getattr(self, "nmf_", None), type(self.features_).__name__)
+        nmf, origin = getattr(self, "nmf_", None), type(self.features_).__name__
+        return Clusters(self.kmeans_, nmf, origin, getattr(self, "compare", "BW"))
 
     @atomic
     def fit(self, X: Rows, y: Any = None, *, client: Any = None) -> Self:
@@ -199,9 +204,9 @@ class ELMKMeans(HiddenClustering):
         Feature map; it is cloned and fitted. None chooses without labels, on at most 1000 rows:
         sigmoid units that bend on columns of unit variance,
         ``RandomFeatures(gain=√n_features)``, local units, ``RBFFeatures(width="local")``, the rows
-        themselves, or rows of unit length. The clusters of the layer in use agree with those of
-        the others and with those of halves of the rows. On a Dask collection, and with fewer than
-        four rows a cluster, they are sigmoid units.
+        themselves, or from four columns on rows of unit length. The clusters of the layer in use
+        are those of halves of the rows too, and neighbours share them. On a Dask collection, with
+        one cluster, and with fewer than four rows a cluster, they are sigmoid units.
 
     Attributes
     ----------
@@ -253,22 +258,29 @@ class ELMKMeans(HiddenClustering):
 class ELMNMF(HiddenClustering):
     """ELM NMF: a non-negative factorisation of the hidden layer's output, then k-means.
 
-    H ≈ BW with as many components as clusters; k-means groups the rows of B.
+    H ≈ BW, and k-means groups the rows of BW. The paper's form has as many components as clusters,
+    and groups the rows of B: ``n_components=n_clusters, compare="B"``.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, and of components.
+        Number of clusters.
     features : feature map, transformer or None, default=None
         Feature map or transformer whose values are not negative; it is cloned and fitted. None
         chooses as `ELMKMeans` does, rows being scaled to [0, 1]; where it does not choose, units
         are ``RBFFeatures(width="local")``.
+    n_components : int or None, default=None
+        Columns of B; None is twice the number of clusters, by which images lose least.
+    compare : {"BW", "B"}, default="BW"
+        What k-means compares. Distances between rows of B depend on the lengths of the rows of W,
+        which the factorisation does not say anything about.
     solver : {"cd", "mu"}, default="cd"
         Coordinate descent, or the paper's multiplicative updates, which minimise the same and
         take longer.
     init : {"random", "nndsvd", "nndsvda", "nndsvdar"} or None, default=None
         How the factorisation starts, as in scikit-learn's NMF; None starts from singular vectors,
-        or with ``RandomFeatures`` at random: singular vectors suit units that are often near zero.
+        or at random with ``RandomFeatures``, and where the hidden rows have fewer singular vectors
+        than components: singular vectors suit units that are often near zero.
     max_iter : int, default=200
         Sweeps after which the factorisation stops.
     tol : float, default=1e-4
@@ -278,12 +290,13 @@ class ELMNMF(HiddenClustering):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_clusters, n_hidden)
+    components_ : ndarray of shape (n_components, n_hidden)
         The factor W.
-    cluster_centers_ : ndarray of shape (n_clusters, n_clusters)
-        The clusters' means among the rows of B.
+    cluster_centers_ : ndarray of shape (n_clusters, n_components)
+        The clusters' means among the rows of B (WWᵀ)^½, which are as far apart as those of BW, or
+        of B.
     inertia_ : float
-        Sum of squared distances of the rows of B to their centres.
+        Sum of squared distances of these rows to their centres.
     reconstruction_err_ : float
         ‖H − BW‖ at the end of the factorisation.
     n_iter_ : int
@@ -318,6 +331,8 @@ class ELMNMF(HiddenClustering):
         *,
         features: Any = None,
         n_hidden: int | None = None,
+        n_components: int | None = None,
+        compare: str = "BW",
         solver: str = "cd",
         init: str | None = None,
         max_iter: int = 200,
@@ -329,6 +344,8 @@ class ELMNMF(HiddenClustering):
         self.n_clusters = n_clusters
         self.features = features
         self.n_hidden = n_hidden
+        self.n_components = n_components
+        self.compare = compare
         self.solver = solver
         self.init = init
         self.max_iter = max_iter
@@ -340,8 +357,14 @@ class ELMNMF(HiddenClustering):
     def _method(self, origin: str) -> Means:
         # Singular vectors suit units that are often near zero.
         start = "random" if self.init is None and origin == RandomFeatures.__name__ else self.init
-        nmf = {"solver": self.solver, "init": start, "max_iter": self.max_iter, "tol": self.tol}
-        return Means(self.n_clusters_, self.n_init, nmf, origin)
+        nmf = {
+            "n_components": self.n_components or _TIMES * self.n_clusters_,
+            "solver": self.solver,
+            "init": start,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+        }
+        return Means(self.n_clusters_, self.n_init, nmf, origin, self.compare)
 
     def _accept(self, found: Clusters) -> None:
         super()._accept(found)
@@ -350,7 +373,14 @@ class ELMNMF(HiddenClustering):
         self.reconstruction_err_ = float(self.nmf_.reconstruction_err_)
 
     def _check_parameters(self) -> None:
+        if self.n_components is not None:
+            check_whole("n_components", self.n_components, least=1)
+        check_known("compare", self.compare, ("BW", "B"))
         check_known("solver", self.solver, ("cd", "mu"))
         if self.init is not None:
             check_known("init", self.init, ("random", "nndsvd", "nndsvda", "nndsvdar"))
         check_number("tol", self.tol, "a number that is zero or more", zero=True)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)

@@ -230,10 +230,14 @@ def _(model: Any, x: Value, dtype: Any) -> None:
 def _(model: Any, x: Value, dtype: Any) -> None:
     E, refused = _blanked(transformed(model, x), x, dtype)
     # k-means transforms rows to their distances from the centres.
-    distances = isinstance(model, ELMKMeans)
-    centers = model.cluster_centers_
-    _add_clusters(E.op("ArgMin", axis=1, keepdims=0) if distances else E.nearest(centers), refused)
-    x.graph.output("transformed", E, dtype, model.n_clusters_)
+    if isinstance(model, ELMKMeans):
+        nearest, width = E.op("ArgMin", axis=1, keepdims=0), model.n_clusters_
+    else:
+        # The rows of B are compared as they lie in BW.
+        root, width = model._found().metric_root(), len(model.components_)
+        nearest = (E @ np.asarray(root, dtype=float)).nearest(model.cluster_centers_)
+    _add_clusters(nearest, refused)
+    x.graph.output("transformed", E, dtype, width)
 
 
 @add_outputs.register

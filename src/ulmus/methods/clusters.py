@@ -1,4 +1,7 @@
-"""k-means on hidden rows, or on the rows of B in a non-negative factorisation H ≈ BW of them.
+"""k-means on hidden rows H, or on their non-negative factorisation BW ≈ H or the factor B alone.
+
+Distances between the rows of BW are those between the rows of B (WWᵀ)^½, which are much shorter.
+They do not depend on how BW is divided between B and W, as those between the rows of B do.
 
 It starts on rows in this process. Where these are a sample of the rows of a Dask collection, each
 further step is one pass, in which every block gives the sums of the rows nearest to each centre.
@@ -31,12 +34,14 @@ _LOG = logging.getLogger(__name__)
 class Clusters:
     """scikit-learn's k-means, and the factorisation before it, if any.
 
-    ``origin`` is what errors call the map that the hidden rows are of.
+    ``origin`` is what errors call the map that the hidden rows are of, and ``compared`` is "BW" or
+    "B".
     """
 
     kmeans: KMeans
     nmf: NMF | None
     origin: str
+    compared: str = "BW"
 
     def fit(self, h: Array) -> "Clusters":
         """Fitted to hidden rows that are written out."""
@@ -51,9 +56,22 @@ class Clusters:
         return self
 
     def coordinates(self, h: Array) -> Array:
-        """Hidden rows as k-means sees them: as they are, or rows of B."""
-        if self.nmf is None:
-            return h
+        """Hidden rows as k-means sees them: as they are, or by their rows of B."""
+        return h if self.nmf is None else self.factor_rows(h) @ self.metric_root()
+
+    def metric_root(self) -> np.ndarray:
+        """What the rows of B are multiplied by to be as far apart as what is compared."""
+        assert self.nmf is not None
+        W = self.nmf.components_
+        if self.compared == "B":
+            return np.eye(len(W), dtype=W.dtype)
+        values, vectors = np.linalg.eigh(W @ W.T)
+        root: np.ndarray = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return root
+
+    def factor_rows(self, h: Array) -> np.ndarray:
+        """The rows of B."""
+        assert self.nmf is not None
         # They must be in the precision of W.
         h = self._checked(h).astype(self.nmf.components_.dtype, copy=False)
         with warnings.catch_warnings():
@@ -62,9 +80,10 @@ class Clusters:
 
     def transformed(self, H: Hidden) -> np.ndarray:
         """The distance of each row to every centre, or its row of B."""
-        D = np.empty((len(H), self.kmeans.n_clusters), H.dtype)
+        width = self.kmeans.n_clusters if self.nmf is None else len(self.nmf.components_)
+        D = np.empty((len(H), width), H.dtype)
         for rows, h in whole_blocks(H):
-            D[rows] = self.kmeans.transform(h) if self.nmf is None else self.coordinates(h)
+            D[rows] = self.kmeans.transform(h) if self.nmf is None else self.factor_rows(h)
         return D
 
     def assigned(self, H: Hidden) -> tuple[np.ndarray, float]:
@@ -120,13 +139,15 @@ class Clusters:
 class Means:
     """How many clusters, and how often k-means starts; the tightest clustering is kept.
 
-    ``nmf`` are parameters of the factorisation, if any, and ``origin`` is what errors call the map.
+    ``nmf`` are parameters of the factorisation, if any, and ``origin`` and ``compared`` are those
+    of `Clusters`.
     """
 
     n_clusters: int
     n_init: int
     nmf: dict[str, Any] | None = None
     origin: str = ""
+    compared: str = "BW"
 
     def fit(self, H: Hidden | HiddenBlocks, seed: int) -> Clusters:
         """The clusters, from all rows or from a sample that fits in memory."""
@@ -143,8 +164,8 @@ class Means:
     def started(self, h: Array, seed: int) -> Clusters:
         """The clusters of hidden rows that are written out."""
         kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
-        nmf = None if self.nmf is None else NMF(self.n_clusters, random_state=seed, **self.nmf)
-        return Clusters(kmeans, nmf, self.origin).fit(h)
+        nmf = None if self.nmf is None else factorisation(self.nmf, h, seed)
+        return Clusters(kmeans, nmf, self.origin, self.compared).fit(h)
 
     def _fitting(self, H: Hidden, seed: int) -> Hidden:
         """The rows, or a sample of as many as fit in memory."""
@@ -153,6 +174,26 @@ class Means:
             return H
         _LOG.info("Clusters are found on %d of %d rows, as many as fit.", most, len(H))
         return H.take(np.sort(np.random.RandomState(seed).permutation(len(H))[:most]))
+
+
+def factorisation(parameters: dict[str, Any], h: Array, seed: int) -> NMF:
+    """One that is not fitted, with a start that these rows allow."""
+    nmf = NMF(random_state=seed, **parameters)
+    # Singular vectors of zero would be divided by their length.
+    if nmf.init is None and not rank_reaches(h, nmf.n_components, seed):
+        nmf.set_params(init="random")
+    return nmf
+
+
+def rank_reaches(h: Array, rank: int, seed: int) -> bool:
+    """Whether so many rows, and columns, are linearly independent.
+
+    That is so if as many random mixtures of the columns are.
+    """
+    if min(h.shape) < rank:
+        return False
+    mixtures = np.random.RandomState(seed).standard_normal((h.shape[1], rank))
+    return bool(np.linalg.matrix_rank(h @ mixtures) == rank)
 
 
 def whole_blocks(H: Hidden) -> Iterator[tuple[slice, Array]]:

@@ -80,7 +80,7 @@ _FITTED: dict[str, Spec] = {
     "n_clusters_": "size k",
     "cluster_centers_": "floats k c",
     "nmf_": "a NMF components_",
-    "components_": "floats k h",
+    "components_": "floats r h",
 }
 _PARAMETERS: dict[str, Spec] = {
     "dtype": "none | precision",
@@ -162,7 +162,7 @@ def _agrees(model: Any, sizes: Sizes) -> bool:
         ends = model.pca_.n_features_in_, model.elm_.n_features_in_, model.elm_.beta_.shape[1]
         if ends != (sizes["d"], len(model.pca_.components_), sizes["r"]):
             return False
-    if "nmf_" in state and len(model.nmf_.components_) != k:
+    if "nmf_" in state and not len(model.nmf_.components_) == sizes["r"] == sizes["c"]:
         return False
     if "cluster_centers_" not in state:
         return True
