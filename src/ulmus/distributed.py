@@ -157,6 +157,7 @@ class BlockRows(Blocks):
         vars(self._estimator).update(inputs)
         counts = np.array([0 if part is None else part[0] for part in parts])
         self._ends = np.cumsum(counts)
+        self._starts = self._ends - counts
         return [part[3] for _, part in found]
 
     def __len__(self) -> int:
@@ -196,10 +197,6 @@ class BlockRows(Blocks):
         parts = np.split(rows, np.searchsorted(rows, self._ends))[:-1]
         return [part - start for part, start in zip(parts, self._starts, strict=True)]
 
-    @property
-    def _starts(self) -> np.ndarray:
-        return np.r_[0, self._ends[:-1]]
-
     @staticmethod
     def gathered(parts: list[Any]) -> tuple[Rows, Array | None, Array | None]:
         """The results of the tasks of `chosen`, joined."""
@@ -217,7 +214,7 @@ class BlockRows(Blocks):
         """
         within = self._within(rows)
         estimator = without_rows(self._estimator)
-        both = self.each(_applied_and_chosen, estimator, within, function, *shared)
+        both = self.each(_both, estimator, within, function, *shared)
         sums, parts = ([self.task(itemgetter(k), task) for task in both] for k in (0, 1))
         fetched = [part for part, some in zip(parts, within, strict=True) if len(some)]
         total, found = self.compute(self.added(sums), fetched)
@@ -225,7 +222,7 @@ class BlockRows(Blocks):
 
     def parts(self) -> list[tuple[int, int, Any]]:
         """The blocks that have rows: the first one's number, how many, and a task for X."""
-        tasks = self.each(_applied, without_rows(self._estimator), lambda X, *_: X)
+        tasks = self.each(_inputs, without_rows(self._estimator))
         return [
             (int(start), int(end - start), task)
             for start, end, task in zip(self._starts, self._ends, tasks, strict=True)
@@ -301,11 +298,9 @@ def _surveyed(number: int, block: Block, estimator: Any, look: Callable[..., Any
     return rows[0].shape[0], first, inputs, look(*rows, estimator)
 
 
-def _applied(
-    number: int, block: Block, estimator: Any, function: Callable[..., Any], *shared: Any
-) -> Any:
+def _inputs(number: int, block: Block, estimator: Any) -> Rows:
     rows = _checked(number, block, estimator)
-    return None if rows is None else function(*rows, estimator, *shared)
+    return None if rows is None else rows[0]
 
 
 def _chosen(number: int, block: Block, estimator: Any, within: list[np.ndarray]) -> Any:
@@ -317,18 +312,11 @@ def _some(rows: Block, numbers: np.ndarray) -> Block:
     return x, y, weight
 
 
-def _applied_and_chosen(
-    number: int,
-    block: Block,
-    estimator: Any,
-    within: list[np.ndarray],
-    function: Callable[..., Any],
-    *shared: Any,
-) -> Any:
+def _both(number: int, block: Block, estimator: Any, within: Any, of: Any, *shared: Any) -> Any:
     rows = _checked(number, block, estimator)
     if rows is None:
         return None, None
-    return function(*rows, estimator, *shared), _some(rows, within[number])
+    return of(*rows, estimator, *shared), _some(rows, within[number])
 
 
 def _checked(number: int, block: Block, estimator: Any, reset: bool = False) -> Any:

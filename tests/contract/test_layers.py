@@ -12,6 +12,7 @@ FILES = sorted(SRC.rglob("*.py"))
 LAYERS = [
     [
         "arguments",
+        "commanded",
         "docstrings",
         "exceptions",
         "files",

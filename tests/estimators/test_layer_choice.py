@@ -156,8 +156,14 @@ def test_a_layer_that_is_chosen_is_saved_and_loaded(tmp_path):
 
 def test_left_out_errors_are_wider_where_columns_were_weighed():
     model = clone(MODELS["numbers"][0]).fit(X, y)
-    assert weighing_factor(model, np.ones(200)) == np.sqrt(1.0 + 9.0 / 200.0)
-    assert weighing_factor(model, np.full(200, 1e-3)) == np.sqrt(1.0 + 9.0 / 200.0)
+    for weights, numbers in (
+        (np.ones(9), 9.0),
+        (np.r_[3.0, np.zeros(8)], 1.0 + 2.0 * np.log(9.0)),
+        (np.r_[1.0, 1.0, 1.0, np.zeros(6)], 9.0),  # 3 (1 + 2 log 3) are more than all
+    ):
+        model.features_.column_weights = weights
+        assert_allclose(weighing_factor(model, np.ones(200)), np.sqrt(1.0 + numbers / 200.0))
+        assert_allclose(weighing_factor(model, np.full(200, 1e-3)), np.sqrt(1.0 + numbers / 200.0))
     given = ELMRegressor(model.features_, C=1.0).fit(X, y)
     assert weighing_factor(given, np.ones(200)) == 1.0
     plain = ELMRegressor(RowFeatures(150, random_state=0), C=1.0).fit(X, y)

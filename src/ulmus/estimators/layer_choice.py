@@ -104,11 +104,17 @@ def fitted_layer(
 def weighing_factor(model: Any, weight: np.ndarray) -> float:
     """What left-out errors of rows are multiplied by where columns were weighed by such rows.
 
-    Their squares are too small by about one part in n for each weight, as a kernel ELM's are.
+    Their squares are too small by about one part in n for each weight, as a kernel ELM's are. Few
+    large weights are few numbers, and which columns have them counts as 2 log(d/k) for each of k:
+    the most that the best k of d useless columns explain.
     """
-    if model.features is not None or getattr(model.features_, "column_weights", None) is None:
+    weights = getattr(model.features_, "column_weights", None)
+    if model.features is not None or weights is None:
         return 1.0
-    return float(np.sqrt(1.0 + model.n_features_in_ / copies(weight).sum()))
+    squares, d = on_host(weights) ** 2, model.n_features_in_
+    large = squares.sum() ** 2 / np.sum(squares**2)
+    numbers = min(d, large * (1.0 + 2.0 * np.log(d / large)))
+    return float(np.sqrt(1.0 + numbers / copies(weight).sum()))
 
 
 def _chosen_layer(
