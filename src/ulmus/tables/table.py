@@ -236,9 +236,8 @@ def _kind(path: Path) -> str:
         )
     if name.endswith((".xlsx", ".xls", ".ods")):
         raise TableError(f"{path} is a workbook; save the sheet as CSV and give that.")
-    known = ", ".join(ending for endings in _ENDINGS.values() for ending in endings)
-    known += f", or give {option('--kind', 'kind=')}"
-    raise TableError(f"The name {path} says no kind; let it end in one of {known}.")
+    known, kind = ", ".join(sum(_ENDINGS.values(), ())), option("--kind", "kind=")
+    raise TableError(f"The name {path} says no kind; let it end in one of {known}, or give {kind}.")
 
 
 def _read_columns(read: Callable[[Path, list[str]], dict[str, Any]], path: Path) -> Table:
