@@ -80,7 +80,8 @@ def related_columns(X: np.ndarray) -> np.ndarray:
     Z = X[:, varying]
     pairs = 4 * max(len(varying) * (len(varying) - 1) // 2, 1)
     chance = norm.isf(_LEVEL / (2 * pairs)) / np.sqrt(len(Z))
-    U = _unit_columns(Z / np.maximum(np.abs(Z).max(axis=0), np.finfo(float).tiny))
+    Z /= np.maximum(np.abs(Z).max(axis=0), np.finfo(float).tiny)  # gaps may not overflow
+    U = _unit_columns(Z)
     kurtosis = len(Z) * np.sum(U**4, axis=0)
     two_peaks = (kurtosis > 0) & (kurtosis < _TWO_PEAKS)
     related[varying] = (_strongest(Z) > chance) | two_peaks | _holes(Z)
