@@ -23,6 +23,7 @@ TABLES = {
     "ELM": "`ELM{}`",
     "LightGBM": "LightGBM",
     "XGBoost": "XGBoost",
+    "CatBoost": "CatBoost",
     "random forest": "random forest",
 }
 CLUSTERS = {
