@@ -1,34 +1,32 @@
 """Ten neighbours of many rows by pynndescent and by two indices of faiss: CPU, memory, recall.
 
 The rows have 50 columns and lie near a curved surface of 12 dimensions, in 30 groups. Recall is the
-part of the ten nearest that is found, of 500 rows whose distances to all are computed. The size can
-be given: ``ULMUS_NEIGHBOURS=1000000 python -m benchmarks neighbours``.
+part of the ten nearest that is found, of 500 rows whose distances to all are computed. pynndescent,
+which Ulmus uses, searches a million rows too.
 """
-
-import os
 
 import numpy as np
 
 from benchmarks.measure import race, table
 
-ROWS = int(os.environ.get("ULMUS_NEIGHBOURS", 100_000))
+ROWS, MANY = 100_000, 1_000_000
 COLUMNS, LATENT, GROUPS, K, JUDGED = 50, 12, 30, 10, 500
-CONTENDERS = ["faiss_ivf", "faiss_hnsw", "pynndescent"]
+CONTENDERS = ["faiss_ivf", "faiss_hnsw", "pynndescent", "pynndescent_of_many"]
 
 
-def prepare(folder):
-    """Write the rows once for all contenders."""
+def prepare(folder, count, name):
+    """Write so many rows once for all contenders."""
     rng = np.random.default_rng(0)
     centers = 2.0 * rng.standard_normal((GROUPS, LATENT), dtype=np.float32)
     one, two = rng.standard_normal((2, LATENT, COLUMNS), dtype=np.float32)
-    X = np.empty((ROWS, COLUMNS), np.float32)
-    for start in range(0, ROWS, 100_000):
-        size = min(100_000, ROWS - start)
+    X = np.empty((count, COLUMNS), np.float32)
+    for start in range(0, count, 100_000):
+        size = min(100_000, count - start)
         Z = centers[rng.integers(GROUPS, size=size)]
         Z = Z + rng.standard_normal((size, LATENT), dtype=np.float32)
         noise = 0.1 * rng.standard_normal((size, COLUMNS), dtype=np.float32)
         X[start : start + size] = np.tanh(Z @ one / 4) + 0.3 * (Z @ two) + noise
-    np.save(folder / "X.npy", X)
+    np.save(folder / f"{name}.npy", X)
 
 
 def _judged(X, found):
@@ -41,11 +39,16 @@ def _judged(X, found):
     return {"recall": right / (K * JUDGED)}
 
 
-def pynndescent(folder):
+def pynndescent_of_many(folder):
+    """The same of a million rows."""
+    return pynndescent(folder, "many")
+
+
+def pynndescent(folder, name="few"):
     """`KNNGraph(method="pynndescent")`, compiled beforehand."""
     from ulmus.backends.neighbors import approximate_neighbors
 
-    X = np.load(folder / "X.npy")
+    X = np.load(folder / f"{name}.npy")
     approximate_neighbors(X[:2000], K, "euclidean", 0)
 
     def work():
@@ -60,7 +63,7 @@ def pynndescent(folder):
 def _faiss(folder, index):
     import faiss
 
-    X = np.load(folder / "X.npy")
+    X = np.load(folder / "few.npy")
 
     def work():
         found = index(faiss, X)
@@ -98,17 +101,19 @@ def faiss_hnsw(folder):
 
 def run(folder, rounds):
     """Each once."""
-    prepare(folder)
+    for count, name in ((ROWS, "few"), (MANY, "many")):
+        prepare(folder, count, name)
     found = race("benchmarks.neighbours", CONTENDERS, folder, 1)
     rows = [
         (
-            name.replace("_", " "),
+            name.removesuffix("_of_many").replace("_", " "),
+            f"{MANY if name.endswith('many') else ROWS:,}".replace(",", " "),
+            f"{cell['seconds']:.0f}",
             f"{cell['cpu_seconds']:.0f}",
             f"{cell['peak_mb']:.0f}",
             f"{cell['recall']:.3f}",
         )
         for name, cell in found.items()
     ]
-    title = f"Ten neighbours of {ROWS:,} × {COLUMNS} rows".replace(",", " ")
-    found["rows"] = ROWS
-    return found, {}, table(title, ["contender", "CPU s", "peak MB", "recall"], rows)
+    columns = ["contender", "rows", "seconds", "CPU s", "peak MB", "recall"]
+    return found, {}, table(f"Ten neighbours of rows with {COLUMNS} columns", columns, rows)
