@@ -90,27 +90,31 @@ def _curve(settings, fold):
 def _in_space(settings, fold):
     """ELM or S-ELM on hidden rows."""
     H, H_test, seconds = _hidden(settings["space"], settings["width"], fold)
-    values = settings["C"] if isinstance(settings["C"], list) else [settings["C"]]
-    start = time.process_time()
-    if settings["model"] == "elm":
-        model = ELMClassifier(FunctionTransformer())
-    else:
-        model = SparseELMClassifier(FunctionTransformer(), warm_start=True, random_state=0)
+    if settings["model"] != "elm":
+        start = time.process_time()
         H, H_test = _turned(H, H_test)
         seconds += time.process_time() - start
-        start = time.process_time()
-        if settings.get("pairs") and settings["C"] != "validation":
-            pairs = Pairs(H, fold.y)
-            found = [pairs.fit(C).predict(H_test) for C in values]
-            rates = [100.0 * float(np.mean(each == fold.y_test)) for each in found]
-            return rates, seconds + (time.process_time() - start) / len(values)
-        if settings.get("pairs"):
-            model = OneVsOneClassifier(model)
-    rates = []
-    for C in values:  # every solve starts from where the one before ended
-        getattr(model, "estimator", model).set_params(C=C)
-        rates.append(100.0 * model.fit(H, fold.y).score(H_test, fold.y_test))
+    values = settings["C"] if isinstance(settings["C"], list) else [settings["C"]]
+    start, fit = time.process_time(), _fitting(settings, H, fold.y)
+    rates = [100.0 * float(np.mean(fit(C).predict(H_test) == fold.y_test)) for C in values]
     return rates, seconds + (time.process_time() - start) / len(values)
+
+
+def _fitting(settings, H, y):
+    """A function of C to a fitted classifier, which starts from the last one where it can."""
+    if settings.get("pairs") and settings["C"] != "validation":
+        return Pairs(H, y).fit
+    model = ELMClassifier(FunctionTransformer())
+    if settings["model"] != "elm":
+        model = SparseELMClassifier(FunctionTransformer(), warm_start=True, random_state=0)
+    if settings.get("pairs"):
+        model = OneVsOneClassifier(model)
+
+    def fit(C):
+        getattr(model, "estimator", model).set_params(C=C)
+        return model.fit(H, y)
+
+    return fit
 
 
 def _turned(H, H_test):

@@ -204,7 +204,7 @@ class BlockRows(Blocks):
         X, y, weight = (None if each[0] is None else joined(each) for each in columns)
         return X, y, weight
 
-    def total(
+    def total_and_rows(
         self, rows: np.ndarray, function: Callable[..., Any], *shared: Any
     ) -> tuple[Any, tuple[Rows, Array | None, Array | None]]:
         """The sum over blocks of ``function(X, y, weight, estimator, *shared)``, and some rows.

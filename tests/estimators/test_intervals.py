@@ -212,7 +212,7 @@ def test_several_outputs_have_an_interval_each():
     both = np.column_stack([Y, -3.0 * Y])
     ends = ELMRegressor(n_hidden=50, C=1.0, random_state=0).fit(X, both).predict_interval(X)
     assert ends.shape == (442, 2, 2)
-    assert_allclose(ends[:, 1, ::-1], -3.0 * ends[:, 0], rtol=1e-9, atol=1e-7)
+    assert_allclose(ends[:, 1, ::-1], -3.0 * ends[:, 0], rtol=1e-9, atol=1e-10)
 
 
 def test_of_many_rows_a_kernel_has_intervals_around_its_outputs(monkeypatch):

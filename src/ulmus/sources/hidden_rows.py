@@ -90,7 +90,7 @@ def summed_blocks(
     wanted, left, calibration = _wanted(len(blocks), chooses, seed)
     width = layer_of(rows.features, blocks.example, rows.model.dtype).width
     classes = rows.known.balances and ClassMoments.fit(len(rows.known.classes), width)
-    sums, home = blocks.total(wanted, _sums_of_block, replace(rows, model=None), classes)
+    sums, home = blocks.total_and_rows(wanted, _sums_of_block, replace(rows, model=None), classes)
 
     def source(features: Any, watch: Any) -> Summed:
         problem = rows.problem(features, *home, whole=classes)
