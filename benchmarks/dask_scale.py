@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from ulmus.machine import peak_megabytes
 
 COLUMNS, HIDDEN, BLOCK, WORKERS = 50, 200, 100_000, 2
 ROWS = (1_000_000, 3_000_000, 10_000_000)
+# This many in small blocks too, which shows what a block costs the process that calls ``fit``.
+FINE, SMALL = 3_000_000, 10_000
 # What is asked of a larger cluster, by arithmetic: rows, units, rows of a block, workers, cores of
 # each, and bytes a second between two of them.
 LARGE = {
@@ -28,25 +31,26 @@ LARGE = {
 }
 
 
-def _made(block_id):
+def _made(size, block_id):
     """A block of rows, the same for the same place."""
     rng = np.random.default_rng(block_id[0])
-    return rng.standard_normal((BLOCK, COLUMNS), dtype=np.float32)
+    return rng.standard_normal((size, COLUMNS), dtype=np.float32)
 
 
 def _values(X):
     return np.sin(X[:, 0] + X[:, 1]) + X[:, 2] * X[:, 3]
 
 
-def child(n):
+def child(n, block=BLOCK):
     """One size, in a process of its own."""
     import dask.array as da
 
     from distributed import Client, LocalCluster
     from ulmus import ELMRegressor, RandomFeatures
 
-    chunks = ((BLOCK,) * (n // BLOCK), (COLUMNS,))
-    X = da.map_blocks(_made, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), np.float32))
+    chunks = ((block,) * (n // block), (COLUMNS,))
+    meta = np.empty((0, 0), np.float32)
+    X = da.map_blocks(partial(_made, block), chunks=chunks, dtype=np.float32, meta=meta)
     y = X.map_blocks(_values, drop_axis=1, dtype=np.float32)
     kind = {"n_workers": WORKERS, "threads_per_worker": 1, "processes": True}
     with (
@@ -60,7 +64,7 @@ def child(n):
         model.fit(X, y, client=client)
         found = {
             "rows": n,
-            "blocks": n // BLOCK,
+            "blocks": n // block,
             "seconds": time.perf_counter() - started,
             "cpu_seconds": _busy(client) - before,
             "peak_mb_of_a_worker": max(client.run(peak_megabytes).values()),
@@ -101,12 +105,14 @@ def work(rows, units):
 def run(folder, rounds):
     """All sizes, once: minutes."""
     found = {}
-    for n in ROWS:
-        command = [sys.executable, "-c", f"from benchmarks.dask_scale import child; child({n})"]
+    for n, block in (*((n, BLOCK) for n in ROWS), (FINE, SMALL)):
+        code = f"from benchmarks.dask_scale import child; child({n}, {block})"
+        command = [sys.executable, "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
-        found[str(n)] = json.loads(done.stdout.splitlines()[-1])
-        print(f"  {n}: {found[str(n)]}", file=sys.stderr)
-    cells = list(found.values())
+        name = str(n) if block == BLOCK else f"{n} in small blocks"
+        found[name] = json.loads(done.stdout.splitlines()[-1])
+        print(f"  {name}: {found[name]}", file=sys.stderr)
+    *cells, fine = found.values()
     logs = {key: np.log([cell[key] for cell in cells]) for key in ("rows", "cpu_seconds")}
     first, last = cells[0], cells[-1]
     ratios = {
@@ -116,12 +122,15 @@ def run(folder, rounds):
         "peak MB of a worker, ten times the rows / once": last["peak_mb_of_a_worker"]
         / first["peak_mb_of_a_worker"],
         "MB more at home, ten times the rows": last["peak_mb_at_home"] - first["peak_mb_at_home"],
+        # Of as many rows, so that what is drawn of them costs the same.
+        "MB at home for a block": (fine["peak_mb_at_home"] - found[str(FINE)]["peak_mb_at_home"])
+        / (fine["blocks"] - found[str(FINE)]["blocks"]),
         "bytes between workers / those of the model, at most": max(
             1e6 * cell["mb_between_workers"] / model_of(cell["blocks"], HIDDEN, WORKERS)
             for cell in cells
         ),
     }
-    return found | {"large": large(cells)}, ratios, _page(cells, large(cells))
+    return found | {"large": large(cells)}, ratios, _page([*cells, fine], large(cells))
 
 
 def large(cells):

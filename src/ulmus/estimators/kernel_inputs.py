@@ -128,7 +128,8 @@ class KernelInputs(BaseEstimator):
         shape = (X.shape[0], coef.shape[1])
         F = namespace(coef).zeros(shape, dtype=coef.dtype, device=coef.device)
         size = block_rows(coef.shape[0], 8, X.shape[1], True)
-        size = min(size, max(1, _PAIRS // max(1, coef.shape[0]))) if is_numpy(X) else size
+        if is_numpy(X):
+            size = min(size, max(1, _PAIRS // max(1, coef.shape[0])))
         for part, block in blocks_of(X, size) if coef.shape[0] else ():
             rows = cast(self.scaling_.rows(block, scaled), dtype)
             matmul(cast(self.kernel_(rows, points), coef.dtype), coef, F[part, :])
