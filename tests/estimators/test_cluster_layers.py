@@ -138,16 +138,17 @@ def test_layers_that_are_stable_and_tell_of_neighbours_come_before_noise():
 
 
 def test_a_layer_that_differs_from_all_others_is_not_taken():
-    X, _ = make_blobs(90, n_features=5, centers=4, random_state=0)
-    edges = mean_affinity([KNNGraph(10, width="local").laplacian(X)])
-    other, _ = make_blobs(90, n_features=5, centers=4, random_state=1)
-    # Its clusters are the most stable, and tell as much of neighbours in a graph of its own.
-    apart = np.random.default_rng(0).permutation(other)
+    same = {"n_samples": 90, "n_features": 5, "centers": 4, "shuffle": False}
+    (X, _), (other, _) = (make_blobs(**same, random_state=seed) for seed in (0, 1))
+    # Its clusters are stable and have neighbours in a graph of its own, but few are the others'.
+    apart = other.copy()
+    apart[:70] = np.random.default_rng(0).permutation(other[:70])
     own = mean_affinity([KNNGraph(10, width="local").laplacian(apart)])
-    for graph in (edges, own):
-        scores = cluster_layers.layer_scores([X, apart, 2.0 * X], [Means(4, 10)] * 3, graph)
-        assert scores["agreement"][1] < 0.2 < scores["agreement"][0]
-        assert scores["score"][1] == 0.0 < scores["score"][0]
+    scores = cluster_layers.layer_scores([X, apart, 2.0 * X], [Means(4, 10)] * 3, own)
+    agreed, told = scores["agreement"], scores["information"] * scores["stability"]
+    assert 0.0 < agreed[1] < 0.6 * agreed[0]
+    assert told.argmax() == 1
+    assert scores["score"][1] == 0.0 < scores["score"][0]
 
 
 @pytest.mark.parametrize("cls", [ELMKMeans, ELMNMF])
