@@ -52,7 +52,13 @@ def test_of_equal_distances_the_first_rows_are_taken(library, rows):
 
 @pytest.mark.parametrize(
     "graph",
-    [KNNGraph(5), KNNGraph(5, width="local"), KNNGraph(3, metric="cosine"), KNNGraph(200)],
+    [
+        KNNGraph(5),
+        KNNGraph(5, width="local"),
+        KNNGraph(3, metric="cosine"),
+        KNNGraph(5, n_components=3),
+        KNNGraph(200),
+    ],
     ids=str,
 )
 def test_a_graph_of_rows_on_a_device_is_that_of_the_host(library, graph):
@@ -80,6 +86,19 @@ def test_copies_share_the_mean_of_their_outputs():
     assert_allclose(mean_of_copies(F, X), expected)
     assert_allclose(mean_of_copies(F, sp.csr_array(X)), expected)
     assert mean_of_copies(F, np.arange(30.0)[:, None]) is F
+
+
+def test_copies_of_many_columns_are_equal_in_all_of_them(library):
+    rng = np.random.default_rng(0)
+    X = np.where(np.arange(90) < 60, rng.integers(0, 2, size=(40, 90)), 0.0)
+    X[10:20] = X[:10]
+    # Equal in the columns that vary most, and not in the last.
+    X[20:30, :80], X[20:30, 85] = X[:10, :80], 0.5
+    X[15, 70] = -0.0
+    F = rng.standard_normal((40, 2))
+    expected = [F[(row == X).all(axis=1)].mean(axis=0) for row in X]
+    for rows in (X, library(X)):
+        assert_allclose(mean_of_copies(F, rows), expected)
 
 
 def test_rows_with_more_copies_than_neighbours_are_joined_to_the_first_of_them():

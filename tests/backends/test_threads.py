@@ -22,6 +22,7 @@ from ulmus.backends.threads import cpus, held_numba, held_threads
 X, Y = load_iris(return_X_y=True)
 MANY_X, MANY_Y = np.tile(X, (14, 1)), np.tile(Y, 14)
 BLAS = ThreadpoolController().select(user_api="blas")
+OPENMP = ThreadpoolController().select(user_api="openmp")
 
 
 def blas_threads():
@@ -214,3 +215,10 @@ def test_one_thread_is_lifted_by_the_last_that_asked():
         assert blas_threads() == {1}
         second.__exit__(None, None, None)
         assert blas_threads() == {2}
+
+
+def test_one_thread_holds_openmp_too():
+    with OPENMP.limit(limits=2):
+        with threads.one_thread():
+            assert {info["num_threads"] for info in OPENMP.info()} == {1}
+        assert {info["num_threads"] for info in OPENMP.info()} == {2}

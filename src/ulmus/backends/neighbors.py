@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.decomposition import PCA
 from sklearn.neighbors import kneighbors_graph
 
@@ -14,6 +15,7 @@ from ulmus.backends.namespace import (
     extra,
     floating,
     is_numpy,
+    is_sparse,
     namespace,
     numpy_dtype,
     on_host,
@@ -36,6 +38,8 @@ _GROUP = 32
 _SPARE = 6
 # Rows that are compared at once.
 _AT_ONCE = 4096
+# Columns that tell most rows apart.
+_KEY = 32
 # Columns past which projecting pays, and past which finding the directions does not.
 _NARROW, _WIDE = 100, 4000
 # With this part of the variance a few candidates settle nearly every row.
@@ -43,12 +47,14 @@ _VARIANCE = 0.98
 
 
 def leading_components(X: Rows, n_components: int | None) -> Rows:
-    """X on its leading principal components, on the host, or as it is where it has no more."""
+    """X on its leading principal components, found on the host; as it is where it has no more."""
     if n_components is None or min(X.shape) <= n_components:
         return X
     # Components of many columns are drawn, always the same ones.
     components = PCA(n_components, random_state=0).set_output(transform="default")
-    return components.fit_transform(on_host(X))
+    with config_context(array_api_dispatch=False):
+        places = components.fit_transform(on_host(X))
+    return places if is_sparse(X) else placed(places, X)
 
 
 def approximate_neighbors(X: Rows, k: int, metric: Any, seed: Seed) -> Any:
@@ -95,8 +101,25 @@ def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
 
 def _first_copies(X: Rows) -> np.ndarray:
     """The number of the first row that equals each row; its own where no other does."""
-    first: dict[bytes, int] = {}
-    return np.array([first.setdefault(name, i) for i, name in enumerate(row_bytes(X))])
+    found, alike, first = np.arange(X.shape[0]), _alike(X), dict[bytes, int]()
+    names = row_bytes(on_host(take(X, alike)))
+    found[alike] = [first.setdefault(name, i) for i, name in zip(alike, names, strict=True)]
+    return found
+
+
+def _alike(X: Rows) -> np.ndarray:
+    """The rows that equal another one in the columns that vary most; of few columns all rows.
+
+    Comparing these first saves most of the time where no row has a copy.
+    """
+    if is_sparse(X) or X.shape[1] <= _KEY:
+        return np.arange(X.shape[0])
+    some = on_host(take(X, slice(0, min(_AT_ONCE, X.shape[0]))))
+    columns = np.sort(np.argsort(np.ptp(some, axis=0), kind="stable")[-_KEY:])
+    key = np.ascontiguousarray(on_host(take(X, columns, axis=1)), dtype=float) + 0.0
+    names = key.view(np.dtype((np.void, key.itemsize * _KEY)))[:, 0]
+    _, which, count = np.unique(names, return_inverse=True, return_counts=True)
+    return np.flatnonzero(count[which] > 1)
 
 
 def different_rows(X: Rows, most: int) -> int:

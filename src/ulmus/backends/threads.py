@@ -82,8 +82,12 @@ def held_threads(rows: float = np.inf) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, for many small products: on busy cores threads wait."""
-    with _held_blas(1):
+    """Limit BLAS, and OpenMP where this thread calls it, to one thread.
+
+    In many small products threads wait for each other, on busy cores above all.
+    """
+    openmp = _controller(len(sys.modules)).select(user_api="openmp")
+    with _held_blas(1), openmp.limit(limits=1):
         yield
 
 

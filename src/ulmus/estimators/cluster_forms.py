@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ulmus.backends.namespace import on_host, take
+from ulmus.backends.threads import one_thread
 from ulmus.estimators.cluster_defaults import SAMPLE, DefaultUnits, some_rows
 from ulmus.estimators.embedding import DEFAULT_WIDTH
 from ulmus.estimators.row_graphs import coupling_for
@@ -102,6 +103,7 @@ class Choice:
         )
 
 
+@one_thread()
 def choice_of_form(model: Any, X: Rows, n_clusters: int, units: DefaultUnits) -> Choice | None:
     """The forms that the parameters of a model leave open; None where that is one, or unclear."""
     graphs, couplings = _open_graphs(model.graph, units.n_columns), _open_couplings(model, X)
@@ -126,6 +128,7 @@ def telling(laplacians: dict[str, Laplacian], graphs: dict[str, Any], rows: int)
     return [laplacians[name] for name in few or laplacians]
 
 
+@one_thread()
 def agreement_by_number(
     model: Any, X: Rows, numbers: np.ndarray, units: DefaultUnits
 ) -> dict[str, np.ndarray]:

@@ -30,7 +30,6 @@ from ulmus.backends.namespace import (
     contiguous,
     doubles,
     from_numpy,
-    is_numpy,
     namespace,
     placed,
     to_numpy,
@@ -125,7 +124,7 @@ class Free:
         found = graph_spectrum(laplacian, self.n_components, H.X)
         _warn_of_parts(found, self.n_components)
         # Edges between rows that are the same are chance where neighbours are fewer.
-        E = mean_of_copies(found.coordinates, H.X if is_numpy(H.X) else to_numpy(H.X))
+        E = mean_of_copies(found.coordinates, H.X)
         E = of_unit_length(E) if self.row_normalize else E
         rows, others = np.flatnonzero(found.reached), np.flatnonzero(~found.reached)
         part = H.take(rows) if len(others) else H
