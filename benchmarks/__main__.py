@@ -23,10 +23,12 @@ RUNS = (
     "dask_labels", "dask_scale", "neighbours", "import", "files", "choices", "readings",
     "kernel_readings", "known", "geometry", "units", "classes", "clusters", "maps", "scale",
     "mnist", "hundred", "labels", "unseen", "blanks", "priors", "graphs", "values", "label",
-    "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "texts", "folds",
-    "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms", "sparse",
-    "edges", "sources",
+    "relabel", "onnx", "streams", "rows", "ridges", "tables", "tabular", "messy", "rtables",
+    "texts", "folds", "serving", "million", "coverage", "unlabelled", "counts", "noise", "forms",
+    "sparse", "edges", "sources",
 )  # fmt: skip
+# Runs of which some models can be measured again.
+OF_MODELS = ("rtables", "tabular")
 # Runs for machines that others cannot replace.
 APART = ("cores", "gpu")
 # Where a run is that is not called ``run``, or whose module has another name.
@@ -83,7 +85,7 @@ def main(arguments=None, measure=measured):
     parser.add_argument("names", nargs="*", help="which (default: those with goals)")
     parser.add_argument("--full", action="store_true", help="all, three rounds each")
     parser.add_argument("--rounds", type=int, help="best of this many")
-    parser.add_argument("--models", nargs="+", help="of tabular: these, beside others as kept")
+    parser.add_argument("--models", nargs="+", help="of some: these, beside others as kept")
     parser.add_argument("--parts", nargs="+", help="of gpu and hundred: these parts alone")
     parser.add_argument("--quick", action="store_true", help="one round, one split, kept peers")
     parser.add_argument("--keep", action="store_true", help="write the JSON and the tables")
@@ -99,7 +101,7 @@ def main(arguments=None, measure=measured):
     rounds = 1 if asked.quick else asked.rounds or few
     found = {}
     for name in names:
-        options = {"models": asked.models} if asked.models and name == "tabular" else {}
+        options = {"models": asked.models} if asked.models and name in OF_MODELS else {}
         options |= {"parts": asked.parts} if asked.parts and name in ("gpu", "hundred") else {}
         found[name] = measure(name, rounds, asked.keep, options, asked.out)
     lines, missed = goals.judged(found)

@@ -11,6 +11,7 @@ from ulmus.backends.neighbors import (
     exact_neighbors,
     joined_copies,
     mean_of_copies,
+    nearest_points,
     searched_neighbors,
 )
 
@@ -66,6 +67,18 @@ def test_a_graph_of_rows_on_a_device_is_that_of_the_host(library, graph):
     assert_allclose(
         graph.affinity(library(X)).toarray(), graph.affinity(X).toarray(), rtol=1e-9, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nearest_points_on_a_device_are_those_of_the_host(library, monkeypatch, dtype):
+    monkeypatch.setattr(neighbors, "_DEVICE_ENTRIES", 40 * 30)
+    rng = np.random.default_rng(0)
+    X = (100.0 + rng.standard_normal((150, 6))).astype(dtype)
+    (distances, numbers), expected = (
+        nearest_points(rows, rows[:30, ...], 4) for rows in (library(X), X)
+    )
+    assert_allclose(distances, expected[0], rtol=1e-4, atol=1e-6)
+    assert_array_equal(numbers, expected[1])
 
 
 def test_whole_numbers_on_a_device_have_a_graph(library):

@@ -6,12 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.decomposition import PCA
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 from ulmus.backends.gram import product_eps
 from ulmus.backends.linalg import column_major, eigh, matmul
 from ulmus.backends.namespace import (
     cast,
+    doubles,
     extra,
     floating,
     is_numpy,
@@ -40,6 +41,8 @@ _SPARE = 6
 _AT_ONCE = 4096
 # Columns that tell most rows apart.
 _KEY = 32
+# Columns past which a covariance on a device is slower than drawn components on the host.
+_COVARIANCE = 4000
 # Columns past which projecting pays, and past which finding the directions does not.
 _NARROW, _WIDE = 100, 4000
 # With this part of the variance a few candidates settle nearly every row.
@@ -47,9 +50,15 @@ _VARIANCE = 0.98
 
 
 def leading_components(X: Rows, n_components: int | None) -> Rows:
-    """X on its leading principal components, found on the host; as it is where it has no more."""
+    """X on its leading principal components, or as it is where it has no more."""
     if n_components is None or min(X.shape) <= n_components:
         return X
+    if not is_numpy(X) and not is_sparse(X) and X.shape[1] <= _COVARIANCE:
+        X = cast(X, floating(X))
+        centred = X - namespace(X).mean(X, axis=0)
+        # In falling order, as scikit-learn has them; their signs are of no account.
+        _, basis = eigh(doubles(matmul(centred.T, centred)))
+        return matmul(centred, cast(basis[:, -n_components:], X.dtype))
     # Components of many columns are drawn, always the same ones.
     components = PCA(n_components, random_state=0).set_output(transform="default")
     with config_context(array_api_dispatch=False):
@@ -115,7 +124,7 @@ def _alike(X: Rows) -> np.ndarray:
     if is_sparse(X) or X.shape[1] <= _KEY:
         return np.arange(X.shape[0])
     some = on_host(take(X, slice(0, min(_AT_ONCE, X.shape[0]))))
-    columns = np.sort(np.argsort(np.ptp(some, axis=0), kind="stable")[-_KEY:])
+    columns = np.sort(np.argsort(np.var(some, axis=0), kind="stable")[-_KEY:])
     key = np.ascontiguousarray(on_host(take(X, columns, axis=1)), dtype=float) + 0.0
     names = key.view(np.dtype((np.void, key.itemsize * _KEY)))[:, 0]
     _, which, count = np.unique(names, return_inverse=True, return_counts=True)
@@ -161,6 +170,29 @@ def exact_neighbors(X: Array, k: int) -> Any:
         if shadow is not None and len(rows):
             rows = _settle(X, shadow, rows, distances, columns)
     return _graph(X, distances, columns, rows)
+
+
+def nearest_points(X: Rows, points: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distances to the k nearest points of each row and their numbers, both NumPy's.
+
+    On a device the candidates are nearest up to the rounding of a product.
+    """
+    if is_numpy(X) or is_sparse(X):
+        found = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(X)
+        return found[0], found[1]
+    xp, points = namespace(X), cast(points, floating(X))
+    middle = xp.mean(points, axis=0)
+    points = points - middle
+    squares, wanted = _row_squares(points), min(2 * k + _SPARE, points.shape[0])
+    distances, numbers = np.empty((X.shape[0], k)), np.empty((X.shape[0], k), np.int64)
+    step = max(1, _DEVICE_ENTRIES // points.shape[0])
+    for start in range(0, X.shape[0], step):
+        part = slice(start, min(start + step, X.shape[0]))
+        rows = cast(X[part, ...], points.dtype) - middle
+        near = smallest_columns(squares[None, :] - 2.0 * (rows @ points.T), wanted)
+        found, near = _measured(rows, points, near, k)
+        distances[part], numbers[part] = to_numpy(xp.sqrt(found)), to_numpy(near)
+    return distances, numbers
 
 
 def exact_cosines(X: Array, k: int) -> Any:
@@ -219,7 +251,8 @@ def _settle(
     for start in range(0, len(rows), step):
         some = rows[start : start + step]
         near, bound = (_grouped if host else _listed)(right, squares, some, wanted)
-        found, near = _measured(X, placed(some, X), near, k)
+        own = placed(some, X)
+        found, near = _measured(take(X, own), X, near, k, own)
         distances[some], columns[some] = to_numpy(xp.sqrt(found)), to_numpy(near)
         # All other rows are at least as far as the last candidate, up to rounding.
         far = found[:, -1] - take(squares, some) > bound - take(doubt, some)
@@ -263,16 +296,19 @@ def _grouped(right: Array, squares: Array, rows: np.ndarray, wanted: int) -> tup
     return columns, np.take_along_axis(inside, place, 1).max(axis=1)
 
 
-def _measured(X: Array, rows: Array, near: Array, k: int) -> tuple[Array, Array]:
-    """Squared distances and numbers of the k nearest candidates; of equals the first rows.
+def _measured(
+    rows: Array, points: Array, near: Array, k: int, own: Array | None = None
+) -> tuple[Array, Array]:
+    """Squared distances and numbers of the k nearest candidates; of equals the first points.
 
-    They come from differences. A row is not its own neighbour.
+    They come from differences. ``own`` are the rows' own numbers, where they are among the points.
     """
-    xp, own = namespace(X), take(X, rows)
+    xp = namespace(rows)
     near = xp.sort(near, axis=1)
-    gaps = (own - take(X, near[:, c]) for c in range(near.shape[1]))
+    gaps = (rows - take(points, near[:, c]) for c in range(near.shape[1]))
     squares = xp.stack([_row_squares(gap) for gap in gaps], axis=1)
-    squares = xp.where(near == rows[:, None], xp.inf, squares)
+    if own is not None:
+        squares = xp.where(near == own[:, None], xp.inf, squares)
     order = xp.argsort(squares, axis=1, stable=True)[:, :k]
     return row_entries(squares, order), row_entries(near, order)
 

@@ -79,8 +79,7 @@ class Choice:
 
     def outliers(self, X: Rows) -> np.ndarray:
         """Which of all rows are far from the others of their cluster."""
-        compared = on_host(comparable_rows(self.features, X))
-        return far_rows(compared, self.rows, self.forms[0].labels)
+        return far_rows(comparable_rows(self.features, X), self.rows, self.forms[0].labels)
 
     def agreement_of(self, near: np.ndarray) -> float:
         """The largest on these rows alone; ``near`` says of all rows which they are."""

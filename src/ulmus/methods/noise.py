@@ -20,9 +20,9 @@ from itertools import product
 
 import numpy as np
 from scipy.stats import norm, rankdata
-from sklearn.neighbors import NearestNeighbors
 
 from ulmus.backends.namespace import take
+from ulmus.backends.neighbors import nearest_points
 from ulmus.typing import Rows
 
 _NEIGHBORS = 10
@@ -41,7 +41,7 @@ _SIDE, _LEAST_SIDE, _WIDER, _WIDE = 0.05, 15, 1.25, 5.0
 
 
 def far_rows(X: Rows, some: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Which rows on the host are far from their neighbours, beside those of the same cluster.
+    """Which rows are far from their neighbours, beside those of the same cluster.
 
     ``some`` are the numbers of rows with known clusters, which are ``labels``, −1 for none.
     """
@@ -62,8 +62,7 @@ def far_rows(X: Rows, some: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def _spacing(X: Rows, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The mean distance of each row to the nearest of some rows but itself, and the nearest."""
     k = min(_NEIGHBORS, len(some) - 1)
-    search = NearestNeighbors(n_neighbors=k + 1).fit(take(X, some))
-    distances, nearest = search.kneighbors(X)
+    distances, nearest = nearest_points(X, take(X, some), k + 1)
     own = np.isin(np.arange(X.shape[0]), some)
     # A row that is among them finds itself first, or a copy.
     sums = distances.sum(axis=1) - np.where(own, distances[:, 0], distances[:, -1])
