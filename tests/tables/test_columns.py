@@ -29,6 +29,17 @@ def kind_of(cells, name="c"):
         (["12/31/2020", "1/2/2021"], "date"),
         (["31/12/2020", "1/2/2021"], "date"),
         (["31/12/2020", "12/31/2020"], "category"),
+        (["12 cm", "7.5 cm", None, "1,200 cm"], "number"),
+        (["1 year", "2 years", "30 years"], "number"),
+        (["1,5 kg", "2,25 kg", "-", "3,0 kg"], "number"),
+        (["20 °C", "21°C"], "number"),
+        (["12 cm", "7 mm", "12 cm"], "category"),
+        (["12 cm", "7", "12 cm"], "category"),
+        (["12A", "7A", "12A"], "category"),
+        (["10:30 am", "11:30 am", "10:30 am"], "category"),
+        (["1 Jan 2020", "2 Jan 2020", "unknown"], "date"),
+        (["1.5", "none", "2", "none"], "number"),
+        (["1.5", "none", "none"], "category"),
         (["red", "blue", "red", None], "category"),
         (["007", "008", "007"], "category"),
         ([None, None, None], "is missing in every row"),
@@ -79,9 +90,49 @@ def test_a_few_words_among_numbers_count_as_blank():
     cells = [str(k * 1.5) for k in range(99)] + ["none"]
     made = TableEncoder().fit(table_of(c=cells))
     assert made.kinds == ("number",)
-    assert "'none' among them count as missing" in made.notes[0]
+    assert "'none' among them counts as missing" in made.notes[0]
     assert made.feature_names_out == ("c", "rank of c", "c is missing")
     assert made.transform(table_of(c=["1", "none"]))[:, 2].tolist() == [0, 1]
+
+
+def test_words_for_what_is_not_known_may_be_many_and_other_words_are_told():
+    numbers = [str(k * 1.5) for k in range(90)]
+    made = TableEncoder().fit(table_of(c=[*numbers, *["-"] * 30, None]))
+    assert made.kinds == ("number",)
+    assert made.notes[:2] == (
+        "'c' holds numbers, and '-' among them counts as missing.",
+        "'c': 31 missing values filled by the median, 66.75; a column of its own says where.",
+    )
+    # One of another spelling is known too.
+    assert made.transform(table_of(c=["N.A."]))[0, -1] == 1
+    made = TableEncoder().fit(table_of(c=[*numbers, *["soon"] * 10], d=numbers + numbers[:10]))
+    assert made.kinds == ("category", "number")
+    assert "holds numbers and words ('soon', in 10 rows), so it is not read" in made.notes[0]
+
+
+def test_a_unit_is_kept_and_another_is_an_error():
+    table = table_of(c=["150 cm", "162,5 cm", "1.710 cm"], d=[1.0, 2.0, 3.0])
+    made = TableEncoder().fit(table)
+    assert made.notes[0] == "'c' holds numbers in text: '1.710 cm' is 1710."
+    X = made.transform(table_of(c=["150 cm", "150"], d=[1, 1]))
+    assert (X[0] == X[1]).all()
+    with pytest.raises(TableError, match="'c' holds numbers in cm, and row 2 .* has '5 in'"):
+        made.transform(table_of(c=["150 cm", "5 in"], d=[1, 1]))
+
+
+def test_what_many_columns_met_is_one_sentence():
+    names = [f"c{j}" for j in range(5)]
+    made = TableEncoder().fit(table_of(**{name: ["a", "b"] for name in names}))
+    made.transform(table_of(**{name: ["a", "z"] for name in names}))
+    assert made.met == (
+        "5 columns have categories that are new, taken as none: 'c0', 'c1', 'c2', 'c3', 'c4'.",
+    )
+
+
+def test_a_blank_date_is_filled_by_a_date():
+    made = TableEncoder().fit(table_of(d=["2020-01-01", "2020-01-03", "2020-01-05"]))
+    made.transform(table_of(d=["2020-01-01", None]))
+    assert made.met == ("'d': 1 missing value filled by 2020-01-03.",)
 
 
 def test_frequent_categories_are_kept_and_the_others_lumped():
@@ -219,7 +270,10 @@ def test_a_kind_that_is_given_is_taken():
     assert made.kinds[0] == "category"
     assert made.transform(codes).shape[1] == len(made.feature_names_out)
     assert TableEncoder(given={"zip": "text"}).fit(codes).kinds[0] == "text"
-    with pytest.raises(TableError, match="kinds={'zip': 'date'}: not every cell"):
+    with pytest.raises(
+        TableError,
+        match="kinds={'zip': 'date'}: not all cells of the column are dates, for instance '0'",
+    ):
         TableEncoder(given={"zip": "date"}).fit(codes)
     with pytest.raises(TableError, match="no column 'zap'"):
         TableEncoder(given={"zap": "text"}).fit(codes)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toy_tables import table_of
 from ulmus import ELMClassifier
-from ulmus.exceptions import InvalidParameterError, TableError
+from ulmus.exceptions import InvalidInputError, InvalidParameterError, TableError
 from ulmus.tables import Table, TableEncoder, encoder, read_table
 from ulmus.tables.kinds import read_target
 
@@ -308,6 +308,27 @@ def test_labels_are_words_or_whole_numbers():
     assert read_target(np.array([1.0, 2.0, np.nan] * 5), "y").values.dtype == np.int64
     half = read_target(np.array([0.5, 1.5] * 5), "y", "classification")
     assert half.values.tolist() == ["0.5", "1.5"] * 5
+
+
+def test_amounts_with_a_unit_and_words_for_none_are_numbers():
+    cells = [f"{k * 1.5} kg" for k in range(40)]
+    goal = read_target(np.array([*cells, "-"], dtype=object), "y")
+    assert goal.task == "regression"
+    assert goal.known.sum() == 40
+    assert goal.values[2] == 3.0
+    assert goal.notes == (
+        "'y': '-' counted as missing.",
+        "'y' holds numbers in text: '0.0 kg' is 0.",
+    )
+    few = read_target(np.array(["1", "2", "none"] * 5, dtype=object), "y")
+    assert few.task == "classification"
+    assert few.known.all()
+
+
+def test_a_word_among_numbers_of_a_target_is_named():
+    cells = np.array([*(f"{k * 1.5}" for k in range(40)), "soon"], dtype=object)
+    with pytest.raises(InvalidInputError, match="Most are numbers, but 'soon' is none"):
+        read_target(cells, "y")
 
 
 def test_an_unknown_task():

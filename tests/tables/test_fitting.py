@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ulmus import ELMRegressor, KernelELMRegressor, load, save
-from ulmus.exceptions import InvalidInputError
+from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables import Table, TableModel, fit_table
 from ulmus.tables.fitting import Settings, choose
 
@@ -28,6 +28,17 @@ def test_a_saved_model_predicts_the_same_to_the_bit(tmp_path):
         assert same.summary == model.summary
         np.testing.assert_array_equal(same.predict_proba(table), model.predict_proba(table))
         assert same.predict(table).tolist() == model.predict(table).tolist()
+
+
+def test_a_saved_model_knows_the_unit(tmp_path):
+    cells = np.array([f"{1.5 * k} cm" for k in range(40)], dtype=object)
+    table = Table(("size", "y"), {"size": cells, "y": np.arange(40.0) % 2})
+    model = fit_table(table, "y")
+    save(model, tmp_path / "m.ulmus")
+    again = load(tmp_path / "m.ulmus")
+    assert again.predict(table).tolist() == model.predict(table).tolist()
+    with pytest.raises(TableError, match="numbers in cm"):
+        again.predict(Table(("size",), {"size": np.array(["5 in"], dtype=object)}))
 
 
 def test_no_target_column_no_probabilities_no_rows():

@@ -216,6 +216,7 @@ _COLUMN: dict[str, Spec] = {
         type(value) is tuple and all(type(part) is str and part in TURNS for part in value)
     ),
     "comma": "flag",
+    "unit": "text",
     "weights": "floats 8192",
     "components": "floats c 8192",
     "center": "floats c",

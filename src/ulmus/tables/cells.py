@@ -1,4 +1,4 @@
-"""Cells of text as numbers: plain ones, amounts of money, per cent, yes and no, and dates.
+"""Cells of text as numbers: plain ones, amounts, per cent, measures, yes and no, and dates.
 
 Dates, in one layout or several, are days since 1970, which have a calendar.
 """
@@ -26,6 +26,17 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 _SPACED = re.compile(r"\d{1,3}(?:[' \u00a0\u202f]\d{3})+(?:[.,]\d*)?")
+# A number and what it counts: 12 cm, 1,234.5 km/h, 35 m², 20 °C; no time of day such as 10:30, and
+# no code such as 12A.
+_MEASURED = re.compile(
+    r"([+\-\u2212]?[\d.,' \u00a0\u202f]*?\d[.,]?)\s*"
+    r"(?!(?<=\d)[A-Z]\Z)((?:[^\W\d_]|[°℃℉‰′″'\"]).{0,19})"
+)
+# Words that among numbers or dates stand for a missing one, in small letters.
+BLANKS = frozenset((
+    "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "none", "missing", "unknown", "n.a.",
+    "not available", "tbd", "#value!", "#div/0!", "#ref!", "#num!", "#name?",
+))  # fmt: skip
 _YES_OR_NO = {
     **dict.fromkeys(("true", "yes", "t", "y", "on", "1"), 1.0),
     **dict.fromkeys(("false", "no", "f", "n", "off", "0"), 0.0),
@@ -61,26 +72,56 @@ TURNS = {"week": 7.0, "year": 365.2425, "day": 1.0}
 _SPANS = {"week": 14, "year": 366, "day": 1}
 
 
-def reader(comma: bool, kind: str = "number", layout: str = "") -> Reader:
+def reader(comma: bool, kind: str = "number", layout: str = "", unit: str = "") -> Reader:
     """A function from a cell to its number, or to None where it is none.
 
     ``kind`` is "number", "boolean" or "date", ``layout`` that of the dates; ``comma`` says whether
-    numbers have a decimal comma.
+    numbers have a decimal comma, ``unit`` what may follow them.
     """
     if kind == "boolean":
         return lambda cell: _YES_OR_NO.get(cell.lower())
     if kind == "date":
         return lambda cell: days(cell, layout)
-    return lambda cell: _number(cell, comma)
+    return lambda cell: _number(_without(cell, unit), comma)
 
 
-def has_comma(cells: Collection[str | None], decimal_comma: bool) -> bool:
+def unit_of(cells: Collection[str]) -> str:
+    """What follows each number, as cm in 12 cm; empty where it is not the same or a number is bare.
+
+    Cells that are no numbers are passed over. One cell alone may be a word, such as 3D.
+    """
+    found = ""
+    for cell in cells:
+        measured = _MEASURED.fullmatch(cell)
+        if measured is None:
+            if PLAIN.fullmatch(cell):
+                return ""
+            continue
+        unit = _singular(measured[2])
+        if unit != (found or unit):
+            return ""
+        found = unit
+    return found if len(cells) > 1 else ""
+
+
+def _singular(unit: str) -> str:
+    """1 year and 2 years are of one unit, mW and MW are not."""
+    unit = unit.rstrip(".")
+    return unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
+
+
+def _without(cell: str, unit: str) -> str:
+    measured = _MEASURED.fullmatch(cell) if unit else None
+    return measured[1] if measured and _singular(measured[2]) == unit else cell
+
+
+def has_comma(cells: Collection[str | None], decimal_comma: bool, unit: str = "") -> bool:
     """Whether the numbers of a column have a decimal comma.
 
     Where ``decimal_comma`` says that the file's numbers may, any comma is one; elsewhere some
     number must be sure to have one, and none sure to have a point.
     """
-    with_comma = [bare(cell) for cell in cells if cell and "," in cell]
+    with_comma = [bare(_without(cell, unit)) for cell in cells if cell and "," in cell]
     if decimal_comma:
         return bool(with_comma)
     if any(map(_SURELY_POINT.fullmatch, with_comma)):

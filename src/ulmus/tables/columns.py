@@ -14,6 +14,7 @@ pairs of words (python -m benchmarks texts).
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +25,7 @@ from sklearn.preprocessing import normalize
 from ulmus.arguments import counted, figure, listed, quoted
 from ulmus.exceptions import TableError
 from ulmus.tables.cells import (
+    BLANKS,
     has_comma,
     part_columns,
     part_names,
@@ -45,6 +47,8 @@ _KNOTS = 256
 _FEWEST_VALUES = 10
 # Blanks get a column of their own from this share of the rows on.
 _INDICATED = 0.01
+# Columns that a sentence each tells what was met in them.
+_FEW_MET = 3
 HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
 _BUCKETS = 2**13
 # Columns of a text, at most, and rows for each of them.
@@ -54,6 +58,32 @@ _SAMPLE, _AT_ONCE = 20_000, 5000
 
 # Centre, scale, and whether far values are squashed.
 Frame = tuple[float, float, bool]
+
+
+class Met(NamedTuple):
+    """What a later table has in a column that training did not have.
+
+    ``words`` say it of this column, ``what`` of several that have it.
+    """
+
+    name: str
+    words: str
+    what: str
+
+
+def met_sentences(met: list[Met]) -> list[str]:
+    """A sentence for each column, or one for all that met the same if they are more than a few."""
+    alike: dict[str, list[Met]] = {}
+    for one in met:
+        alike.setdefault(one.what, []).append(one)
+    found = list[str]()
+    for what, ones in alike.items():
+        if len(ones) <= _FEW_MET:
+            found += [f"{one.name!r}: {one.words}." for one in ones]
+        else:
+            names = listed(one.name for one in ones)
+            found.append(f"{counted(len(ones), 'column')} have {what}: {names}.")
+    return found
 
 
 # ---------------------------------------------------------------------- numbers
@@ -120,15 +150,16 @@ class Number:
     """How a column becomes numbers.
 
     ``layout`` is a date's, ``parts`` are those of the calendar that are columns too, ``comma`` says
-    whether numbers have a decimal comma, ``spellings`` are words among numbers that count as
-    missing, ``fill`` takes the place of missing values, ``indicator`` says whether they have a
-    column of their own.
+    whether numbers have a decimal comma, ``unit`` is what follows each, ``spellings`` are words
+    among numbers that count as missing, ``fill`` takes the place of missing values, ``indicator``
+    says whether they have a column of their own.
     """
 
     kind: str
     layout: str = ""
     parts: tuple[str, ...] = ()
     comma: bool = False
+    unit: str = ""
     spellings: tuple[str, ...] = ()
     fill: float = 0.0
     indicator: bool = False
@@ -147,6 +178,13 @@ class Number:
         parts = useful_parts(seen) if self.kind == "date" else ()
         return replace(made, frame=_frame_of(seen), ranks=ranks, parts=parts)
 
+    @property
+    def filler(self) -> str:
+        """What takes the place of missing values, in words."""
+        if self.kind == "date":
+            return str(np.datetime64(round(self.fill), "D"))
+        return figure(self.fill)
+
     def outputs(self, name: str) -> list[str]:
         """Names of the matrix' columns."""
         ranked = [f"rank of {name}"] * bool(self.ranks.size)
@@ -154,13 +192,14 @@ class Number:
         return [name, *ranked, *parts, *[f"{name} is missing"] * self.indicator]
 
     def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+        self, name: str, values: np.ndarray, decimal_comma: bool, met: list[Met]
     ) -> np.ndarray:
-        """The matrix' columns; cells that training did not have are listed in ``notes``."""
+        """The matrix' columns; what training did not have is added to ``met``."""
         x = self.numbers(name, values, decimal_comma)
         blank = ~usable(x)
         if blank.any() and not self.indicator:
-            notes.append(f"{name!r}: {unusable(x)} filled by {figure(self.fill)}.")
+            words = f"{unusable(x)} filled by {self.filler}"
+            met.append(Met(name, words, "values filled by what is usual"))
         x = np.where(blank, self.fill, x)
         columns = [framed(x, self.frame)]
         if self.ranks.size:
@@ -175,15 +214,17 @@ class Number:
         if values.dtype != object and self.kind == "number":
             return values
         cells = words_of(values)
-        comma = self.comma or has_comma(set(cells), decimal_comma)
-        x, bad = read_cells(cells, reader(comma, self.kind, self.layout))
-        bad &= [cell not in self.spellings for cell in cells]
+        comma = self.comma or has_comma(set(cells), decimal_comma, self.unit)
+        x, bad = read_cells(cells, reader(comma, self.kind, self.layout, self.unit))
+        known = {*self.spellings, *BLANKS}
+        bad &= [cell is not None and not {cell, cell.lower()} & known for cell in cells]
         if bad.any():
             row = int(np.argmax(bad))
             more = f" ({counted(bad.sum() - 1, 'more row')} like it)" if bad.sum() > 1 else ""
+            what = f"{HOLDS[self.kind]} in {self.unit}" if self.unit else HOLDS[self.kind]
             raise TableError(
-                f"The column {name!r} holds {HOLDS[self.kind]}, and row {row + 1} below the "
-                f"header has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
+                f"The column {name!r} holds {what}, and row {row + 1} below the header "
+                f"has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
             )
         return x
 
@@ -213,9 +254,9 @@ class Category:
         return [*outputs, *[f"{name} is other"] * self.other, *[f"{name} is missing"] * self.blank]
 
     def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+        self, name: str, values: np.ndarray, decimal_comma: bool, met: list[Met]
     ) -> np.ndarray:
-        """The matrix' columns; cells that training did not have are listed in ``notes``."""
+        """The matrix' columns; what training did not have is added to ``met``."""
         cells = words_of(values)
         last, known = len(self.categories), self._codes
         new = Counter(cell for cell in cells if cell not in known)
@@ -223,14 +264,13 @@ class Category:
         codes = np.array([known.get(cell, other) for cell in cells], dtype=np.int64)
         blanks = sum(cell is None for cell in cells)
         if blanks and not self.blank:
-            notes.append(
-                f"{name!r}: {counted(blanks, 'missing value')}, of which the model knows none."
-            )
+            words = f"{counted(blanks, 'missing value')}, of which the model knows none"
+            met.append(Met(name, words, "missing values, of which the model knows none"))
         if new:
             what = "rare or new, taken as other" if self.other else "new, taken as none"
             which = listed(word for word, _ in new.most_common())
-            rows = counted(new.total(), "row")
-            notes.append(f"{name!r}: categories of {rows} are {what}: {which}.")
+            words = f"categories of {counted(new.total(), 'row')} are {what}: {which}"
+            met.append(Met(name, words, f"categories that are {what}"))
         X = np.zeros((len(cells), last + self.other + self.blank), dtype=np.float32)
         filled = np.flatnonzero(codes >= 0)
         X[filled, codes[filled]] = 1
@@ -253,7 +293,7 @@ class Text:
         return [f"{name}: text {k + 1}" for k in range(len(self.components))]
 
     def encoded(
-        self, name: str, values: np.ndarray, decimal_comma: bool, notes: list[str]
+        self, name: str, values: np.ndarray, decimal_comma: bool, met: list[Met]
     ) -> np.ndarray:
         """The matrix' columns; a blank is a text without a word."""
         cells, place = _distinct(words_of(values))

@@ -10,7 +10,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ulmus.arguments import check_known, counted, hint, listed
 from ulmus.exceptions import TableError
-from ulmus.tables.columns import HOLDS, Category, Number, Text, unusable, usable, varied
+from ulmus.tables.columns import (
+    HOLDS,
+    Category,
+    Met,
+    Number,
+    Text,
+    met_sentences,
+    unusable,
+    usable,
+    varied,
+)
 from ulmus.tables.header import PLACE
 from ulmus.tables.kinds import column_of, names_rows
 from ulmus.tables.table import Table, as_table
@@ -180,13 +190,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         extra = [name for name in table.names if name not in known]
         if extra:
             met.append(f"Columns the model does not know were ignored: {listed(extra)}.")
+        of_columns: list[Met] = []
         blocks = (
-            self.column(name).encoded(name, table[name], table.decimal_comma, met)
+            self.column(name).encoded(name, table[name], table.decimal_comma, of_columns)
             for name in self.names
         )
         if self.sparse:
-            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
-        return np.hstack(list(blocks))
+            X = sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        else:
+            X = np.hstack(list(blocks))
+        met += met_sentences(of_columns)
+        return X
 
     def _matrix(self, table: Table, met: list[str]) -> Rows:
         """The rows of a table that is a matrix; what `fit` had not met is added to ``met``."""

@@ -2,21 +2,25 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ulmus.arguments import check_known, counted, figure, listed, quoted
+from ulmus.arguments import check_known, counted, listed, quoted
 from ulmus.commanded import option
 from ulmus.exceptions import InvalidInputError, TableError
 from ulmus.tables.cells import (
+    BLANKS,
+    DATE_LAYOUTS,
     PLAIN,
+    Reader,
     are_ids,
     has_comma,
     layout_of,
     layout_words,
     read_cells,
     reader,
+    unit_of,
     words_of,
 )
 from ulmus.tables.columns import HOLDS, LARGEST, Category, Number, Text, text_of, unusable, usable
@@ -26,6 +30,8 @@ from ulmus.validation import missing
 # A column holds numbers if this share of its filled cells does, and the others have few spellings.
 _NUMBERS = 0.95
 _MOST_SPELLINGS = 10
+# Where so small a share is none, a note says so.
+_FEW_WORDS = 0.2
 # In fewer rows than these, all values may differ by chance.
 _FEW_ROWS = 20
 # A column has at most so many categories of its own; the rarer ones are one, "other".
@@ -67,11 +73,19 @@ def column_of(
         x = column.numbers(name, values, decimal_comma)
         return _number(name, x, column, ranked, notes)
     if kind is not None:
-        raise TableError(
-            f"{_as(name, kind)}: not every cell of the column is {HOLDS[kind]}, for instance "
-            f"{quoted(sorted(distinct)[0])}; correct the cells, or give {_as(name, 'category')}."
-        )
+        raise TableError(_not_all(name, kind, distinct, decimal_comma))
     return _category(name, values, notes)
+
+
+def _not_all(name: str, kind: str, distinct: set[str], decimal_comma: bool) -> str:
+    """What is wrong with a column that a user says holds numbers, yes or no, or dates."""
+    every = "|".join(DATE_LAYOUTS)
+    read = reader(has_comma(distinct, decimal_comma), kind, every, unit_of(distinct))
+    words = [cell for cell in distinct if read(cell) is None] or distinct
+    return (
+        f"{_as(name, kind)}: not all cells of the column are {HOLDS[kind]}, for instance "
+        f"{quoted(sorted(words)[0])}; correct the cells, or give {_as(name, 'category')}."
+    )
 
 
 def numbers_of(name: str, values: np.ndarray, decimal_comma: bool) -> tuple[np.ndarray, str] | None:
@@ -90,25 +104,59 @@ def _as_numbers(
     """How the cells are read where all are numbers, yes or no, or dates, or nearly all numbers."""
     if are_ids(distinct):
         return None
-    comma = has_comma(distinct, decimal_comma)
+    blanks = _blank_words(values, distinct)
+    filled = distinct - blanks
+    unit = unit_of(filled)
+    number = Number("number", comma=has_comma(filled, decimal_comma, unit), unit=unit)
+    read = reader(number.comma, unit=unit)
+    column = _wholly(filled, number)
+    if column is None:
+        _, bad = read_cells(values, read)
+        blanks = set(values[bad])
+        share = bad.sum() / sum(cell is not None for cell in values)
+        if share > 1 - _NUMBERS or len(blanks) > _MOST_SPELLINGS:
+            if share <= _FEW_WORDS:
+                which = f"{listed(sorted(blanks))}, in {counted(bad.sum(), 'row')}"
+                notes.append(
+                    f"{name!r} holds numbers and words ({which}), so it is not read as numbers; "
+                    "correct the words, or leave their cells empty."
+                )
+            return None
+        column = number
+    marked = sorted(cell for cell in filled - blanks if not PLAIN.fullmatch(cell))
+    if column.kind == "number" and marked:
+        words = f"{quoted(marked[0])} is {read(marked[0]):.10g}"
+        notes.append(f"{name!r} holds numbers in text: {words}.")
+    if blanks:
+        verb = "counts" if len(blanks) == 1 else "count"
+        what = f"{listed(sorted(blanks))} among them {verb} as missing"
+        notes.append(f"{name!r} holds {HOLDS[column.kind]}, and {what}.")
+    return replace(column, spellings=tuple(sorted(blanks)))
+
+
+def _blank_words(values: np.ndarray, distinct: set[str]) -> set[str]:
+    """Words for a missing value, unless they are most of the filled cells."""
+    found = {cell for cell in distinct if cell.lower() in BLANKS}
+    if not found:
+        return found
+    counts = Counter(values)
+    filled = counts.total() - counts[None]
+    return found if 2 * sum(counts[cell] for cell in found) <= filled else set()
+
+
+def _wholly(cells: set[str], number: Number) -> Number | None:
+    """How cells are read that are all numbers, yes or no, or dates, or all numbers with a unit."""
     for kind in ("number", "boolean"):
-        read = reader(comma, kind)
-        if all(read(cell) is not None for cell in distinct):
-            marked = sorted(cell for cell in distinct if not PLAIN.fullmatch(cell))
-            if kind == "number" and marked:
-                words = f"{quoted(marked[0])} is {read(marked[0]):.10g}"
-                notes.append(f"{name!r} holds numbers in text: {words}.")
-            return Number(kind, comma=comma)
-    layout = layout_of(distinct)
+        if _reads(reader(number.comma, kind), cells):
+            return replace(number, kind=kind, unit="")
+    layout = layout_of(cells)
     if layout:
         return Number("date", layout)
-    _, bad = read_cells(values, reader(comma))
-    spellings = tuple(sorted(set(values[bad])))
-    few = bad.sum() <= (1 - _NUMBERS) * sum(cell is not None for cell in values)
-    if not few or len(spellings) > _MOST_SPELLINGS:
-        return None
-    notes.append(f"{name!r} holds numbers, and {listed(spellings)} among them count as missing.")
-    return Number("number", comma=comma, spellings=spellings)
+    return number if _reads(reader(number.comma, unit=number.unit), cells) else None
+
+
+def _reads(read: Reader, cells: set[str]) -> bool:
+    return all(read(cell) is not None for cell in cells)
 
 
 def _number(
@@ -128,7 +176,7 @@ def _number(
         notes.append(f"{name!r} holds dates ({layout_words(column.layout)}): days{also}.")
     if blanks:
         also = "; a column of its own says where" if column.indicator else ""
-        notes.append(f"{name!r}: {unusable(x)} filled by the median, {figure(column.fill)}{also}.")
+        notes.append(f"{name!r}: {unusable(x)} filled by the median, {column.filler}{also}.")
     return column
 
 
@@ -157,7 +205,8 @@ def _category(
     other = len(kept) < distinct
     if other:
         some = f"{len(kept)} of {counted(distinct, 'value')}"
-        notes.append(f"{name!r}: {some} are categories, the rarer ones are other.")
+        verb = "is a category" if len(kept) == 1 else "are categories"
+        notes.append(f"{name!r}: {some} {verb}, the rarer ones are other.")
     if blanks:
         notes.append(
             f"{name!r}: missing values, in {counted(blanks, 'row')}, are a category of their own."
@@ -232,16 +281,16 @@ def read_target(
     ``varied`` says whether there must be two values at least, as there must to learn it.
     """
     check_known("task", task, ("auto", "classification", "regression"))
+    notes = list[str]()
     numbers, bad = cells, np.zeros(len(cells), dtype=bool)
     if cells.dtype == object:
-        numbers, bad = read_cells(cells, reader(has_comma(set(cells), decimal_comma)))
+        numbers, bad = _target_numbers(cells, name, decimal_comma, notes)
     words = bool(bad.any())
     known = ~missing(cells) if words else usable(numbers)
     if not known.any():
         raise InvalidInputError(
             f"The target {name!r} is missing in every row; fill it in for some rows at least."
         )
-    notes = []
     odd = numbers[~known & ~np.isnan(numbers)]
     if len(odd) and not words:
         verb = "counts" if len(odd) == 1 else "count"
@@ -258,16 +307,38 @@ def read_target(
     if task == "classification":
         values = _labels(cells if words else np.where(known, values, 0))
     if varied:
-        _check_varied(values[known], name, task)
+        some = cells[bad] if 2 * bad.sum() <= known.sum() else cells[:0]
+        _check_varied(values[known], name, task, some)
     return Target(name, task, values, known, tuple(notes))
 
 
-def _check_varied(values: np.ndarray, name: str, task: str) -> None:
+def _target_numbers(
+    cells: np.ndarray, name: str, decimal_comma: bool, notes: list[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """A target's numbers, and the cells that are none; words for a missing one among amounts."""
+    filled = {cell for cell in cells if cell is not None}
+    unit = unit_of(filled)
+    read = reader(has_comma(filled, decimal_comma, unit), unit=unit)
+    numbers, bad = read_cells(cells, read)
+    blanks = _blank_words(cells, filled)
+    # Few numbers and a word may all be classes.
+    if blanks and blanks == set(cells[bad]) and len(filled) > _MOST_LABELS:
+        notes.append(f"{name!r}: {listed(sorted(blanks))} counted as missing.")
+        bad = np.zeros(len(cells), dtype=bool)
+    if unit and not bad.any():
+        some = min(filled - blanks)
+        notes.append(f"{name!r} holds numbers in text: {quoted(some)} is {read(some):.10g}.")
+    return numbers, bad
+
+
+def _check_varied(values: np.ndarray, name: str, task: str, words: np.ndarray) -> None:
+    """Refuse a target with too many classes or one; ``words`` are few among numbers."""
     distinct, rows = len(np.unique(values)), len(values)
     if task == "classification" and distinct > max(2, rows / 2):
+        some = f" Most are numbers, but {quoted(words[0])} is none." if len(words) else ""
         raise InvalidInputError(
             f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
-            "two rows or more on average."
+            f"two rows or more on average.{some}"
         )
     if distinct < 2:
         raise InvalidInputError(

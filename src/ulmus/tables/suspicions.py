@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ulmus.arguments import counted, figure, listed
 from ulmus.commanded import option
-from ulmus.tables.cells import has_comma, read_cells, reader
+from ulmus.tables.cells import has_comma, read_cells, reader, unit_of
 from ulmus.tables.columns import usable
 from ulmus.tables.kinds import Target, as_text
 from ulmus.tables.table import Table
@@ -195,7 +195,9 @@ def _error_of_line(values: np.ndarray, t: np.ndarray, decimal_comma: bool) -> fl
     """
     x = values
     if x.dtype == object:
-        x = read_cells(x, reader(has_comma(set(x), decimal_comma)))[0]
+        filled = {cell for cell in x if cell is not None}
+        unit = unit_of(filled)
+        x = read_cells(x, reader(has_comma(filled, decimal_comma, unit), unit=unit))[0]
     known = usable(x)
     if known.sum() < _FEWEST_ROWS or not np.ptp(x[known]) or not np.ptp(t[known]):
         return 1.0
