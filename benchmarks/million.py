@@ -46,7 +46,7 @@ def write(path, rows=ROWS, seed=0):
 def command(*arguments):
     """CPU seconds, seconds and peak megabytes of one command."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "ulmus.cli", *map(str, arguments)],
+    process = subprocess.Popen([sys.executable, "-m", "ulmus", *map(str, arguments)],
                                stdout=subprocess.DEVNULL)  # fmt: skip
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

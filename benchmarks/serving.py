@@ -67,7 +67,7 @@ def served(table, target):
     row = {name: table[name][0] for name in table.names if name != target}
     with tempfile.TemporaryDirectory() as folder:
         ulmus.save(fit_table(table, target), f"{folder}/m.ulmus")
-        command = [sys.executable, "-m", "ulmus.cli", "serve", f"{folder}/m.ulmus", "--quiet"]
+        command = [sys.executable, "-m", "ulmus", "serve", f"{folder}/m.ulmus", "--quiet"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
             port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
             try:

@@ -34,7 +34,7 @@ class Running:
 @contextmanager
 def labelling(data: object, *options: str) -> Iterator[Running]:
     """``ulmus label`` on a file, until the block ends."""
-    command = [sys.executable, "-m", "ulmus.cli", "label", str(data), "--no-open", "--json"]
+    command = [sys.executable, "-m", "ulmus", "label", str(data), "--no-open", "--json"]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True)
     try:
         text = ""

@@ -119,6 +119,8 @@ def hint(word: object, known: Collection[str]) -> str:
     near = difflib.get_close_matches(plain, spelt, n=1, cutoff=0.5)
     if near:
         return f"did you mean {spelt[near[0]]!r}?"
+    if not known:
+        return "there is no other."
     few = sorted(known)[:_MOST]
     return f"known are {', '.join(few)}{' and others' if len(known) > len(few) else ''}."
 

@@ -41,7 +41,7 @@ def server(model, tmp_path_factory):
     """The address of a server of the model, stopped by an interrupt."""
     path = tmp_path_factory.mktemp("served") / "m.ulmus"
     ulmus.save(model, path)
-    command = [sys.executable, "-m", "ulmus.cli", "serve", str(path), "--quiet"]
+    command = [sys.executable, "-m", "ulmus", "serve", str(path), "--quiet"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=HERE, text=True) as process:
         yield process.stdout.readline().strip()

@@ -156,7 +156,7 @@ def test_an_interrupt_leaves_all_files_as_they_were(name, small, monkeypatch, ca
 
 
 def test_a_server_that_is_stopped_within_a_request_leaves_nothing(small):
-    command = [sys.executable, "-m", "ulmus.cli", "serve", "small.ulmus", "--quiet"]
+    command = [sys.executable, "-m", "ulmus", "serve", "small.ulmus", "--quiet"]
     environment = {**os.environ, "TMPDIR": str(small / "temporary")}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=environment, text=True) as server:

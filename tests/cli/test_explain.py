@@ -36,6 +36,14 @@ def test_numbers_and_rows_that_are_not_there(prices, capsys, refused):
     assert "no such row" in refused("explain", "prices.ulmus", "prices.csv", "--rows", "999")
 
 
+def test_numbers_of_a_column_have_as_many_decimals(model, capsys):
+    assert main(["explain", str(model), "new.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("if petal_length is"))
+    cells = [cell for line in lines[start + 1 : start + 6] for cell in line.split()[1:]]
+    assert len({len(cell.partition(".")[2]) for cell in cells}) == 1
+
+
 def test_rows_that_are_no_numbers(model, refused):
     said = refused("explain", model, "new.csv", "--rows", "x", status=2)
     assert "argument --rows: must be numbers of rows from 1 on, such as 1,5" in said

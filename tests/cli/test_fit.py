@@ -289,7 +289,7 @@ def test_ctrl_c_in_the_middle_of_a_fit(flowers, refused, monkeypatch):
 
 @pytest.mark.parametrize("place", [FOREGROUND, BACKGROUND])
 def test_an_interrupt_from_outside(tmp_path, place):
-    command = [sys.executable, "-m", "ulmus.cli", "fit", "-", "--target", "y"]
+    command = [sys.executable, "-m", "ulmus", "fit", "-", "--target", "y"]
     command = started_in(place, *command, "--model", tmp_path / "model.ulmus")
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=HERE) as process:
@@ -361,8 +361,10 @@ def test_columns_that_are_not_there(prices, refused):
     assert "no column 'town'" in refused("fit", prices, *target, "--without", "town")
     assert "no column 'town'" in refused("fit", prices, *target, "--as", "town=text")
     assert "COLUMN=KIND" in refused("fit", prices, *target, "--as", "city=word", status=2)
+    assert "--encoding moon is" in refused("fit", prices, *target, "--encoding", "moon")
+    assert "--delimiter ;; must" in refused("fit", prices, *target, "--delimiter", ";;")
     found = refused("fit", prices, *target, "--as", "city=number")
-    assert "--as city=number: not every cell of the column is numbers" in found
+    assert "--as city=number: not all cells of the column are numbers" in found
 
 
 def test_a_target_in_the_first_row_settles_that_it_has_the_names(tmp_path, capsys, refused):

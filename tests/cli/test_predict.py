@@ -115,6 +115,7 @@ def test_images_are_told_apart_by_their_files(tmp_path, capsys):
     assert list(rows[0]) == ["file", "prediction", "probability"]
     assert [row["file"] for row in rows][:2] == ["dark/00.png", "dark/02.png"]
     assert all(row["file"].startswith(row["prediction"]) for row in rows)
+    assert predicted(capsys, "shades.ulmus", "shades", "--append")[0] == rows
 
 
 def test_parquet_has_integers_missing_values_and_text(tmp_path):
@@ -250,7 +251,7 @@ def test_standard_input(model, flowers, capsys, monkeypatch):
 
 def test_a_reader_that_goes_away(model, flowers):
     write(flowers / "many.csv", COLUMNS, [(5.1, 3.5, 1.4, 0.2)] * 20_000)
-    command = [sys.executable, "-m", "ulmus.cli", "predict", str(model), flowers / "many.csv"]
+    command = [sys.executable, "-m", "ulmus", "predict", str(model), flowers / "many.csv"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=HERE) as process:
         assert process.stdout.readline() == b"row,prediction,probability\n"

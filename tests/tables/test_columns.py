@@ -129,6 +129,16 @@ def test_what_many_columns_met_is_one_sentence():
     )
 
 
+def test_dates_that_fit_both_ways_are_told():
+    made = TableEncoder().fit(table_of(d=["2/1/2020", "3/1/2020", "4/12/2020"]))
+    assert made.notes[0] == (
+        "'d': all dates fit month/day/year, which was taken, and day/month/year; if that is right, "
+        "write them as year-month-day."
+    )
+    made = TableEncoder().fit(table_of(d=["2/1/2020", "3/1/2020", "4/13/2020"]))
+    assert "which was taken" not in " ".join(made.notes)
+
+
 def test_a_blank_date_is_filled_by_a_date():
     made = TableEncoder().fit(table_of(d=["2020-01-01", "2020-01-03", "2020-01-05"]))
     made.transform(table_of(d=["2020-01-01", None]))

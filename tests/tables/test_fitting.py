@@ -41,6 +41,15 @@ def test_a_saved_model_knows_the_unit(tmp_path):
         again.predict(Table(("size",), {"size": np.array(["5 in"], dtype=object)}))
 
 
+def test_a_file_of_the_target_alone_lacks_columns():
+    table = Table(("x", "y"), {"x": np.arange(40.0) * 1.5, "y": np.arange(40.0) % 2})
+    model = fit_table(table, "y")
+    with pytest.raises(TableError, match="The column 'x' is missing; there is no other"):
+        model.predict(Table(("y",), {"y": np.array([0.0, 1.0])}))
+    with pytest.raises(TableError, match="The table has no other"):
+        fit_table(Table(("y",), {"y": np.arange(40.0) % 2}), "y")
+
+
 def test_no_target_column_no_probabilities_no_rows():
     table = table_of(x=np.arange(20.0) % 7, y=np.linspace(0, 1, 20))
     with pytest.raises(InvalidInputError, match="Which column is to be learnt"):

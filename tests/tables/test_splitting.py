@@ -63,7 +63,9 @@ def test_what_cannot_be_split():
     data = table()
     with pytest.raises(InvalidInputError, match="--time who holds neither dates nor numbers"):
         Plan(holdout=0.2, time="who").splits(data, None)
-    with pytest.raises(InvalidInputError, match="has 7 groups; at least 8"):
+    with pytest.raises(
+        InvalidInputError, match="has 7 groups, and at least 8 are needed; give --folds 7"
+    ):
         Plan(folds=8, group="who").splits(data, None)
     with pytest.raises(InvalidInputError, match="60 rows are too few for 31 parts"):
         Plan(folds=31).splits(data, None)

@@ -1,5 +1,6 @@
 """Files that Arrow reads: delimited text, JSON lines, and Parquet whole or some rows at a time."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -130,9 +131,14 @@ def json_columns(path: Path, missing: list[str]) -> dict[str, Any]:
         return _usable_columns(table, table.column_names, missing)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
-            f"{path} is no file of JSON lines that can be read ({_brief(error)}). Each line is an "
-            "object, and a key has one type in all of them."
+            f"{path} is no file of JSON lines that can be read ({_counted(error)}). Each line is "
+            "an object, and a key has one type in all of them."
         ) from error
+
+
+def _counted(error: Exception) -> str:
+    """A message on JSON lines, with rows counted from 1."""
+    return re.sub(r"\bin row (\d+)", lambda row: f"in row {int(row[1]) + 1}", _brief(error))
 
 
 # ---------------------------------------------------------------------- Parquet

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from ulmus.arguments import counted, figure
-from ulmus.cli.printing import check_free, facts, note, table, tell, watching, width, wrapped
+from ulmus.cli.printing import (
+    aligned,
+    check_free,
+    facts,
+    note,
+    table,
+    tell,
+    watching,
+    width,
+    wrapped,
+)
 from ulmus.cli.reading import load_model, read_for
 from ulmus.cli.report import Evidence, check_report, report
 from ulmus.exceptions import InvalidInputError
@@ -227,9 +237,11 @@ def _effects(found: dict[str, Any]) -> list[str]:
     headings = ["mean prediction"] if classes is None else classes[:_CLASSES]
     lines = []
     for effect in found["effects"]:
+        means = [row[: len(headings)] for row in effect["predictions"]]
+        texts = iter(aligned(mean for row in means for mean in row))
         rows = [
-            (value, *(figure(mean, 4) for mean in means[: len(headings)]))
-            for value, means in zip(effect["values"], effect["predictions"], strict=True)
+            (value, *(next(texts) for _ in row))
+            for value, row in zip(effect["values"], means, strict=True)
         ]
         lines += ["", *table((f"if {effect['name']} is", *headings), rows)]
     return lines
@@ -240,11 +252,11 @@ def _rows(found: dict[str, Any]) -> list[str]:
     for row in found["rows"]:
         likely = "" if row["probability"] is None else f", probability {row['probability']:.3f}"
         what = row["prediction"] if row["probability"] else figure(row["prediction"])
-        reasons = [(r["column"], r["value"], _signed(r["effect"])) for r in row["reasons"]]
+        effects = aligned(reason["effect"] for reason in row["reasons"])
+        reasons = [
+            (reason["column"], reason["value"], effect if effect.startswith("-") else f"+{effect}")
+            for reason, effect in zip(row["reasons"], effects, strict=True)
+        ]
         lines += ["", f"row {row['row']}: {what}{likely}"]
         lines += table(("column", "value", "effect"), reasons)
     return lines
-
-
-def _signed(effect: float) -> str:
-    return ("+" if effect >= 0 else "") + figure(effect, 4)

@@ -1,6 +1,7 @@
 """What commands write: results to standard output or a file, everything else to standard error."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -189,6 +190,18 @@ def table(
     return [
         _GAP.join(map(_filled, row, widths, right)).rstrip() for row in [list(headings), *cells]
     ]
+
+
+def aligned(values: Iterable[float], digits: int = 4) -> list[str]:
+    """Numbers with as many decimals, so many that the largest has as many ``digits``.
+
+    >>> aligned([0.04876, 0.957712]), aligned([2.5, -1204.21])
+    (['0.0488', '0.9577'], ['2', '-1204'])
+    """
+    values = [*values]
+    largest = max(map(abs, values), default=0.0)
+    decimals = digits - 1 - math.floor(math.log10(largest)) if largest > 0 else 0
+    return [f"{value:.{min(max(decimals, 0), 15)}f}" for value in values]
 
 
 def shown_width(text: str) -> int:

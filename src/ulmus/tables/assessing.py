@@ -125,8 +125,10 @@ class Plan:
     def _by_group(self, groups: np.ndarray) -> list[Split]:
         count, needed = len(np.unique(groups)), self.folds or 2
         if count < needed:
+            fewer = f"; give --folds {count}" if count > 1 else ""
             raise InvalidInputError(
-                f"--group {self.group} has {counted(count, 'group')}; at least {needed} are needed."
+                f"--group {self.group} has {counted(count, 'group')}, and at least {needed} are "
+                f"needed{fewer}."
             )
         if self.folds is not None:
             way = GroupKFold(self.folds, shuffle=True, random_state=self.seed)
@@ -366,13 +368,18 @@ def score_words(summary: dict[str, Any]) -> tuple[str, str]:
     --------
     >>> score_words({"folds_score": 0.91, "loo_measure": "accuracy", "baseline": 0.5})
     ('five folds', 'accuracy 91.0% on left-out rows; the majority class has 50.0%')
+    >>> score_words({"folds_score": -0.1, "loo_measure": "R²", "baseline": 0.0})
+    ('five folds', 'R² = -0.100 on left-out rows, no better than the mean')
     """
     how, score = "five folds", summary["folds_score"]
     if score is None:
         how, score = "leave-one-out", summary["loo_score"]
     if score is None:
         return how, "not known"
+    better = score > summary["baseline"]
     if summary["loo_measure"] == "accuracy":
         majority = f"{summary['baseline']:.1%}"
-        return how, f"accuracy {score:.1%} on left-out rows; the majority class has {majority}"
-    return how, f"R² = {score:.3f} on left-out rows; the mean has 0"
+        beside = "; the majority class has" if better else ", no better than the majority class:"
+        return how, f"accuracy {score:.1%} on left-out rows{beside} {majority}"
+    beside = "; the mean has 0" if better else ", no better than the mean"
+    return how, f"R² = {score:.3f} on left-out rows{beside}"

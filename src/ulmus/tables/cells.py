@@ -204,6 +204,15 @@ def _mixed_layout(left: set[str]) -> str:
     return "" if left else _JOINED.join(found)
 
 
+def other_way(layout: str, cells: Collection[str]) -> str:
+    """The layout with month and day changed over, if it reads all cells too, else nothing."""
+    for way, other in (_EITHER, _EITHER[::-1]):
+        changed = layout.replace(way, other)
+        if changed != layout and all(days(cell, changed) is not None for cell in cells):
+            return changed
+    return ""
+
+
 def is_layout(text: str) -> bool:
     """Whether a text is a layout, or some joined."""
     return all(part in DATE_LAYOUTS for part in text.split(_JOINED))

@@ -160,7 +160,8 @@ def file_text(path: Path, encoding: str | None, notes: list[str]) -> str:
             continue
         except (LookupError, ValueError) as error:
             raise TableError(
-                f"encoding={encoding!r} is unknown; use a name such as utf-8, cp1252 or utf-16."
+                f"{option(f'--encoding {encoding}', f'encoding={encoding!r}')} is unknown; use a "
+                "name such as utf-8, cp1252 or utf-16."
             ) from error
     else:
         raise TableError(
@@ -266,8 +267,8 @@ def _character(delimiter: str) -> str:
     delimiter = {"tab": "\t", "\\t": "\t", "space": _SPACES}.get(delimiter, delimiter)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise InvalidParameterError(
-            f"delimiter={delimiter!r} must be one character, such as ',' or ';', or 'tab' or "
-            "'space'."
+            f"{option(f'--delimiter {delimiter}', f'delimiter={delimiter!r}')} must be one "
+            "character, such as ',' or ';', or 'tab' or 'space'."
         )
     return delimiter
 

@@ -184,7 +184,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if len(lacking) > 1:
                 what = f"{counted(len(lacking), 'column')} are missing, {listed(lacking)}"
             advice = hint(lacking[0], table.names)
-            if all(map(PLACE.fullmatch, table.names)) and not PLACE.fullmatch(lacking[0]):
+            if (
+                table.names
+                and all(map(PLACE.fullmatch, table.names))
+                and not PLACE.fullmatch(lacking[0])
+            ):
                 advice = "the file has no row of names; write them above its rows."
             raise TableError(f"{what}; {advice}")
         extra = [name for name in table.names if name not in known]
@@ -262,7 +266,7 @@ def _of_columns(table: Table, given: dict[str, str]) -> TableEncoder:
         each = "each" if len(names) > 1 else "it"
         notes.append(f"Left out, as {each} {reason}: {listed(names)}.")
     if not made.columns:
-        why = " ".join(notes) or "There are none."
+        why = " ".join(notes) or "The table has no other."
         raise TableError(f"No column is left to learn from. {why}")
     made.names, made.feature_names_out = tuple(made.columns), tuple(outputs)
     made.kinds = tuple(state["kind"] for state in made.columns.values())

@@ -18,6 +18,7 @@ from ulmus.tables.cells import (
     has_comma,
     layout_of,
     layout_words,
+    other_way,
     read_cells,
     reader,
     unit_of,
@@ -127,6 +128,11 @@ def _as_numbers(
     if column.kind == "number" and marked:
         words = f"{quoted(marked[0])} is {read(marked[0]):.10g}"
         notes.append(f"{name!r} holds numbers in text: {words}.")
+    if other := other_way(column.layout, filled):
+        notes.append(
+            f"{name!r}: all dates fit {layout_words(column.layout)}, which was taken, and "
+            f"{layout_words(other)}; if that is right, write them as year-month-day."
+        )
     if blanks:
         verb = "counts" if len(blanks) == 1 else "count"
         what = f"{listed(sorted(blanks))} among them {verb} as missing"

@@ -227,10 +227,10 @@ class TableModel:
         `labelled` takes them.
         """
         table = as_table(table)
-        if self.target in table.names and self.target not in self.encoder.names:
-            table = table.without(self.target)
         if not len(table):
             raise InvalidInputError("The table has no rows.")
+        if self.target in table.names and self.target not in self.encoder.names:
+            table = table.without(self.target)
         return self.view.clipped(self.encoder.matrix(table))
 
     def labelled(self, X: Rows) -> tuple[np.ndarray, np.ndarray | None]:

@@ -1,4 +1,4 @@
-"""``python -m ulmus.cli``."""
+"""``python -m ulmus``, as ``ulmus`` does."""
 
 import sys
 
