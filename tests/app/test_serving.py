@@ -102,6 +102,13 @@ def test_health_page_and_openapi(server):
     assert "script" not in page
 
 
+@pytest.mark.parametrize(("path", "status"), [("predict", 405), ("predictions", 404)])
+def test_another_path_or_method_is_told_where_rows_go(server, path, status):
+    found, text = asked(f"{server}{path}")
+    assert found == status
+    assert json.loads(text) == {"error": "Rows are sent by POST to /predict; GET / says how."}
+
+
 def test_names_are_text_on_the_page(model):
     hostile = copy(model)
     hostile.target = "<b>$example</b>"

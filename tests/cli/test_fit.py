@@ -405,3 +405,11 @@ def test_names_with_a_comma_are_given_in_quotes(tmp_path, capsys):
 
 def test_a_model_cannot_go_to_standard_output(flowers, refused):
     assert "name a file" in refused("fit", "flowers.csv", "--target", "kind", "--model", "-")
+
+
+def test_hints_have_names_as_a_shell_takes_them(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [(f"{v:.4f}", f"{w:.4f}", f"{3 * v:.4f}") for v, w in rng.normal(size=(60, 2))]
+    write(tmp_path / "t.csv", ("the same", "other", "y"), rows)
+    assert main(["fit", "t.csv", "--target", "y"]) == 0
+    assert "--without 'the same'." in " ".join(capsys.readouterr().err.split())

@@ -22,6 +22,11 @@ def test_labels_agree_with_scikit_learn():
         assert judged["classes"][name] == pytest.approx(expected)
 
 
+def test_rows_are_whole_numbers_where_no_prediction_is_right():
+    judged = judge_labels(["a", "b"], ["b", "a"], ["a", "b"])
+    assert [type(found["rows"]) for found in judged["classes"].values()] == [int, int]
+
+
 def test_numbers_agree_with_scikit_learn():
     rng = np.random.default_rng(0)
     truth, noise = rng.normal(size=(2, 100))

@@ -97,6 +97,12 @@ def test_serial_numbers_and_copies_are_told():
     assert "40 of 200 rows are equal to another row, the target too" in found
 
 
+def test_ids_that_come_twice_are_told():
+    x, y = RNG.normal(size=(2, N))
+    (found,) = told({"x": x, "customer_id": np.arange(N) % 90 * 7.0}, y)
+    assert found.startswith("'customer_id' is called as ids are, and is learnt from; if it says")
+
+
 def test_rows_that_differ_in_the_target_are_no_copies():
     years, rank = RNG.integers(0, 9, N).astype(float), words(RNG.choice(["a", "b"], N))
     assert told({"years": years, "rank": rank}, years + RNG.normal(size=N)) == []

@@ -80,12 +80,18 @@ def application(model: TableModel) -> Starlette:
             Route("/openapi.json", JSONResponse(schema), methods=["GET"]),
             Route("/predict", predict, methods=["POST"]),
         ],
-        exception_handlers={UlmusError: _unusable},
+        exception_handlers={UlmusError: _unusable, 404: _elsewhere, 405: _elsewhere},
     )
 
 
 async def _unusable(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error).replace("--interval", "interval")}, 422)
+
+
+async def _elsewhere(_: Request, error: Any) -> Response:
+    """An answer to another path or method, in JSON as all errors of rows are."""
+    said = {"error": "Rows are sent by POST to /predict; GET / says how."}
+    return JSONResponse(said, error.status_code, error.headers)
 
 
 def _interval(request: Request) -> float | None:

@@ -125,7 +125,8 @@ def _how(model: TableModel, found: Assessment, plan: Plan | None) -> str:
         if plan.folds is None:
             what = "the latest rows" if plan.time else "a random part"
             return f"Held out{by}: {rows}, {what}; a model like this one was fitted to the others."
-        earlier = "earlier rows" if plan.time else "the other folds"
+        others = "the other fold" if plan.folds == 2 else "the other folds"
+        earlier = "earlier rows" if plan.time else others
         spread = f"{np.mean(found.fold_scores):.3f} ± {np.std(found.fold_scores):.3f}"
         measure = "R²" if model.classes is None else "accuracy"
         return (

@@ -5,6 +5,7 @@ the graph does too, because comparisons of numbers in a model must have the same
 """
 
 import operator
+import shlex
 from collections.abc import Callable
 from functools import reduce, singledispatch
 from typing import Any
@@ -25,6 +26,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from ulmus.commanded import without_flag
 from ulmus.estimators.embedding import ELMEmbedding
 from ulmus.estimators.kmeans import ELMNMF, ELMKMeans
 from ulmus.exceptions import ExportError
@@ -216,7 +218,7 @@ def encoded_rows(graph: Graph, encoder: TableEncoder, dtype: DType) -> Value:
         if isinstance(column, Text):
             raise ExportError(
                 f"The column {name!r} is read as text, which has no form in ONNX; fit without it, "
-                f"--without {name}, or with --as {name}=category."
+                f"{without_flag(name)}, or with --as {shlex.quote(f'{name}=category')}."
             )
         nodes: Any = _number if isinstance(column, Number) else _category
         parts.append(nodes(column, graph, given))

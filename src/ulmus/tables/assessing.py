@@ -323,9 +323,10 @@ def judge_labels(truth: np.ndarray, found: np.ndarray, classes: np.ndarray) -> d
         )
     names = [*map(str, classes), *unknown]
     square = confusion_matrix(truth, found, labels=names)
-    precision, recall, f1, rows = precision_recall_fscore_support(
+    precision, recall, f1, _ = precision_recall_fscore_support(
         truth, found, labels=names, zero_division=0
     )
+    rows = square.sum(axis=1)
     columns = {"rows": rows, "precision": precision, "recall": recall, "f1": f1}
     return {
         "accuracy": float(np.trace(square) / len(truth)),

@@ -1,6 +1,7 @@
 """What a column of a table holds, by its cells: how it is encoded, or the target that it is."""
 
 import re
+import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -255,7 +256,7 @@ class Target:
 
 
 def _as(name: str, kind: str) -> str:
-    return option(f"--as {name}={kind}", f"kinds={{{name!r}: {kind!r}}}")
+    return option(f"--as {shlex.quote(f'{name}={kind}')}", f"kinds={{{name!r}: {kind!r}}}")
 
 
 def _task(name: str) -> str:

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ulmus.arguments import counted, figure, listed
-from ulmus.commanded import option
+from ulmus.commanded import option, without_flag
 from ulmus.tables.cells import has_comma, read_cells, reader, unit_of
 from ulmus.tables.columns import usable
-from ulmus.tables.kinds import Target, as_text
+from ulmus.tables.kinds import Target, as_text, names_rows
 from ulmus.tables.table import Table
 from ulmus.typing import Rows
 
@@ -129,7 +129,7 @@ def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str
     else:
         codes = np.unique(as_text(y[rows]), return_inverse=True)[1]
         targets = np.eye(codes.max() + 1)[codes]
-    found = [_counts_rows(name, table[name]) for name in names]
+    found = [_id_note(name, table[name]) for name in names]
     for name in names if len(names) > 1 else ():
         values = table[name][rows]
         share = error_alone(_places(values), targets)
@@ -139,20 +139,26 @@ def _column_notes(table: Table, y: np.ndarray, goal: Target, names: Sequence[str
             found.append(
                 f"{name!r} alone nearly determines {goal.name!r}: it leaves {share:.1%} of the "
                 f"baseline's error. If it is not known before {goal.name!r} is, leave it out"
-                f"{option(f', with --without {name}', '')}."
+                f"{option(f', with {without_flag(name)}', '')}."
             )
     return [sentence for sentence in found if sentence]
 
 
-def _counts_rows(name: str, values: np.ndarray) -> str:
-    """A sentence about whole numbers without a gap, as serial numbers are."""
+def _id_note(name: str, values: np.ndarray) -> str:
+    """A sentence about an id: by its name, or whole numbers without a gap, as serials are."""
+    way = option(f", with {without_flag(name)}", "")
+    if names_rows(name):
+        return (
+            f"{name!r} is called as ids are, and is learnt from; if it says nothing of new rows, "
+            f"leave it out{way}."
+        )
     if values.dtype == object or len(values) < _FEWEST_ROWS:
         return ""
     if len(np.unique(values)) < len(values) or np.ptp(values) != len(values) - 1:
         return ""
     if values.min() in (0, 1) or (values != np.round(values)).any():
         return ""
-    first, way = figure(values.min()), option(f", with --without {name}", "")
+    first = figure(values.min())
     return f"{name!r} counts the rows from {first} on; if it is an id, leave it out{way}."
 
 
