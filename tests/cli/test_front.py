@@ -25,6 +25,22 @@ def test_every_command_has_help_json_and_quiet(command, capsys):
     assert "--quiet" in printed
 
 
+@pytest.mark.parametrize(
+    ("arguments", "usage"),
+    [
+        (["predict", "m.ulmus"], "usage: ulmus predict [options] MODEL DATA"),
+        (["cluster", "t.csv"], "usage: ulmus cluster [options] DATA -k K"),
+        (["data", "fetch"], "usage: ulmus data fetch [options] NAME ..."),
+    ],
+)
+def test_usage_is_one_line_above_the_error(capsys, arguments, usage):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    found, error = capsys.readouterr().err.splitlines()
+    assert found == usage
+    assert "error: the following arguments are required" in error
+
+
 def test_no_help_waits_for_anything_heavy():
     code = (
         "import sys; from ulmus.cli import main\n"

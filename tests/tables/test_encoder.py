@@ -331,6 +331,14 @@ def test_a_word_among_numbers_of_a_target_is_named():
         read_target(cells, "y")
 
 
+def test_text_where_numbers_are_learnt_has_advice_that_can_be_taken():
+    cells = np.array(["1.5", "soon"], dtype=object)
+    with pytest.raises(InvalidInputError, match="leave task='regression' out"):
+        read_target(cells, "y", "regression")
+    with pytest.raises(InvalidInputError, match="'soon' for instance.*; correct it"):
+        read_target(cells, "y", "regression", varied=False)
+
+
 def test_an_unknown_task():
     with pytest.raises(InvalidParameterError, match="task='guess' is unknown"):
         read_target(np.arange(9.0), "y", "guess")

@@ -119,12 +119,24 @@ def parser() -> argparse.ArgumentParser:
             commands[group] = data.add_subparsers(dest="action", required=True, metavar="ACTION")
         about = f"{words[0].upper()}{words[1:]}."
         command = commands[group].add_parser(last, help=words, description=about)
+        needed = ["%(prog)s [options]"]
         for option in f"{options}, --json, --quiet".strip(", ").split(", "):
             names, _, shown = option.partition(" ")
             how = {"metavar": shown, **OPTIONS[option]} if shown else OPTIONS[option]
             command.add_argument(*names.split("/"), **how)
+            needed += _needed(names, shown, how)
+        # One line, which an error follows; the options are listed by --help alone.
+        command.usage = " ".join(needed)
         command.set_defaults(run=partial(_run, place))
     return top
+
+
+def _needed(names: str, shown: str, how: dict[str, Any]) -> list[str]:
+    """What a command cannot do without, as its usage has it."""
+    if names.startswith("-"):
+        return [f"{names.partition('/')[0]} {shown}"] if how.get("required") else []
+    several = {"+": f"{shown} ...", "*": f"[{shown} ...]"}
+    return [several.get(how.get("nargs", ""), shown)]
 
 
 def _run(place: str, options: argparse.Namespace) -> int:

@@ -305,10 +305,10 @@ def read_target(
     if task == "auto":
         task = "classification" if words else _guessed(numbers[known], name, notes)
     if task == "regression" and words:
-        word = str(cells[np.argmax(bad)])[:40]
+        advice = f"leave {_task('regression')} out" if varied else "correct it"
         raise InvalidInputError(
-            f"The target {name!r} holds text, {word!r} for instance, and regression needs numbers; "
-            f"leave {_task('regression')} out."
+            f"The target {name!r} holds text, {quoted(str(cells[np.argmax(bad)]))} for instance, "
+            f"and regression needs numbers; {advice}."
         )
     values = numbers.astype(float)
     if task == "classification":
