@@ -6,7 +6,9 @@ import pytest
 from toy_tables import table_of
 from ulmus.exceptions import TableError
 from ulmus.tables import Table, TableEncoder, read_table
+from ulmus.tables.cells import DATE_LAYOUTS, has_comma, reader, unit_of
 from ulmus.tables.columns import Category
+from ulmus.tables.header import NUMBER
 from ulmus.tables.kinds import column_of
 
 
@@ -127,6 +129,24 @@ def test_what_many_columns_met_is_one_sentence():
     assert made.met == (
         "5 columns have categories that are new, taken as none: 'c0', 'c1', 'c2', 'c3', 'c4'.",
     )
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("9" * 10**5 + "_", "-" + " " * 10**5 + "x", "12" + " " * 10**5 + "pm"),
+        *(part * 10**5 for part in ("1 ", "1.", "$ ", "- $ - ", "1,234")),
+    ],
+    ids=lambda cell: cell[:6],
+)
+def test_a_long_cell_takes_no_time_in_the_square_of_its_length(cell):
+    # It would not end.
+    every = "|".join(DATE_LAYOUTS)
+    readers = [reader(True), reader(False, unit="cm"), reader(False, "date", every)]
+    assert [read(cell) for read in readers] == [None, None, None]
+    assert unit_of([cell]) == ""
+    assert not has_comma([cell], False)
+    assert NUMBER.fullmatch(cell) is None
 
 
 def test_dates_that_fit_both_ways_are_told():

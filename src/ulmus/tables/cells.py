@@ -12,9 +12,11 @@ import numpy as np
 
 Reader = Callable[[str], float | None]
 
+# No two parts that follow each other may match the same letters: a long cell of them would take
+# time in the square of its length or more, which a stranger's file or request must not.
 _CODE = re.compile(r"[+-]?0\d")
 _LONG = re.compile(r"[+-]?\d{16,}")
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 _COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+)?(,\d*)?(e[+-]?\d+)?", re.IGNORECASE)
 # 1.234,5, 1,5 and 0,123 have a decimal comma for certain, 1,234.5 has none, 1,234 may be either.
@@ -22,7 +24,8 @@ _SURELY_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+,\d*|\d*,(\d{1,2}|\d{4,})|0,
 _SURELY_POINT = re.compile(r"[+-]?\d{1,3}(,\d{3})+\.\d*|[+-]?\d{1,3}(,\d{3}){2,}")
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|INR|CAD|AUD|kr)"
 _MARKED = re.compile(
-    rf"([+-]?)\s*{_CURRENCY}?\s*([+-]?)\s*([\d.,' \u00a0\u202f]*\d[.,]?)\s*(?:{_CURRENCY}|%)?",
+    rf"([+-]?)\s*(?:{_CURRENCY}\s*)?(?:([+-])\s*)?"
+    rf"((?:[\d.,'][\d.,' \u00a0\u202f]*)?\d[.,]?)\s*(?:{_CURRENCY}|%)?",
     re.IGNORECASE,
 )
 _SPACED = re.compile(r"\d{1,3}(?:[' \u00a0\u202f]\d{3})+(?:[.,]\d*)?")
@@ -136,12 +139,12 @@ def bare(cell: str) -> str:
     found = _MARKED.fullmatch(cell[1:-1] if negative else cell)
     if found is None or (found[1] and found[2]) or (negative and (found[1] or found[2])):
         return cell
-    digits = found[3].strip()
+    digits = found[3]
     if re.search(r"[' \u00a0\u202f]", digits):
         if not _SPACED.fullmatch(digits):
             return cell
         digits = re.sub(r"[' \u00a0\u202f]", "", digits)
-    return ("-" if negative else found[1] or found[2]) + digits
+    return ("-" if negative else found[1] or found[2] or "") + digits
 
 
 def read_cells(cells: np.ndarray, read: Reader) -> tuple[np.ndarray, np.ndarray]:

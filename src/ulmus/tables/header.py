@@ -16,7 +16,7 @@ from ulmus.tables.cells import layout_of, reader
 
 # Cells that count as missing, in small letters.
 MISSING = ["", "?", "na", "n/a", "#n/a", "<na>", "nan", "null"]
-NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.IGNORECASE)
 PLACE = re.compile(r"column_\d+")
 # Rows below the header in which all filled cells of a column must have a type.
 _ROWS = 20
