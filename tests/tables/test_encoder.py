@@ -173,6 +173,18 @@ def test_text_among_numbers_is_named(made):
         made.transform(later)
 
 
+def test_a_word_among_many_numbers_is_missing_and_told(made):
+    cells = [*map(str, range(20)), "old", None]
+    found = made.transform(table_of(age=cells, city=["Oslo"] * 22))
+    blank = made.transform(table_of(age=[*cells[:20], None, None], city=["Oslo"] * 22))
+    np.testing.assert_array_equal(found, blank)
+    made.transform(table_of(age=cells, city=["Oslo"] * 22))
+    assert made.met[0] == (
+        "'age': 1 cell cannot be read as numbers, taken as missing; "
+        "the first is 'old' in row 21 below the header."
+    )
+
+
 def test_numbers_are_categories_where_the_model_has_them():
     made = TableEncoder().fit(table_of(c=["1", "2", "A", "A"]))
     assert made.kinds == ("category",)

@@ -47,6 +47,9 @@ _KNOTS = 256
 _FEWEST_VALUES = 10
 # Blanks get a column of their own from this share of the rows on.
 _INDICATED = 0.01
+# Up to this part of a column's cells may be words where training had numbers: with more the column
+# holds something else.
+_FEW_WORDS = 0.1
 # Columns that a sentence each tells what was met in them.
 _FEW_MET = 3
 HOLDS = {"number": "numbers", "boolean": "yes or no", "date": "dates"}
@@ -195,7 +198,7 @@ class Number:
         self, name: str, values: np.ndarray, decimal_comma: bool, met: list[Met]
     ) -> np.ndarray:
         """The matrix' columns; what training did not have is added to ``met``."""
-        x = self.numbers(name, values, decimal_comma)
+        x = self.numbers(name, values, decimal_comma, met)
         blank = ~usable(x)
         if blank.any() and not self.indicator:
             words = f"{unusable(x)} filled by {self.filler}"
@@ -209,8 +212,13 @@ class Number:
             columns.append(blank)
         return np.column_stack(columns).astype(np.float32)
 
-    def numbers(self, name: str, values: np.ndarray, decimal_comma: bool) -> np.ndarray:
-        """The cells as numbers, blanks as NaN; a word among them is an error."""
+    def numbers(
+        self, name: str, values: np.ndarray, decimal_comma: bool, met: list[Met] | None = None
+    ) -> np.ndarray:
+        """The cells as numbers, blanks as NaN.
+
+        A word among them is an error; with ``met`` few words are added to it, and are blanks.
+        """
         if values.dtype != object and self.kind == "number":
             return values
         cells = words_of(values)
@@ -218,15 +226,20 @@ class Number:
         x, bad = read_cells(cells, reader(comma, self.kind, self.layout, self.unit))
         known = {*self.spellings, *BLANKS}
         bad &= [cell is not None and not {cell, cell.lower()} & known for cell in cells]
-        if bad.any():
-            row = int(np.argmax(bad))
-            more = f" ({counted(bad.sum() - 1, 'more row')} like it)" if bad.sum() > 1 else ""
-            what = f"{HOLDS[self.kind]} in {self.unit}" if self.unit else HOLDS[self.kind]
-            raise TableError(
-                f"The column {name!r} holds {what}, and row {row + 1} below the header "
-                f"has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
-            )
-        return x
+        if not bad.any():
+            return x
+        row, count = int(np.argmax(bad)), int(bad.sum())
+        what = f"{HOLDS[self.kind]} in {self.unit}" if self.unit else HOLDS[self.kind]
+        if met is not None and count <= _FEW_WORDS * np.count_nonzero(bad | ~np.isnan(x)):
+            first = f"the first is {quoted(cells[row])} in row {row + 1} below the header"
+            words = f"{counted(count, 'cell')} cannot be read as {what}, taken as missing; {first}"
+            met.append(Met(name, words, f"cells that cannot be read as {what}, taken as missing"))
+            return x
+        more = f" ({counted(count - 1, 'more row')} like it)" if count > 1 else ""
+        raise TableError(
+            f"The column {name!r} holds {what}, and row {row + 1} below the header "
+            f"has {quoted(cells[row])}{more}; correct it, or leave the cell empty."
+        )
 
 
 # ---------------------------------------------------------------------- categories
