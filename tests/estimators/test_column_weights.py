@@ -67,7 +67,7 @@ def test_outputs_that_do_not_vary_have_no_weights():
     assert not list(weighings(Found(10.0, last=True), lambda *_: Found(1.0), None, 0))
 
 
-def trial(X, y, count=None):
+def trial(X, y, count=None, most=np.inf):
     features = RowFeatures(40, random_state=0).learn(X, count)
 
     def problem(weights):
@@ -75,7 +75,7 @@ def trial(X, y, count=None):
         return Problem(H, ValueTargets(y[:, None]), count, intercept=True)
 
     number = np.ones(len(X)) if count is None else count
-    return weighed_layers(problem, DEFAULT_GRID, X.shape[1], number, 0)
+    return weighed_layers(problem, DEFAULT_GRID, X.shape[1], number, 0, most)
 
 
 def test_columns_of_noise_lose_their_weight_and_errors_are_corrected():
@@ -87,6 +87,15 @@ def test_columns_of_noise_lose_their_weight_and_errors_are_corrected():
     assert_allclose(best.score, [best.squared * correction(8, 200.0)])
     assert tried[0].weights is None
     assert tried[0].score == (tried[0].squared,)
+
+
+def test_columns_of_a_layer_that_is_behind_are_not_weighed():
+    X = RNG.standard_normal((200, 8))
+    y = np.sin(2.0 * X[:, 0])
+    plain, *weighed = trial(X, y)
+    assert weighed
+    assert len(trial(X, y, most=1.01 * plain.squared)) == 1 + len(weighed)
+    assert len(trial(X, y, most=0.99 * plain.squared)) == 1
 
 
 def test_columns_that_outnumber_the_rows_are_not_weighed():

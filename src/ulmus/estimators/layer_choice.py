@@ -158,7 +158,7 @@ def _tried(
     # Of twice the weights every C is half as large.
     grid = _GRID * float(copies(count).sum() / count.sum())
 
-    def tried(node: str) -> list[WeighedLayer]:
+    def tried(node: str, most: float = np.inf) -> list[WeighedLayer]:
         own = copy(narrow)
         own.node = node
 
@@ -166,9 +166,11 @@ def _tried(
             layer = own.reweighed(weights, X, weight, drawn).layer(X, np.dtype(float))
             return known.problem(y, weight).over(Hidden(layer, X))
 
-        return weighed_layers(problem, grid, varying, count, seed)
+        return weighed_layers(problem, grid, varying, count, seed, most)
 
-    peaked, smooth = tried("exponential"), tried("gaussian")
+    peaked = tried("exponential")
+    # Weights put smooth units ahead that were behind without on 1 table of 183.
+    smooth = tried("gaussian", peaked[0].squared)
     # By squared errors, which vary less than error rates.
     if _best(smooth).score[-1] < _SMOOTHER * _best(peaked).score[-1]:
         return "gaussian", smooth
@@ -186,12 +188,14 @@ def weighed_layers(
     columns: int,
     count: np.ndarray,
     seed: int,
+    most: float = np.inf,
 ) -> list[WeighedLayer]:
     """A hidden layer on columns as they are, and weighed while that lowers the error.
 
     ``problem_of`` gives the problem over the layer with these weights, of rows in float64 that
     count so often; ``columns`` of them vary. With more columns than rows they are not weighed: no
-    weights win by as much as the correction asks for.
+    weights win by as much as the correction asks for. Nor are they where the squared error without
+    weights is above ``most``.
     """
     total = float(copies(count).sum())
 
@@ -204,7 +208,7 @@ def weighed_layers(
         return WeighedLayer(weights, number, problem, found.path, found.coef, factor)
 
     first = fitted(None, 0, 1.0)
-    if columns >= total:
+    if columns >= total or first.squared > most:
         return [first]
     again = partial(fitted, factor=correction(columns, total))
     return [first, *weighings(first, again, count, seed)]
