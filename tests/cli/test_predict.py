@@ -118,6 +118,24 @@ def test_images_are_told_apart_by_their_files(tmp_path, capsys):
     assert predicted(capsys, "shades.ulmus", "shades", "--append")[0] == rows
 
 
+def test_columns_from_parquet_to_parquet_keep_their_types(customers, tmp_path, capsys):
+    given = pyarrow.table(
+        {
+            "customer_id": [2**62 + 1, 2**62 + 3, None],
+            "name": pyarrow.array(["Ann", "Bo", None]).dictionary_encode(),
+            "x": pyarrow.array([0.5, -0.5, 1.0], pyarrow.float32()),
+            "prediction": pyarrow.array([True, False, None]),
+            "day": pyarrow.array([0, 20_000, None], pyarrow.date32()),
+            "when": pyarrow.array([0, 10**15, None], pyarrow.timestamp("us", tz="UTC")),
+        }
+    )
+    pyarrow.parquet.write_table(given, tmp_path / "new.parquet")
+    assert main(["predict", "customers.ulmus", "new.parquet", "--append", "--out", "p.pq"]) == 0
+    found = pyarrow.parquet.read_table(tmp_path / "p.pq")
+    assert found.column_names == ["row", *given.column_names, "prediction_2", "probability"]
+    assert found.select(given.column_names).equals(given)
+
+
 def test_parquet_has_integers_missing_values_and_text(tmp_path):
     columns = {
         "whole": np.array([1, np.nan, 3]),

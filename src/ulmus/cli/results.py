@@ -6,6 +6,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
@@ -41,8 +42,14 @@ def row_names(data: Table) -> tuple[str, np.ndarray]:
     return "row", data.row_numbers
 
 
-def write_columns(options: Namespace, columns: Columns) -> None:
-    """Columns to --out, or as CSV to standard output unless --json prints the result there."""
+def write_columns(
+    options: Namespace, columns: Columns, origins: dict[str, str] | None = None
+) -> None:
+    """Columns to --out, or as CSV to standard output unless --json prints the result there.
+
+    ``origins`` are names in DATA of columns that are its own, by name: from Parquet to Parquet
+    they keep their types.
+    """
     if options.json and not options.out:
         return
     place = (options.out or "").lower()
@@ -61,7 +68,8 @@ def write_columns(options: Namespace, columns: Columns) -> None:
     check_free(options.out, options.force)  # again: it may have appeared meanwhile
     with replacing(options.out) as stream:
         if place.endswith(_PARQUET):
-            write_parquet(stream, columns)
+            typed = options.data.lower().endswith(_PARQUET)
+            write_parquet(stream, columns, Path(options.data) if typed else None, origins)
             return
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         if place.endswith(_LINES):

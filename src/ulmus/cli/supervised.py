@@ -110,8 +110,10 @@ def predict(options: Namespace) -> int:
     for sentence in (*data.notes, *model.encoder.met):
         note(sentence, options.quiet)
     names, values = zip(*beside, *found.items(), strict=True)
-    columns: Columns = dict(zip(each_once(list(names)), values, strict=True))
-    write_columns(options, columns)
+    once = each_once(list(names))
+    columns: Columns = dict(zip(once, values, strict=True))
+    own = slice(1, len(beside))  # the first are the rows' numbers
+    write_columns(options, columns, dict(zip(once[own], names[own], strict=True)))
     told = f"{counted(len(data), 'prediction')} of {model.target!r}"
     result = {"target": model.target, "rows": len(data)}
     if options.out:
