@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test explore mutants check format bench docs links torch browser attack dist extras oldest newest sbom audit recipes house clean
+.PHONY: help demo test explore mutants check format bench docs links look torch browser attack dist extras oldest newest sbom audit recipes house clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ house: $(VENV)/.installed-test  ## Print how large and how tangled the code is
 links: docs  ## Follow every link of the site (make links ALL=1 for other sites too, which needs the network)
 	@$(BIN)/python -m tools.links
 	@if [ -n "$(ALL)" ]; then $(BIN)/python -m sphinx -b linkcheck docs docs/_build/links; fi
+
+look: docs  ## Open every page of the site in Chromium, wide and narrow (make look SHOTS=folder: pictures, light and dark)
+	@$(BIN)/python -m tools.look $(SHOTS)
 
 clean:  ## Remove .venv and everything built
 	rm -rf $(VENV) docs/_build docs/examples docs/benchmarks/charts docs/reference/generated docs/papers/tables build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
