@@ -1,7 +1,8 @@
-"""Write the README's table of comparisons from the committed runs: ``python -m tools.front``.
+"""Write the README's figures from the committed runs: ``python -m tools.front``.
 
-A cell is the mean over all data sets of a run. ``tests/contract/test_front_page.py`` computes every
-figure again and fails where the README has another.
+They are the table of comparisons, where a cell is the mean over all data sets of a run, and how
+many figures of the papers are reached. ``tests/contract/test_front_page.py`` computes every figure
+again and fails where the README has another.
 """
 
 import json
@@ -9,9 +10,10 @@ import sys
 from pathlib import Path
 from statistics import mean, median
 
+from papers.counts import total
+
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-START, END = "<!-- figures: python -m tools.front -->", "<!-- end of figures -->"
 FEW = {
     "Ulmus": "`SemiSupervisedELMClassifier`",
     "LabelSpreading, knn": "LabelSpreading",
@@ -105,12 +107,26 @@ def table():
     return "\n".join(lines)
 
 
+def reached():
+    """How many of the papers' figures are reached, under both readings and all rules."""
+    path = ROOT / "docs" / "papers" / "results.json"
+    counts = total(json.loads(path.read_text(encoding="utf-8"))["counts"])
+    lines = ["| figures that are reached | strict | Welch | lenient |", "| --- | --- | --- | --- |"]
+    for reading, words in (("printed", "to the letter"), ("read", "as we read the papers")):
+        cells = [f"{a} of {b}" for a, b in counts[reading].values()]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def written(text):
-    """The README with its table made anew."""
-    before, rest = text.split(START)
-    return f"{before}{START}\n\n{table()}\n\n{END}{rest.split(END)[1]}"
+    """The README with its figures made anew."""
+    for part, made in {"figures": table, "papers": reached}.items():
+        start, end = f"<!-- {part}: python -m tools.front -->", f"<!-- end of {part} -->"
+        before, rest = text.split(start)
+        text = f"{before}{start}\n\n{made()}\n\n{end}{rest.split(end)[1]}"
+    return text
 
 
 if __name__ == "__main__":
     README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(table() + "\n")
+    sys.stdout.write(f"{table()}\n\n{reached()}\n")
