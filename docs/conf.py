@@ -123,7 +123,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 # Pages without others below them have nothing to show at the left.
-html_sidebars = {name: [] for name in ("index", "start", "which", "extend", "coming_from")}
+ALONE = ("index", "start", "which", "extend", "coming_from", "benchmarks/index", "mutants")
+html_sidebars = {name: [] for name in (*ALONE, "theory/index")}
 
 # `make links` follows the links that stay on this site. Pages elsewhere may be slow, forbid robots,
 # or be out of reach of the machine that builds; only `make links ALL=1` asks for them.
@@ -133,6 +134,17 @@ linkcheck_timeout = 20
 def setup(app):
     """Change pages as they are read."""
     app.connect("source-read", lambda app, name, text: text.append(_read(name, text.pop())))
+    app.connect("html-page-context", _link_back)
+
+
+def _link_back(app, name, template, context, doctree):
+    """Source pages lead back to the name under which a function is documented.
+
+    Sphinx takes one prefix for all functions of a module: that of the first one it meets.
+    """
+    if name.startswith("_modules/"):
+        pattern = r'(/([\w.]+\.(\w+))\.html)#[\w.]+?\.\3"'
+        context["body"] = re.sub(pattern, r'\1#\2"', context["body"])
 
 
 def _read(name: str, text: str) -> str:
