@@ -17,7 +17,7 @@ _SECTIONS = ("Parameters", "Attributes", "Returns", "Raises", "Warns", "See Also
 _INPUTS = {
     "n_features_in_": "n_features_in_ : int\n    Number of columns seen in `fit`.",
     "feature_names_in_": "feature_names_in_ : ndarray of shape (n_features,)\n"
-    "    Names of the columns, where X had any.",
+    "    Names of the columns, if X has names.",
 }
 _ROWS = "X : array-like or sparse matrix of shape (n_samples, n_features)"
 # Parameters of methods that leave them out.

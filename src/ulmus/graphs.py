@@ -127,7 +127,7 @@ class KNNGraph(BaseEstimator):
     Parameters
     ----------
     n_neighbors : int, default=10
-        The number of neighbours of a row; at most all other rows.
+        Number of neighbours of each row; at most all other rows.
     weights : {"heat", "binary"}, default="heat"
         exp(−dist² / 2t²), or 1 for every neighbour.
     width : "mean", "local" or float, default="mean"
@@ -140,8 +140,8 @@ class KNNGraph(BaseEstimator):
         Whether two rows are joined only if each is among the other's neighbours. Rows apart from
         all others, such as noise between clusters, then have few edges or none.
     n_components : int or None, default=None
-        Neighbours are those among so many leading principal components of the rows, which leaves
-        out noise of single columns; None: among the rows themselves.
+        Number of leading principal components in which neighbours are searched, which ignores noise
+        of single columns. None searches among the rows themselves.
     normalized : bool, default=True
         Whether the Laplacian is I − D^(−½) W D^(−½) or D − W.
     power : int, default=1
@@ -152,7 +152,7 @@ class KNNGraph(BaseEstimator):
         is installed (the extra ``neighbors``). The choice is written to the log ``ulmus``, and
         `search` returns it.
     random_state : int, RandomState instance or None, default=0
-        Seeds pynndescent.
+        Seed of pynndescent.
 
     Examples
     --------

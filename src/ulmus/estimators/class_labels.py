@@ -49,7 +49,7 @@ class ClassLabels:
     Parameters
     ----------
     class_weight : dict, "balanced" or None, default=None
-        A factor for the rows of each class; "balanced" gives every class the same total.
+        Weights of the classes; "balanced" gives every class the same total weight.
 
     Attributes
     ----------
@@ -60,14 +60,14 @@ class ClassLabels:
     loo_score_ : float
         Accuracy on left-out rows, where C was chosen.
     temperature_ : float
-        What decision values are multiplied by before the softmax, learned from left-out rows. Of
-        several labels in each row, an array with one for each.
+        Factor of the decision values before the softmax, fitted to left-out rows. With several
+        labels in each row, an array with one for each label.
     class_scaling_ : ndarray of shape (2, n_classes)
-        From three classes on, where there are ten left-out rows for each: what the decision values
-        of a class are multiplied by beside the temperature, and what is then added.
+        A further factor and a bias for the decision values of each class. Fitted for three or more
+        classes, if each has ten left-out rows.
     feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
+        Importance of each column: the mean squared gradient of the outputs, with columns in units
+        of their standard deviation, as shares that sum to one. Computed on access.
     """
 
     classes_: np.ndarray

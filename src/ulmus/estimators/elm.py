@@ -19,32 +19,31 @@ from ulmus.typing import Rows, Seed
 class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     """Extreme learning machine for two or more classes.
 
-    Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT on targets of
-    ±1, one column per class (one column in all for two classes). Where y is a matrix of zeros
-    and ones, rows have several labels, one column each.
+    The hidden units are random, and the output weights solve (HᵀH + I/C) β = HᵀT with targets of
+    ±1: one column for each class, or one column for two classes. If y is a matrix of zeros and
+    ones, each row has several labels, one column for each.
 
     Parameters
     ----------
     class_weight : dict, "balanced" or None, default=None
-        A factor for the rows of each class; "balanced" gives every class the same
-        total, which is the weighted ELM. A row that is left out changes these weights, and
-        leave-one-out follows them.
+        Weights of the classes. "balanced" gives every class the same total weight, which is the
+        weighted ELM. A left-out row changes these weights; leave-one-out takes that into account.
 
     Attributes
     ----------
     loo_path_ : dict of ndarrays
-        "C", "error_rate" and "squared_error" (means over left-out rows), where C
-        was chosen. Of the C within one row of the least error rate, the one with the
-        least squared error wins.
+        "C", "error_rate" and "squared_error" (means over left-out rows), where C was chosen. Among
+        the C whose number of errors is within one of the smallest, the one with the least squared
+        error is taken.
     selection_ : {"fixed", "loo", "loo-sample", "loo-kept", "loo-sample-kept"}
-        How C was chosen: given; leaving out every row; or leaving out a random sample:
-        10 000 rows, when there are more than 20 000, or the rows that a stream keeps. "-kept" is
-        added where ``class_weight="balanced"`` and the weights stayed as they were while a row
-        was left out, for the rows of its class were not all at hand.
+        How C was chosen: given; leaving out every row; or leaving out a random sample: 10 000 rows,
+        when there are more than 20 000, or the rows that a stream keeps. "-kept" is added if
+        ``class_weight="balanced"`` and the weights stayed the same while a row was left out,
+        because not all rows of its class were in memory.
 
     See Also
     --------
-    ELMRegressor : The same for numbers.
+    ELMRegressor : The same for numeric targets.
 
     Examples
     --------
@@ -126,7 +125,7 @@ class ELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
 class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
     """Extreme learning machine for one or several numeric targets.
 
-    Random hidden units, then one ridge solve (HᵀH + I/C) β = HᵀT, about the means.
+    The hidden units are random, and the output weights solve (HᵀH + I/C) β = HᵀT after centring.
 
     Attributes
     ----------
@@ -141,7 +140,7 @@ class ELMRegressor(ValueLabels, RegressorMixin, RidgeELM):
 
     See Also
     --------
-    ELMClassifier : The same for labels.
+    ELMClassifier : The same for classes.
 
     Examples
     --------

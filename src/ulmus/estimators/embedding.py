@@ -37,7 +37,7 @@ DEFAULT_WIDTH = 2000
 
 @documented
 class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenModel):
-    """US-ELM: an embedding that keeps neighbours together and takes new rows.
+    """US-ELM: an embedding that keeps neighbours together and transforms new rows.
 
     The columns of the embedding Hβ are orthonormal over the training rows and minimise
     ‖β‖² + λ tr (Hβ)ᵀΛ(Hβ): they solve (I + λHᵀΛH) v = γ HᵀH v for the smallest γ, of which the
@@ -47,9 +47,9 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     Parameters
     ----------
     n_components : int, default=2
-        Columns of the embedding.
+        Number of columns of the embedding.
     n_hidden : int or None, default=None
-        Width of the default map (None: 2000).
+        Number of units of the default map; None means 2000.
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         The graph of neighbours; None is ``KNNGraph(5)``, or ``KNNGraph(10, width="local")`` where
         the coupling is free. Rows are compared as the map scales them; where the coupling is
@@ -64,7 +64,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     row_normalize : bool, default=False
         Whether every row of the embedding is divided by its length.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map.
+        Seed of the default map.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class ELMEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HiddenMode
     eigenvalues_ : ndarray of shape (n_components,)
         γ of each column, ascending; of the Laplacian itself where the coupling is free.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why.
+        The coupling that is used, and why.
     embedding_ : ndarray of shape (n_samples, n_components)
         Where the coupling is free: the training rows' places on the graph, which ``fit_transform``
         gives and ``transform`` comes near to.

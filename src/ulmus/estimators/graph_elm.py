@@ -31,20 +31,20 @@ class GraphELMClassifier(ClassLabels, ClassifierMixin, RidgeELM):
     features : feature map, transformer or None, default=None
         Feature map or transformer; None is `RandomFeatures`. It is cloned and fitted.
     n_hidden : int, "loo" or None, default=None
-        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width and its halves.
+        Number of units of the default map; None means 1000. "loo" chooses it by leave-one-out among
+        the map's own number and its halves.
     lam : "loo", float or array-like, default="loo"
         λ, strength of the penalty on the scatter within classes. "loo" chooses it among 0 and
         five values from 0.3 to 30.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses
         among 25 values for each ``lam``; C(1 + lam) is the same 25 for all, from 10⁻⁴ to 10⁸.
-        ``np.inf`` is no ridge; ``C_`` is then 10¹⁰⁰.
+        ``np.inf`` means no ridge; ``C_`` is then 10¹⁰⁰.
 
     Attributes
     ----------
     lam_ : float
-        The λ in use.
+        The value of λ that is used.
     loo_path_ : dict of ndarrays
         "lam", "C", "error_rate" and "squared_error", an entry for each pair that was tried,
         where there was a choice. A row that is left out leaves its class's mean too, so the

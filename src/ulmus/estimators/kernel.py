@@ -27,9 +27,8 @@ class KernelELMClassifier(ClassLabels, ClassifierMixin, KernelELM):
     selection_ : {"fixed", "loo", "loo-sample"}
         How C was chosen: given, leaving out every row, or leaving out a random sample: of 2000 rows
         where the kernel was chosen too and is used whole, else of 10 000 when there are more than
-        20 000. "-kept" is added where
-        ``class_weight="balanced"`` and the weights stayed as they were while a row was left out,
-        for the rows of its class were not all in memory.
+        20 000. "-kept" is added where ``class_weight="balanced"`` and the weights stayed as they
+        were while a row was left out, because not all rows of its class were in memory.
 
     See Also
     --------

@@ -85,68 +85,67 @@ class KernelELM(KernelInputs, metaclass=ABCMeta):
     ----------
     method : str, LowRank or Randomized, default="auto"
         "exact" factors the whole kernel matrix; "rpcholesky", "nystrom", "randomized" and "eig" a
-        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (10 000
-        where the kernel is chosen) and "rpcholesky" past that, or where ``rank`` is given. A
-        kernel that is chosen is solved with in single precision past 2000 rows, if C is at most
-        1000; past 3000 rows by conjugate gradients, where outputs are few and C is small.
-        `LowRank` has a tolerance too, `Randomized` the parameters of the sketch.
+        low-rank factor of it, as in `KernelFeatures`. "auto" is "exact" up to 2000 rows (10 000 if
+        the kernel is chosen) and "rpcholesky" for more rows, or if ``rank`` is given. With a chosen
+        kernel, more than 2000 rows and C up to 1000, the solve is in single precision; with more
+        than 3000 rows, few outputs and a small C it uses conjugate gradients. `LowRank` also has a
+        tolerance, `Randomized` the parameters of the sketch.
     rank : int, float or None, default=None
-        The most columns of the factor. A float is a part of the rows. None is 2000, or up to 3000
-        for a kernel that is chosen, on at most 50 000 rows.
+        Largest number of columns of the factor. A float is a fraction of the rows. None means 2000,
+        or up to 3000 for a chosen kernel on at most 50 000 rows.
     column_weights : "loo", None or array-like of shape (n_features,), default="loo"
-        What the scaled columns are multiplied by. "loo" belongs to a kernel that is chosen: columns
-        are weighed by the root of the mean squared gradient of the outputs, where that
-        lowers the left-out error. Other kernels use the columns as they are scaled, unless weights
-        are given.
+        Factors of the scaled columns. With a chosen kernel, "loo" takes the root of the mean
+        squared gradient of the outputs, if that lowers the leave-one-out error. Other kernels have
+        no factors unless an array is given.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values; a list is chosen from in the same way. ``np.inf`` is
-        no regularisation at all, the pseudo-inverse; ``C_`` is then 10¹⁰⁰.
+        by exact leave-one-out from 25 values; a list replaces these. ``np.inf`` means no
+        regularisation, the pseudo-inverse; ``C_`` is then 10¹⁰⁰.
     dtype : float32, float64 or None, default=None
         Precision of the kernel values; None follows the input. Sums and factorisations are in
         float64, and so are kernel values where float32 has too few directions.
     random_state : int, RandomState instance or None, default=None
-        Seeds the choice of landmarks and the samples of rows.
+        Seed of the landmarks and of the samples of rows.
     verbose : int, default=0
-        1 shows how many columns a low-rank factor has so far: a bar on a terminal and in a
-        notebook, else plain lines.
+        If 1, show how many columns a low-rank factor has: a bar on a terminal and in a notebook,
+        else plain lines.
 
     Attributes
     ----------
     landmarks_ : array of shape (n_landmarks, n_features)
-        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
-        precomputed.
+        The scaled rows that the kernel is evaluated with; the numbers of the columns if the kernel
+        is precomputed.
     dual_coef_ : ndarray of shape (n_landmarks, n_outputs)
-        What their kernel values are multiplied by.
+        The coefficients of their kernel values.
     C_ : float
-        The C in use.
+        The value of C that is used.
     method_ : str
-        The method in use.
+        The method that is used.
     rank_ : int
         Columns of the factor, or the number of rows where it is exact.
     approximation_error_ : float
-        The part of the kernel's trace that the factor misses.
+        The missing fraction of the kernel's trace.
     approximation_path_ : ndarray of shape (rank,)
-        What is missing after each column of the factor, where it is not exact.
+        The missing fraction after each column of the factor, unless it is exact.
     column_weights_ : ndarray of shape (n_features,)
-        What the scaled columns are multiplied by, where the kernel was chosen or weights are given.
-        ``scaling_.factor`` has them in it.
+        Factors of the scaled columns, if the kernel was chosen or weights are given.
+        ``scaling_.factor`` includes them.
     kernel_path_ : dict of ndarrays
-        What was tried where the kernel was chosen: "kernel", "gamma", "round" (how often columns
-        had been weighed), "C", "rows" and the errors over these rows, each left out. What is best
-        on some rows is tried on all, of which there are at most 2000.
+        What was tried, if the kernel was chosen: "kernel", "gamma", "round" (how often the columns
+        had been weighted), "C", "rows" and the leave-one-out errors on these rows. What is best on
+        some rows is tried on all rows of the sample, at most 2000.
     gamma_path_ : dict of ndarrays
-        "gamma" and the errors at each, where gamma alone was chosen.
+        "gamma" and the errors at each value, if only gamma was chosen.
     loo_path_ : dict of ndarrays
-        The mean errors over left-out rows for every C that was tried, where C was chosen. The
-        landmarks stay as they are while a row is left out.
+        The leave-one-out errors for every C that was tried, if C was chosen. The landmarks do not
+        change when a row is left out.
     solver_ : {"primal", "dual", "spectral", "cg"}
         How the coefficients were found.
     solver_reason_ : str
         Why that solver was used.
     feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
+        Importance of each column: the mean squared gradient of the outputs, with columns in units
+        of their standard deviation, as shares that sum to one. Computed on access.
     """
 
     method_: str

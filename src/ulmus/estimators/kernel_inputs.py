@@ -49,12 +49,11 @@ class KernelInputs(BaseEstimator):
     Parameters
     ----------
     kernel : str, list of str, kernel or callable, default="loo"
-        "loo" chooses "laplacian", "exponential" or "rbf", its width and weights of the columns,
-        together with C, by leave-one-out on at most 2000 rows; a list of names is chosen from in
-        the same way. By name too: "linear", "poly", "cosine", "sigmoid" (see
-        `ulmus.kernels.Sigmoid`), "infinite_rbf" and "arcsine" (networks with infinitely many
-        units), "precomputed". An object of `ulmus.kernels`, or a function of two sets of rows that
-        gives the block between them.
+        "loo" chooses "laplacian", "exponential" or "rbf", its width, the weights of the columns and
+        C by leave-one-out on at most 2000 rows; a list of names replaces these three. Other names
+        are "linear", "poly", "cosine", "sigmoid" (see `ulmus.kernels.Sigmoid`), "infinite_rbf" and
+        "arcsine" (networks with infinitely many units), "precomputed". An object of
+        `ulmus.kernels`, or a function of two sets of rows that gives the block between them.
     gamma : "mean", "loo" or float, default="mean"
         γ of a kernel that is given by name. "mean" takes it from the rows, as in `KernelFeatures`;
         "loo" chooses among seven multiples of that, from 1/64 to 64, by leave-one-out (on at most

@@ -45,14 +45,14 @@ class HiddenClustering(
     n_clusters : int, default=8
         Number of clusters.
     n_hidden : int or None, default=None
-        Width of the default map, which then has units (None: 1000, or as many as there are
-        columns where the layer is the rows themselves).
+        Number of units of the default map, which is then one with units. None means 1000, or the
+        number of columns if the layer is the rows themselves.
     n_init : int, default=10
-        How often k-means starts; the tightest clustering is kept.
+        Number of k-means runs; the one with the lowest inertia is kept.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map and k-means.
+        Seed of the default map and of k-means.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class HiddenClustering(
         information of the clusters of neighbours ("information"), its stability, its agreement with
         the others, and the product of the first two ("score"), zero where agreement is low.
     layer_reason_ : str
-        Which layer is in use then, and why.
+        The chosen layer, and why.
     n_hidden_ : int
         Number of hidden units.
     """
@@ -282,11 +282,11 @@ class ELMNMF(HiddenClustering):
         or at random with ``RandomFeatures``, and where the hidden rows have fewer singular vectors
         than components: singular vectors suit units that are often near zero.
     max_iter : int, default=200
-        Sweeps after which the factorisation stops.
+        Largest number of sweeps of the factorisation.
     tol : float, default=1e-4
-        Relative change at which it stops before.
+        Relative change at which the factorisation stops.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map, the factorisation and k-means.
+        Seed of the default map, of the factorisation and of k-means.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class ELMNMF(HiddenClustering):
     reconstruction_err_ : float
         ‖H − BW‖ at the end of the factorisation.
     n_iter_ : int
-        Sweeps it took; ``max_iter`` where it was stopped.
+        Number of sweeps; ``max_iter`` if it was stopped.
     nmf_ : NMF
         The fitted factorisation.
 

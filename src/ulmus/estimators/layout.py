@@ -52,26 +52,27 @@ _ONE_LAYOUT = Lock()
 
 @documented
 class ELMLayout(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Rows in two dimensions, to look at: an ELM embedding that PaCMAP lays out.
+    """A map of the rows in two dimensions: an ELM embedding that PaCMAP lays out.
 
-    Rows are compared in their fifty leading directions. US-ELM embeds their graph of neighbours in
-    30 dimensions. PaCMAP starts at its first two columns and brings neighbours together. A new row
-    is embedded by the ELM, and goes to the mean place of the five rows that are nearest there.
+    Rows are compared in their fifty leading principal components. US-ELM embeds their graph of
+    neighbours in 30 dimensions. PaCMAP starts at its first two columns and brings neighbours
+    together. A new row is embedded by the ELM, and goes to the mean place of the five rows that are
+    nearest there.
 
     `ELMEmbedding` with two components is US-ELM itself, and keeps far less of the neighbourhoods.
-    A layout is for the eye: distances between groups mean little, and areas nothing.
+    Use a layout only to look at the rows: distances between groups mean little, and areas nothing.
     It needs the extra ``maps``.
 
     Parameters
     ----------
     n_neighbors : int, default=7
-        Neighbours of each row that are brought together, at most a sixth of the rows. More give
-        a smoother picture.
+        Number of neighbours of each row that are moved together, at most a sixth of the rows. More
+        neighbours give a smoother map.
     max_rows : int or None, default=10_000
-        Rows that are laid out. Where X has more, a random sample is, and all others are placed as
-        new rows are. None lays out all of them.
+        Largest number of rows that are laid out. Of more rows a random sample is laid out, and the
+        others are placed like new rows. None means all.
     random_state : int, RandomState instance or None, default=None
-        Seeds the sample, the hidden units and PaCMAP. The same seed gives the same layout.
+        Seed of the sample, of the hidden units and of PaCMAP. The same seed gives the same layout.
 
     Attributes
     ----------

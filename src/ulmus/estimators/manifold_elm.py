@@ -35,11 +35,11 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
     Parameters
     ----------
     lam : float or array-like, default=0.5
-        λ from 0, where class means are pushed apart most, to 1, where they are not. Of a list the
-        best is chosen along with C.
+        λ from 0, where class means are separated most, to 1, where they are not. From a list the
+        best value is chosen together with C.
     C : "cv", float or array-like, default="cv"
         Inverse strength of S; larger values fit the data more closely. "cv" chooses among 21 values
-        from 10⁻⁶ to 10⁴, a list is chosen from in the same way.
+        from 10⁻⁶ to 10⁴; a list replaces these.
     n_neighbors : int, default=5
         How many neighbours of its own class a row is joined to. Their distances, in inputs as
         the map scales them, give heat weights whose width is the mean of these distances.
@@ -47,21 +47,21 @@ class ManifoldELMClassifier(ClassLabels, ClassifierMixin, HiddenModel):
         What is solved. "positive" keeps the positive part of S and adds ``ridge``; "bounded" takes
         as much of the class means' scatter as keeps at least half of the system without it.
     ridge : float, default=1.0
-        What is added to S in every direction, in units of its mean eigenvalue over all hidden
-        units (of the positive part of S, or of its first term where the form is "bounded"). The
-        larger it is, the nearer the model is to `ELMClassifier`.
+        Ridge that is added to S, in units of the mean eigenvalue of S over all hidden units (of its
+        positive part, or of its first term if the form is "bounded"). A larger ridge makes the
+        model more similar to `ELMClassifier`.
     cv : int, default=5
         Number of folds. C, lam and the probabilities' temperature come from rows held out,
         whose edges and class means are left out with them.
     class_weight : dict, "balanced" or None, default=None
-        A factor for the rows of each class, in G and HᵀT.
+        Weights of the classes, in G and HᵀT.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map and the folds.
+        Seed of the default map and of the folds.
 
     Attributes
     ----------
     C_, lam_ : float
-        The values in use.
+        The values that are used.
     cv_path_ : dict of ndarrays
         "lam", "C", "error_rate" and "squared_error" on rows held out, an entry for each pair
         that was tried, where there was a choice.

@@ -57,33 +57,33 @@ class RidgeELM(CallbackSupportMixin, HiddenModel, metaclass=ABCMeta):
     Parameters
     ----------
     features : feature map, transformer or None, default=None
-        Feature map or transformer, which is cloned and fitted. None is `RowFeatures`, units that
-        are drawn from the rows. Leave-one-out on at most 2000 rows chooses their ``node``, and how
-        often columns are weighed by the gradients of the outputs; ``features_.column_weights`` has
-        the weights and ``features_.selection_`` says why.
+        Feature map or transformer; it is cloned and fitted. None means `RowFeatures`, whose units
+        are drawn from the rows. Leave-one-out on at most 2000 rows chooses its ``node`` and the
+        weights of the columns; ``features_.column_weights`` has the weights and
+        ``features_.selection_`` says how they were chosen.
     n_hidden : int, "loo" or None, default=None
-        Width of the default map (None: 1000). "loo" chooses it, by leave-one-out,
-        among the map's width (2000 by default) and its halves.
+        Number of units of the default map; None means 1000. "loo" chooses it by leave-one-out among
+        the map's own number (2000 by default) and its halves.
     C : "loo", float or array-like, default="loo"
         Inverse regularisation strength; larger values fit the data more closely. "loo" chooses it
-        by exact leave-one-out from 25 values, or a list. ``np.inf``: none (``C_`` = 1e100).
+        by exact leave-one-out from 25 values; a list replaces these. ``np.inf`` means no
+        regularisation (``C_`` = 1e100).
     solver : {"auto", "primal", "dual"} or Randomized, default="auto"
         "primal" factors an h × h matrix, "dual" an n × n one, and "auto" takes the smaller.
-        `Randomized` is the randomized ELM, a sketch of HHᵀ or HᵀH; it is here for comparison, for
-        the primal is faster and exact wherever HᵀH fits.
+        `Randomized` is the randomized ELM, a sketch of HHᵀ or HᵀH. It is here for comparison: the
+        primal is faster and exact if HᵀH fits in memory.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input, but the default layer is fitted in
         float64. Sums and factorisations are in float64 always.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map and the sample of rows that are left out.
+        Seed of the default map and of the sample of left-out rows.
     verbose : int, default=0
-        1 shows how many rows have been gone through: a bar on a terminal and in a notebook,
-        else plain lines.
+        If 1, show how many rows are done: a bar on a terminal and in a notebook, else plain lines.
 
     Attributes
     ----------
     C_ : float
-        The C in use.
+        The value of C that is used.
     solver_ : {"primal", "dual", "spectral", "randomized"}
         How β was found.
     solver_reason_ : str

@@ -42,11 +42,12 @@ from ulmus.validation import narrowed, plain
 
 @documented
 class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedELM):
-    """SS-ELM: classes from a few labels and the shape of all rows.
+    """SS-ELM: classes from a few labels and many rows without one.
 
-    By default models of four kinds are averaged, each weighted by how well it predicts labels that
-    are left out: ridge on the labelled rows, SS-ELM, labels spread over the graph, and ridge on
-    self-given classes. β is fitted to the classes of the average, and predicts new rows.
+    By default models of four kinds are averaged, each weighted by how well it predicts left-out
+    labels: ridge on the labelled rows, SS-ELM, labels spread over the graph, and ridge on classes
+    that the model predicts itself (self-training). β is fitted to the classes of the average, and
+    predicts new rows.
 
     SS-ELM as published minimises ½‖β‖² + ½ Σ cᵢ‖tᵢ − hᵢβ‖² + (λ/2) tr (Hβ)ᵀΛ(Hβ): the labelled rows
     should be fitted, and neighbours in the graph should have like outputs. With ``lam=0`` and every
@@ -55,14 +56,14 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     Parameters
     ----------
     n_hidden : int or None, default=None
-        Width of the default map (None: 2000).
+        Number of units of the default map; None means 2000.
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer, list or None, default=None
         Graph of neighbours. None tries ten and twenty neighbours with ``width="local"``; a list
-        is tried instead. In the published form None is ``KNNGraph(5)``. A sparse matrix is an
-        affinity, or distances in scikit-learn's format. Rows are compared in their columns' unit
-        where these share one, as pixels do, and else, or in the published form, as the map scales
-        them. Rows of words (many columns, nearly all zero) are scaled to unit length, and
-        the default map has the cosines between them.
+        replaces these. In the published form None is ``KNNGraph(5)``. A sparse matrix is an
+        affinity, or distances in scikit-learn's format. Columns that share a unit, such as pixels,
+        are compared as they are; other columns, and all columns in the published form, as the map
+        scales them. Rows of words (many columns, nearly all zero) are scaled to unit length, and
+        their default map is ``KernelFeatures("cosine")``.
     coupling : {"auto", "published", "tight", "free"}, default="auto"
         "auto" averages all kinds of models (``candidates_``); "tight" only those of SS-ELM, with
         outputs Hβ, over several C, λ and graphs; "free" only labels spread over the graph,
@@ -75,17 +76,17 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
         In the published form "loo" tries 13 values of each from 10⁻⁶ to 10⁶, by leaving out each
         labelled row once.
     class_weight : "auto", dict, "balanced" or None, default="auto"
-        A factor for the labelled rows of each class. "auto" balances them, as the paper does,
-        in the published form, counts every label once where the coupling is free, and else tries
-        both.
+        Weights of the classes, for labelled rows. "auto" balances the classes in the published
+        form, as the paper does, gives all labels the same weight if the coupling is free, and
+        otherwise tries both.
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
-        "spectral" serves all C and lam from one eigendecomposition, "direct" is one
-        Cholesky for one C and lam, "cg" never forms an h × h matrix; `ConjugateGradients` says when
-        it stops.
+        "spectral" solves for all C and lam by one eigendecomposition, "direct" for one C and lam by
+        one Cholesky factorisation; "cg" never forms an h × h matrix, and `ConjugateGradients` sets
+        its stopping rule.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map.
+        Seed of the default map.
     verbose : int, default=0
-        1 shows the progress of the longest step, products of the graph with the hidden units: a
+        If 1, show the progress of the longest step, products of the graph with the hidden units: a
         bar on a terminal and in a notebook, else plain lines.
 
     Attributes
@@ -95,29 +96,29 @@ class SemiSupervisedELMClassifier(ClassLabels, ClassifierMixin, SemiSupervisedEL
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Probabilities for every row.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why; "pool" is the average of all kinds. The reason for an average
-        is its two heaviest kinds.
+        The coupling that is used, and why; "pool" is the average of all kinds. The reason for an
+        average names its two kinds with the largest weights.
     candidates_ : dict of ndarrays
-        Where candidates were averaged, a row for each, the heaviest first: "kind" ("alone",
+        If candidates were averaged: a row for each, the largest weight first: "kind" ("alone",
         "tight", "free", "clusters"), "layer" (0 is the model's own, 1 has units from rows, 2 is
         that of `ELMClassifier` on the labelled rows), "graph" (its number, −1 for none), "lam",
-        "C", "weighting" (of the class weights, 0 counts every label once), "weight", and where a
-        label could be left out "temperature", "error" and "log_likelihood". ``print(model)`` names
-        the two heaviest kinds.
+        "C", "weighting" (the class weights; 0 gives all labels the same weight), "weight", and
+        where a label could be left out "temperature", "error" and "log_likelihood".
+        ``print(model)`` names the two kinds with the largest weights.
     left_out_ : dict of ndarrays
-        Where candidates were averaged and a label could be left out: "rows", the numbers of the
-        labelled rows that candidates were compared by, at most 500, and "outputs", the
-        probabilities that the average gives each of them when it is left out.
+        If candidates were averaged and a label could be left out: "rows", the numbers of the
+        labelled rows that were left out (at most 500), and "outputs", the probabilities that the
+        average gives each of them without its own label.
     C_, lam_ : float
-        The values in use.
+        The values that are used.
     surface_ : dict of ndarrays
-        "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where
-        they were chosen. Among the least error rates the smoothest solution wins.
+        "lam", "C", and "error_rate" and "squared_error" of shape (n_lam, n_C), where they were
+        chosen. Of equal error rates the smoothest solution is taken.
     selection_ : {"fixed", "loo", "validation", "prior"}
         How C and lam were chosen; "prior" where each class has one label, so that none can be left
         out.
     loo_score_ : float
-        The part of left-out labelled rows that is right, where they chose: by the average, where
+        Accuracy on left-out labelled rows, if C or lam was chosen; that of the average if
         candidates were averaged.
     solver_, solver_reason_ : str
         How β was found, and why that solver was used.

@@ -20,7 +20,7 @@ from ulmus.validation import missing, plain
 
 @documented
 class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM):
-    """SS-ELM for numbers: a few values, and the shape of all rows.
+    """SS-ELM for numbers: values from a few rows and many rows without one.
 
     The targets' mean over the labelled rows is taken out first and added to every
     prediction.
@@ -28,7 +28,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     Parameters
     ----------
     n_hidden : int or None, default=None
-        Width of the default map (None: 2000).
+        Number of units of the default map; None means 2000.
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         Graph of neighbours, as in `SemiSupervisedELMClassifier`.
     coupling : {"auto", "published", "tight", "free"}, default="auto"
@@ -41,7 +41,7 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     solver : {"auto", "spectral", "direct", "cg"} or ConjugateGradients, default="auto"
         As in `SemiSupervisedELMClassifier`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map.
+        Seed of the default map.
     verbose : int, default=0
         1 shows how many hidden units have met the graph, which takes the longest: a bar on a
         terminal and in a notebook, else plain lines.
@@ -53,11 +53,11 @@ class SemiSupervisedELMRegressor(ValueLabels, RegressorMixin, SemiSupervisedELM)
     intercept_ : ndarray of shape (n_outputs,)
         The mean that was taken out.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why.
+        The coupling that is used, and why.
     candidates_, left_out_ : dict of ndarrays
         As in `SemiSupervisedELMClassifier`; "outputs" are values.
     C_, lam_ : float
-        The values in use.
+        The values that are used.
     surface_ : dict of ndarrays
         "lam", "C", and "squared_error" of shape (n_lam, n_C), where they were chosen.
     selection_ : {"fixed", "loo", "validation", "prior"}

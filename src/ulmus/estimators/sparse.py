@@ -38,40 +38,40 @@ _GRID = np.logspace(-4, 4, 9)
 class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenModel):
     """Sparse extreme learning machine for two or more classes.
 
-    Minimises ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), one class against the rest, without a bias. The
-    rows that end up beyond their margin do not count, and the solution is made of the
-    others, the support vectors. Needs the extra ``sparse``: ``pip install 'ulmus[sparse]'``.
+    Minimises ½‖β‖² + Σ cᵢ max(0, 1 − yᵢ hᵢβ), one class against the rest, without a bias. Rows
+    beyond their margin do not count; the solution consists of the others, the support vectors.
+    Needs the extra ``sparse``: ``pip install 'ulmus[sparse]'``.
 
-    There is no ``predict_proba``, for the hinge loss gives no probabilities; wrap the
-    estimator in scikit-learn's ``CalibratedClassifierCV`` for some.
+    There is no ``predict_proba``, because the hinge loss gives no probabilities; for probabilities
+    wrap the estimator in scikit-learn's ``CalibratedClassifierCV``.
 
     Parameters
     ----------
     kernel : None, str, kernel or callable, default=None
-        In place of a map, as in `KernelELMClassifier` but for "loo". One given by name has its
+        In place of a map, as in `KernelELMClassifier` except for "loo". One given by name has its
         usual parameters and scales the inputs; one of `ulmus.kernels` is used as it is. Its rows
-        are made as they are needed, and as many are kept as scikit-learn's ``working_memory`` has
-        room for.
+        are computed when they are needed, and kept as far as scikit-learn's ``working_memory``
+        allows.
     C : float, "validation" or array-like, default=10.0
-        The most a row can count. "validation" chooses among nine values from 10⁻⁴ to 10⁴ by the
-        error on rows that are held out, and fits all rows with it; a list is chosen from in
-        the same way.
+        Inverse regularisation strength, the upper bound of each row's coefficient. "validation"
+        chooses among nine values from 10⁻⁴ to 10⁴ by the error on held-out rows, and then fits all
+        rows; a list replaces the nine values.
     class_weight : dict, "balanced" or None, default=None
-        A factor on C for the rows of each class; "balanced" gives every class the same total.
+        Weights of the classes, as factors of C; "balanced" gives every class the same total weight.
     validation_fraction : float, default=0.2
-        The part of every class that is held out to choose C.
+        Fraction of every class that is held out to choose C.
     tol : float, default=1e-3
         The largest violation of the optimality conditions; a margin is 1.
     max_iter : int, default=2000
-        The most steps for each class: epochs of coordinate descent and factorisations, or
+        Largest number of steps for each class: epochs of coordinate descent and factorisations, or
         blocks of kernel rows.
     warm_start : bool, default=False
-        Start from the last solution. The rows must be as many as before. Give ``random_state`` a
-        number too, or the default map is drawn anew.
+        Start from the last solution. The number of rows must be the same. Set ``random_state`` to a
+        number too, or the default map is drawn again.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input. The solution is float64 always.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map, the order of rows and the rows that are held out.
+        Seed of the default map, of the order of the rows and of the held-out rows.
 
     Attributes
     ----------
@@ -88,16 +88,16 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
     intercept_ : ndarray of shape (n_classes,), or (1,) for two classes
         Zero.
     C_ : float
-        The C in use.
+        The value of C that is used.
     selection_ : {"fixed", "validation"}
         How C was chosen.
     validation_path_ : dict of ndarrays
-        "C", and "error_rate" on the held-out rows and "n_support" at each, where C was chosen. The
-        smallest of the best C wins.
+        "C", "error_rate" on the held-out rows and "n_support", if C was chosen. Of equally good C
+        the smallest is taken.
     n_iter_ : int
-        The most steps that any class took.
+        Largest number of steps of any class.
     residual_ : float
-        The largest violation of the optimality conditions that is left.
+        The largest remaining violation of the optimality conditions.
     features_ : transformer
         The fitted map, where there is no kernel.
     n_hidden_ : int
@@ -105,7 +105,7 @@ class SparseELMClassifier(ClassLabels, ClassifierMixin, KernelInputs, HiddenMode
 
     See Also
     --------
-    ELMClassifier : The squared loss: sooner fitted, every row counts, probabilities.
+    ELMClassifier : The squared loss: faster, every row counts, probabilities.
 
     Examples
     --------

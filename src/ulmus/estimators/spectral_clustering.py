@@ -49,14 +49,14 @@ _ROWS_FOR_C = 1000
 
 @documented
 class ELMSpectralClustering(ClusterMixin, HiddenModel):
-    """US-ELM clustering: k-means on the embedding, with a prediction for new rows.
+    """US-ELM clustering: k-means on an embedding of neighbours; predicts new rows.
 
-    What is not given is chosen without labels: several graphs, both couplings, few or more columns,
-    with unit rows or not. Of the forms whose clusters agree most with those of all others the one
-    is taken whose clusters the graphs show most plainly, separate ones first (`candidates_`). They
-    are compared on at most 1500 rows. Rows far from all others (`outliers_`) are set aside where
-    they are many, and columns that depend on no other are left out. On a Dask collection, and with
-    one cluster, nothing is compared, and the form is the published one.
+    Parameters that are None or "auto" are chosen without labels, on at most 1500 rows. Forms with
+    several graphs, both couplings, and different numbers of columns are compared (`candidates_`).
+    The form is taken whose clusters agree well with those of all others and say most about the
+    neighbours of a row; separate clusters come first. Outliers (`outliers_`) are set aside if there
+    are many, and columns that depend on no other column are left out. On Dask collections, and with
+    one cluster, nothing is compared and the published form is used.
 
     The embedding of rows on a device is found there; k-means is scikit-learn's and runs on the
     host.
@@ -72,10 +72,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         also weighs columns (``features_.column_weights``): a quarter of them or more that depend on
         no other weigh nothing, and components in falling order and words keep their own unit.
     n_components : int or None, default=None
-        Columns of the embedding; None chooses among ``n_clusters - 1``, ``n_clusters`` and twice
-        as many. There are no more than the rows differ in.
+        Number of columns of the embedding. None chooses among ``n_clusters - 1``, ``n_clusters``
+        and twice as many; there are never more than the rank of the rows.
     n_hidden : int or None, default=None
-        Width of the default map (None: 2000).
+        Number of units of the default map; None means 2000.
     graph : KNNGraph, Laplacian, sparse matrix, neighbours transformer or None, default=None
         The graph of neighbours; None chooses. Where none is compared it is ``KNNGraph(5)``, or
         ``KNNGraph(10, width="local")`` where the coupling is free.
@@ -88,10 +88,10 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         Whether every row of the embedding is divided by its length first; None chooses, and is
         True where nothing is compared.
     n_init : int, default=10
-        How often k-means starts where nothing is compared; the tightest clustering is kept.
-        Otherwise it starts from the clusters that were compared.
+        Number of k-means runs if nothing is compared; the one with the lowest inertia is kept.
+        Otherwise k-means starts from the clusters that were compared.
     random_state : int, RandomState instance or None, default=None
-        Seeds the default map and k-means.
+        Seed of the default map and of k-means.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class ELMSpectralClustering(ClusterMixin, HiddenModel):
         The cluster of every training row; by the graph's own embedding where the coupling is
         free, so that ``predict``, which asks the hidden layer, may differ for some.
     coupling_, coupling_reason_ : str
-        The coupling in use, and why.
+        The coupling that is used, and why.
     candidates_ : dict of ndarrays
         Where forms were compared: a row for each, the one in use first, with its kind (coupling),
         graph, λ, columns, unit rows or not, the mean adjusted Rand index with all others

@@ -33,8 +33,8 @@ class ValueLabels:
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether to add a constant that is not penalised. The papers have none,
-        and their ridge shrinks the targets' mean; False is their form.
+        Whether to fit an intercept, which is not penalised. False is the papers' form, whose ridge
+        shrinks the mean of the targets.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class ValueLabels:
     intercept_ : ndarray of shape (n_outputs,)
         The constant.
     feature_importances_ : ndarray of shape (n_features,)
-        How much the outputs change with each column, in shares that sum to one: the mean squared
-        gradient, columns in units of their deviation. Worked out when it is asked for.
+        Importance of each column: the mean squared gradient of the outputs, with columns in units
+        of their standard deviation, as shares that sum to one. Computed on access.
     """
 
     _flat: bool

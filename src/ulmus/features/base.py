@@ -37,7 +37,7 @@ class FeatureMap(
     dtype : float32, float64 or None, default=None
         Precision of the result; None follows the input.
     random_state : int, RandomState instance or None, default=None
-        Seeds the draw.
+        Seed of the draw.
 
     Attributes
     ----------

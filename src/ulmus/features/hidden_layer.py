@@ -266,7 +266,7 @@ class HiddenModel(BaseEstimator):
     features : feature map, transformer or None, default=None
         Feature map or transformer; None is ``RandomFeatures``. It is cloned and fitted.
     n_hidden : int or None, default=None
-        Width of the default map (None: 1000).
+        Number of units of the default map; None means 1000.
     dtype : float32, float64 or None, default=None
         Precision of the hidden rows; None follows the input.
 

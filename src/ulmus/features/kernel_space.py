@@ -90,7 +90,7 @@ class KernelLayer:
 class KernelFeatures(FeatureMap):
     """The low-rank space of a kernel: rows φ(x) with φ(x)ᵀφ(z) ≈ k(x, z).
 
-    Any estimator of Ulmus takes it as ``features=``, and so is a kernel method.
+    As ``features=`` it makes any estimator of Ulmus a kernel method.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ class KernelFeatures(FeatureMap):
         units), "precomputed", the name or an object of a class derived from
         `ulmus.kernels.Kernel`, or a function of two sets of rows that gives the block between them.
     rank : int, float or None, default=None
-        The most columns. A float is a part of the rows. None is 1000, or no limit where
-        ``tol`` is given.
+        Largest number of columns. A float is a fraction of the rows. None means 1000, or no limit
+        if ``tol`` is given.
     tol : float or None, default=None
-        Stop as soon as the part of the kernel's trace that is missing is this small. None is
-        no such limit, or 1e-7 where ``rank`` is None too.
+        Stop when the missing fraction of the kernel's trace is this small. None means no such
+        limit, or 1e-7 if ``rank`` is None too.
     gamma : "mean" or float, default="mean"
         γ of the kernel. "mean" takes it from the rows: 1/2σ² with σ their mean distance for
         "rbf" and the units of "infinite_rbf", 1/σ for "laplacian" and "exponential", and
@@ -120,24 +120,24 @@ class KernelFeatures(FeatureMap):
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`, for kernels given by name; others see the inputs as they are.
     random_state : int, RandomState instance or None, default=None
-        Seeds the choice of landmarks.
+        Seed of the landmarks.
 
     Attributes
     ----------
     kernel_ : kernel
         The kernel with its parameters.
     landmarks_ : array of shape (n_landmarks, n_features)
-        The rows the kernel is taken with, scaled; the columns' numbers where the kernel is
-        precomputed. All rows for "randomized" and "eig".
+        The scaled rows that the kernel is evaluated with; the numbers of the columns if the kernel
+        is precomputed. All rows for "randomized" and "eig".
     weights_ : ndarray of shape (n_landmarks, rank)
-        What their kernel values are multiplied by.
+        The coefficients of their kernel values.
     rank_ : int
         Number of columns.
     approximation_error_ : float
-        The part of the kernel's trace that is missing. Past what working memory holds it
-        is measured, and the landmarks are looked for, on a random sample of the rows.
+        The missing fraction of the kernel's trace. If the rows do not fit in working memory, it is
+        measured, and the landmarks are chosen, on a random sample of the rows.
     approximation_path_ : ndarray of shape (rank,)
-        The part that is missing after each column.
+        The missing fraction after each column.
 
     See Also
     --------

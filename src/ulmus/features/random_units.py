@@ -86,13 +86,13 @@ class RandomFeatures(FeatureMap):
         √(n_features / columns_per_unit). None is all columns. Constant columns do not count. Two or
         three suit tables whose columns have mostly additive effects.
     column_weights : array-like of shape (n_features,) or None, default=None
-        What the scaled columns are multiplied by; `ELMSpectralClustering` gives them.
+        Factors of the scaled columns; `ELMSpectralClustering` sets them.
     scaling : {"auto", None}, default="auto"
         "auto" centres and scales the columns and divides by the rows' root mean
         square length; None uses the inputs as they are, as the papers do.
     random_state : int, RandomState instance or None, default=None
-        Seeds the draw. The same seed gives the same units in every precision,
-        and the first k of a wider draw.
+        Seed of the draw. The same seed gives the same units in every precision, and the first k of
+        a wider draw.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ class RBFFeatures(FeatureMap):
         σ of the "gaussian" node; "mean" is the mean distance between rows and centres, "local"
         0.35 of it.
     column_weights : array-like of shape (n_features,) or None, default=None
-        What the scaled columns are multiplied by; `ELMSpectralClustering` gives them.
+        Factors of the scaled columns; `ELMSpectralClustering` sets them.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`. Drawn centres are divided by √n_features too
         when it is "auto".

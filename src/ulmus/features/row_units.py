@@ -136,9 +136,9 @@ def _before(column: int) -> int:
 class RowFeatures(FeatureMap):
     """Hidden units drawn from the rows, the default layer of `ELMClassifier` and `ELMRegressor`.
 
-    Units between pairs of rows, tanh(aᵀx + b) with a along the difference of two rows and b such
-    that it is zero half-way, alternate with units around rows, 4 exp(−√(r²‖x − c‖² + 0.001)). Both
-    follow the rows: where columns go together, so do the units.
+    Half of the units lie between two rows: tanh(aᵀx + b), with a along the difference of the rows
+    and b such that the unit is zero half-way. The other half lie around one row: 4 exp(−√(r²‖x −
+    c‖² + 0.001)). So the units follow columns that vary together.
 
     Parameters
     ----------
@@ -146,15 +146,15 @@ class RowFeatures(FeatureMap):
         Units around rows: 4 exp(−√(z + 0.001)), which has a peak, or 4 exp(−z), which is smooth, of
         z = r²‖x − c‖². `ELMClassifier` and `ELMRegressor` choose between them.
     column_weights : array-like of shape (n_features,) or None, default=None
-        What the scaled columns are multiplied by. `ELMClassifier` and `ELMRegressor` choose them.
+        Factors of the scaled columns. `ELMClassifier` and `ELMRegressor` choose them.
     image_shape : tuple of two ints or None, default=None
         Height and width of images whose pixels, row by row, are the columns. Units between rows
         then see a random rectangle each, their receptive field.
     scaling : {"auto", None}, default="auto"
         As in `RandomFeatures`.
     random_state : int, RandomState instance or None, default=None
-        Seeds the draw. The same seed draws the same rows in every precision, and the first k units
-        of a wider draw.
+        Seed of the draw. The same seed draws the same rows in every precision, and the first k
+        units of a wider draw.
 
     Attributes
     ----------
@@ -165,9 +165,9 @@ class RowFeatures(FeatureMap):
     centers_ : ndarray of shape (n_hidden // 2, n_features)
         c of each unit around a row, in scaled columns.
     rates_ : ndarray of shape (n_hidden // 2,)
-        r² of these units, all the same.
+        r² of these units; the same for all.
     selection_ : str
-        Where the column weights are from, in words.
+        How the column weights were chosen, in words.
 
     See Also
     --------

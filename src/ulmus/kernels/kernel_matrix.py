@@ -217,11 +217,11 @@ class LowRank:
     Parameters
     ----------
     rank : int, float or None, default=None
-        The most columns of the factor. A float is a fraction of the rows. None is 2000, or no limit
-        where ``tol`` is given.
+        Largest number of columns of the factor. A float is a fraction of the rows. None means 2000,
+        or no limit if ``tol`` is given.
     tol : float or None, default=None
-        Stop as soon as the fraction of the matrix's trace that is missing is this small. None is no
-        such limit, or 1e-7 where ``rank`` is None too.
+        Stop when the missing fraction of the matrix's trace is this small. None means no such
+        limit, or 1e-7 if ``rank`` is None too.
     method : {"rpcholesky", "nystrom", "eig"}, default="rpcholesky"
         Randomly pivoted Cholesky; columns drawn uniformly (Nyström); or the leading eigenvectors of
         the whole matrix.
@@ -258,7 +258,7 @@ class Randomized:
     power_steps : int, default=0
         Further passes over the matrix, which do so too.
     tol : float or None, default=None
-        Stop as soon as the fraction of the matrix's trace that is missing is this small.
+        Stop when the missing fraction of the matrix's trace is this small.
     of : {"rows", "units"}, default="rows"
         What is sketched of hidden units: HHᵀ, or HᵀH.
 

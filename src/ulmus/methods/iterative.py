@@ -30,7 +30,7 @@ class ConjugateGradients:
     tol : float, default=1e-2
         The relative residual to reach.
     max_iter : int, default=200
-        Most steps; a `ConvergenceWarning` is given where they do not suffice.
+        Largest number of steps; a `ConvergenceWarning` is raised if they do not suffice.
 
     Examples
     --------
