@@ -147,9 +147,9 @@ def test_a_dict_of_weights_has_one_for_each_class_it_names():
 def test_numbers_whose_squares_are_no_float_are_refused():
     for fine in ([0.0], [np.nan], [1e150], [1e-150], [1e-300, 1.0], []):
         check_size("y", np.array(fine))
-    with pytest.raises(InvalidInputError, match="y goes up to 2e.150 .* divide"):
+    with pytest.raises(InvalidInputError, match="y goes up to 2e.150.* divide"):
         check_size("y", np.array([1.0, -2e150]))
-    with pytest.raises(InvalidInputError, match="y goes up to 1e-151 .* multiply"):
+    with pytest.raises(InvalidInputError, match="y goes up to 1e-151.* multiply"):
         check_size("y", np.array([0.0, 1e-151, np.nan]))
 
 

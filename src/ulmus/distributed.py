@@ -150,7 +150,9 @@ class BlockRows(Blocks):
         parts = self.compute(*self.each(_surveyed, without_rows(self._estimator), look))
         found = [(number, part) for number, part in enumerate(parts) if part is not None]
         if not found:
-            raise InvalidInputError("No block has a row that counts; there is nothing to fit.")
+            raise InvalidInputError(
+                "All blocks are empty, or all sample weights are zero; there is nothing to fit."
+            )
         first, (_, self.example, inputs, _) = found[0]
         for number, part in found[1:]:
             _check_alike(number, part[2], first, inputs)

@@ -124,8 +124,8 @@ def check_size(name: str, values: np.ndarray) -> None:
     size = float(np.max(np.abs(values), initial=0.0, where=~np.isnan(values)))
     if size > _LARGEST or 0.0 < size < 1.0 / _LARGEST:
         raise InvalidInputError(
-            f"{name} goes up to {size:.3g} in size, and squares of that are no float64; "
-            f"{'divide' if size > 1.0 else 'multiply'} it by a number that brings it nearer to one."
+            f"{name} goes up to {size:.3g}, and float64 cannot hold the square of that; "
+            f"{'divide' if size > 1.0 else 'multiply'} it by a constant."
         )
 
 

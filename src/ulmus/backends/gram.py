@@ -155,7 +155,7 @@ def _refuse_overflow(G: Array) -> None:
     if not bool(xp.all(xp.isfinite(xp.linalg.diagonal(G)))):
         raise InvalidInputError(
             "Sums of squares of the hidden rows are not finite: the rows or their weights are too "
-            "large. Scale the columns, or what the transformer makes of them, nearer to one."
+            "large. Scale the columns of X, or the output of the transformer, to values near one."
         )
 
 

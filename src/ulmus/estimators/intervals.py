@@ -228,7 +228,7 @@ def _leaves_out(instead: str) -> Callable[[Any], bool]:
     def leaves_out(model: Any) -> bool:
         if not hasattr(model, "_leave_out"):
             raise AttributeError(
-                f"{type(model).__name__} keeps no errors of left-out rows to tell a coverage by; "
+                f"{type(model).__name__} has no leave-one-out errors to compute a coverage from; "
                 f"use {instead}."
             )
         return True

@@ -107,7 +107,7 @@ def factor_of(
     wanted = int(how.rank) if isinstance(how.rank, Integral) else rank
     if how.rank is not None and found.rank < wanted and not enough:
         warnings.warn(
-            f"The kernel has {found.rank} directions between these rows, to rounding, so there are "
+            f"The kernel matrix has the numerical rank {found.rank}, so its factor has "
             f"{found.rank} columns and not {wanted}. A smaller rank, or tol=, avoids this.",
             LowRankWarning,
             stacklevel=2,
@@ -140,7 +140,7 @@ def low_rank(
     precise = K.precise()
     if precise is not K and found.rank < rank and found.error > tol:
         _LOG.info(
-            "float32 has %d directions of this kernel, fewer than are wanted; float64 is used.",
+            "In float32 this kernel matrix has the rank %d, less than needed; float64 is used.",
             found.rank,
         )
         return low_rank(precise, method, rank, tol, rng, oversampling, power, literal, watch)

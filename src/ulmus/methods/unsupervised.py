@@ -97,7 +97,7 @@ class Tight:
         if differing < (1 if self.fewer else k):
             raise InvalidInputError(
                 f"n_components={k} is too many: the rows differ in {differing} components, and in "
-                "all others by rounding alone. Ask for fewer, or give rows that differ."
+                "the others only by rounding. Use fewer components, or rows that differ more."
             )
         last = 1 + min(k, differing)
         values, V = values[1:last], V[:, 1:last]

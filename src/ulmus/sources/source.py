@@ -322,7 +322,7 @@ class RowsSoFar:
         if not (all_finite(squares) and all_finite(sums.energy)):
             raise InvalidInputError(
                 "The sums of all rows so far are not finite: numbers in X, y or sample_weight are "
-                "too large for sums of their squares. Bring them nearer to one."
+                "too large for sums of their squares. Divide them by a constant."
             )
         return replace(self, sums=sums)
 
