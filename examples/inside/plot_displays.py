@@ -2,10 +2,10 @@
 Plots of fitted models
 ======================
 
-Five plots, each from one line: the leave-one-out path, the surface over C and λ, a map with labels
-and certainty, the rank of a kernel, and clusters against classes. They are Displays as in
-scikit-learn: ``from_estimator`` draws a fitted model, ``ax=`` says where, and ``ax_``, ``figure_``
-and the artists can be changed afterwards.
+Six plots, each from one line: the leave-one-out path, the rank of a kernel, the weights of
+candidates, the surface over C and λ, a map with labels and certainty, and clusters against classes.
+They are Displays as in scikit-learn: ``from_estimator`` draws a fitted model, ``ax=`` says where,
+and ``ax_``, ``figure_`` and the artists can be changed afterwards.
 """
 
 import matplotlib.pyplot as plt
@@ -51,16 +51,16 @@ plt.show()
 # How many columns the kernel needed
 # ----------------------------------
 #
-# The part of the kernel's trace that its factor leaves out, the tolerance, and the rank in use.
+# The missing fraction of the kernel's trace, the tolerance, and the chosen rank.
 
 KernelSpectrumDisplay.from_estimator(kernel)
 plt.show()
 
 # %%
-# What sixty labels say of each candidate
-# ---------------------------------------
+# The weights of the candidates
+# -----------------------------
 #
-# The default averages models of four kinds by how well they name labels that are left out.
+# The default averages models of four kinds by how well they predict left-out labels.
 
 semi = SemiSupervisedELMClassifier(n_hidden=500, random_state=0).fit(X, few)
 CandidatesDisplay.from_estimator(semi)
@@ -77,11 +77,11 @@ SurfaceDisplay.from_estimator(published)
 plt.show()
 
 # %%
-# Where the rows are, and how sure their labels are
-# -------------------------------------------------
+# A map of the rows, and the certainty of their labels
+# -----------------------------------------------------
 #
-# Left, the sixty labels on a map that was found without them. Right, the labels that the model gave
-# to all rows; a hollow marker is a label it is not sure of.
+# Left: the sixty labels on a map that was made without them. Right: the labels that the model gave
+# to all rows; a hollow marker is an uncertain label.
 
 embedding = ELMEmbedding(n_hidden=500, random_state=0).fit(X)
 figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
