@@ -30,14 +30,15 @@ _BYTES = 32 * 2**20
 
 
 class Batches:
-    """Batches that can be read any number of times; they have a length where it is known.
+    """Batches that can be read any number of times; ``len`` works if their number is known.
 
     Parameters
     ----------
     make : callable
-        Without arguments; gives an iterator over pairs (X, y) or triples (X, y, sample_weight).
+        A function without arguments that returns an iterator over pairs (X, y) or triples (X, y,
+        sample_weight).
     length : int, default=None
-        How many there are, where that is known.
+        Number of batches, if known.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def from_arrays(X: Rows, y: Any, sample_weight: Any = None, *, rows: int | None 
     sample_weight : array of shape (n_samples,), default=None
         Sample weights; a row of weight two counts as two rows.
     rows : int, default=None
-        Rows in a batch; None is as many as are 32 MiB.
+        Rows in a batch; None means as many as fit in 32 MiB.
 
     Returns
     -------
@@ -139,9 +140,9 @@ def from_parquet(
     sample_weight : str, default=None
         The column of sample weights.
     rows : int, default=None
-        Rows in a batch; None is as many as are 32 MiB.
+        Rows in a batch; None means as many as fit in 32 MiB.
     dtype : float32, float64 or None, default=None
-        Precision of X; None is the least that holds all columns.
+        Precision of X; None means the lowest that holds all columns.
 
     Returns
     -------
@@ -201,7 +202,7 @@ def from_csr(path: Any, y: Any, sample_weight: Any = None, *, rows: int | None =
     sample_weight : array of shape (n_samples,), default=None
         Sample weights; a row of weight two counts as two rows.
     rows : int, default=None
-        Rows in a batch; None is as many as are 32 MiB.
+        Rows in a batch; None means as many as fit in 32 MiB.
 
     Returns
     -------
@@ -262,13 +263,13 @@ def from_svmlight(
     Parameters
     ----------
     path : str or path
-        The file; a name that ends in ".gz" or ".bz2" says that it is compressed.
+        The file; it is compressed if its name ends in ".gz" or ".bz2".
     n_features : int
         Columns of X.
     zero_based : bool, default=False
         Whether columns are counted from 0.
     megabytes : float, default=32
-        How much of the file, in whole lines, is a batch.
+        Size of a batch, in whole lines of the file.
     dtype : float32 or float64, default=float
         Precision of X.
 

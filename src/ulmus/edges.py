@@ -24,7 +24,7 @@ def check_edges(weights: Any, width: Any) -> None:
 def affinity_of(
     distances: Any, weights: str = "heat", width: str | float = "mean", mutual: bool = False
 ) -> Any:
-    """W from a graph of neighbours' distances, whose zeros are stored, not left out.
+    """W from a graph of distances to neighbours, in which zeros must be stored.
 
     Parameters
     ----------
@@ -35,12 +35,13 @@ def affinity_of(
     width : "mean" or float, default="mean"
         t; "mean" is the mean of the distances.
     mutual : bool, default=False
-        Whether two rows must name each other to be joined; rows that are the same always are.
+        Whether two rows are joined only if each is among the other's neighbours; equal rows are
+        always joined.
 
     Returns
     -------
     W : sparse array of shape (n, n)
-        Symmetric: one of two rows need only name the other, unless it is mutual.
+        Symmetric; unless ``mutual``, two rows are joined if one is among the other's neighbours.
 
     Examples
     --------

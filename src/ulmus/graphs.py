@@ -122,7 +122,8 @@ def laplacian(W: Any, normalized: bool = True, power: int = 1) -> Laplacian:
 class KNNGraph(BaseEstimator):
     """The graph that joins each row to its nearest neighbours.
 
-    Two rows are joined if either is among the other's neighbours, or both where it is ``mutual``.
+    Two rows are joined if one of them is among the other's neighbours; with ``mutual``, if both
+    are.
 
     Parameters
     ----------
@@ -131,14 +132,14 @@ class KNNGraph(BaseEstimator):
     weights : {"heat", "binary"}, default="heat"
         exp(−dist² / 2t²), or 1 for every neighbour.
     width : "mean", "local" or float, default="mean"
-        t of the heat weights; "mean" is the mean distance to a neighbour. "local" is √(tᵢtⱼ), tᵢ
-        a quarter of the distance from row i to its last neighbour, so that weights do not depend on
-        the density of the rows; where tᵢ is zero, tⱼ.
+        t of the heat weights; "mean" is the mean distance to a neighbour. "local" is √(tᵢtⱼ), where
+        tᵢ is a quarter of the distance from row i to its last neighbour, so that weights do not
+        depend on the density of the rows; if tᵢ is zero, it is tⱼ.
     metric : str or callable, default="euclidean"
         Any of scikit-learn's distances; pynndescent has most of them too.
     mutual : bool, default=False
-        Whether two rows are joined only if each is among the other's neighbours. Rows apart from
-        all others, such as noise between clusters, then have few edges or none.
+        Whether two rows are joined only if each is among the other's neighbours. Isolated rows,
+        such as noise between clusters, then have few edges or none.
     n_components : int or None, default=None
         Number of leading principal components in which neighbours are searched, which ignores noise
         of single columns. None searches among the rows themselves.
@@ -318,7 +319,7 @@ def all_laplacians(
 
 
 def as_laplacian(graph: Any, X: Rows) -> Laplacian:
-    """The Laplacian that ``graph`` states for the rows X.
+    """The Laplacian of ``graph`` for the rows X.
 
     Parameters
     ----------

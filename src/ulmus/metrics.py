@@ -11,7 +11,7 @@ __all__ = ["clustering_accuracy", "purity"]
 
 
 def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
-    """The accuracy under the best one-to-one naming of clusters by classes.
+    """Accuracy under the best one-to-one matching of clusters and classes.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     Returns
     -------
     accuracy : float
-        Between 0 and 1; the Hungarian method finds the naming.
+        Between 0 and 1. The Hungarian method finds the matching.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
 
 def purity(labels_true: Any, labels_pred: Any) -> float:
-    """The part of all rows that belong to their cluster's most frequent class.
+    """Share of the rows that belong to the most frequent class of their cluster.
 
     Parameters
     ----------

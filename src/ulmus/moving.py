@@ -12,14 +12,14 @@ from ulmus.typing import Array
 
 
 def to_host(model: Any) -> Any:
-    """A copy of a model whose every array is NumPy's.
+    """A copy of a model in which all arrays are NumPy arrays.
 
     A model that was fitted on a GPU can then be stored, and predicts on a machine without one.
 
     Parameters
     ----------
     model : estimator, feature map, pipeline or array
-        What was fitted, wherever that was; it stays as it is.
+        The fitted object, on any device; it is not changed.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def to_host(model: Any) -> Any:
 
     See Also
     --------
-    to_device : The way there.
+    to_device : The inverse.
 
     Examples
     --------
@@ -43,17 +43,18 @@ def to_host(model: Any) -> Any:
 
 
 def to_device(model: Any, device: Any) -> Any:
-    """A copy of a model with its output weights, and all else that is used with the rows, there.
+    """A copy of a model on another device.
 
-    Rows on that device are then predicted, or added by ``partial_fit``, without a copy of the
-    weights each time. Small arrays and those that are not numbers stay on the host, as in `fit`.
+    It has the output weights, and all else that is used with the rows, on that device. So rows
+    there can be predicted, or added by ``partial_fit``, without copying the weights each time.
+    Small arrays and arrays that are not numbers stay on the host, as in `fit`.
 
     Parameters
     ----------
     model : estimator, feature map or pipeline
-        What was fitted, wherever that was; it stays as it is.
+        The fitted object, on any device; it is not changed.
     device : str, torch.device or array
-        A device of PyTorch, such as "cuda"; or an array, whose library and device are meant.
+        A device of PyTorch, such as "cuda"; or an array, for its library and device.
 
     Returns
     -------
@@ -62,8 +63,7 @@ def to_device(model: Any, device: Any) -> Any:
 
     See Also
     --------
-    to_host : The way back.
-    on_device : Rows in host memory that a device works on.
+    to_host : The inverse. on_device : Rows in host memory that a device works on.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _ROOM = 0.4
 def on_device(X: Array, device: str = "cuda") -> "OnDevice":
     """Rows in host memory, to be fitted or predicted on a device.
 
-    They need not fit the device. Give the result to ``fit`` or ``predict`` in place of X.
+    They need not fit on the device. Pass the result to ``fit`` or ``predict`` in place of X.
 
     Parameters
     ----------

@@ -46,17 +46,16 @@ def to_onnx(model: Any, *, dtype: Any = np.float32, encoder: Any = None) -> Any:
     Parameters
     ----------
     model : estimator, feature map, pipeline or TableModel
-        What was fitted: any estimator or feature map of Ulmus, a scikit-learn ``Pipeline``
-        that ends in one and has scalers, PCA, random features and the like before it, or what
-        `fit_table` gives, with its encoder.
+        A fitted estimator or feature map of Ulmus, a scikit-learn ``Pipeline`` that ends in one and
+        has scalers, PCA, random features and the like before it, or the result of `fit_table`, with
+        its encoder.
     dtype : {float32, float64}, default=float32
-        The type of the rows that go in, and of the numbers that come out. The graph itself
-        computes in float64 always.
+        The type of the inputs and of the outputs. The graph itself always computes in float64.
     encoder : TableEncoder, default=None
-        How a table's columns became the rows that the model was fitted to. The graph then takes
-        the columns themselves: an input for each, named as the column, (rows, 1). Numbers are
-        float64, NaN where blank; yes and no are 1 and 0, dates are days since 1970. Text is
-        strings, "" where blank.
+        The encoder that made the rows from the columns of a table. The graph then takes the columns
+        themselves: an input for each, of its name and of shape (rows, 1). Numbers are float64, NaN
+        if missing; yes and no are 1 and 0, dates are days since 1970. Text is strings, "" if
+        missing.
 
     Returns
     -------
@@ -113,13 +112,13 @@ def save_onnx(
     Parameters
     ----------
     model : estimator, feature map, pipeline or TableModel
-        What was fitted, as in `to_onnx`.
+        The fitted model, as in `to_onnx`.
     path : str or path
-        The file, by custom with the ending ".onnx"; one that is there is replaced.
+        The file, usually with the ending ".onnx"; an existing file is replaced.
     dtype : {float32, float64}, default=float32
-        The type of the rows that go in, and of the numbers that come out.
+        The type of the inputs and of the outputs.
     encoder : TableEncoder, default=None
-        How a table's columns became the rows, as in `to_onnx`.
+        The encoder of the table's columns, as in `to_onnx`.
 
     See Also
     --------

@@ -29,14 +29,14 @@ _ASYMMETRY = 1e5
 
 
 class Kernel(ABC):
-    """k(x, z) for blocks of rows; derive from it to add a kernel.
+    """k(x, z) for blocks of rows; the base class of kernels.
 
-    One class is all there is to write. With a ``name`` it can be given by that name wherever a
-    kernel can, and models that use it can be saved; a file that holds it can be loaded where the
-    class has been defined before. Without a name, it is given as an object.
+    A new kernel is one subclass. With a ``name``, estimators accept it by that name, and models
+    that use it can be saved; a program that loads such a file must define the class first. Without
+    a name, it is passed as an object.
 
-    Parameters are the fields of a frozen dataclass. Of these ``gamma``, ``degree`` and ``coef0``
-    are taken from the estimator's arguments, and `learned` may give others.
+    Its parameters are the fields of a frozen dataclass. ``gamma``, ``degree`` and ``coef0`` are
+    taken from the arguments of the estimator, and `learned` may set others from the rows.
 
     Examples
     --------
@@ -162,12 +162,12 @@ def _place(cls: type) -> str:
 
 @dataclass(frozen=True)
 class Pairwise(Kernel):
-    """Any function of two sets of rows that gives the block between them.
+    """A function of two sets of rows that returns the kernel matrix between them.
 
     Parameters
     ----------
     function : callable
-        Of two arrays of rows; it gives one number for each pair.
+        A function of two arrays of rows that returns one number for each pair.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Pairwise(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel, name="precomputed"):
-    """A kernel matrix that is given: X is rows of it, and Z the numbers of its columns.
+    """A precomputed kernel matrix: X has rows of it, and Z the numbers of its columns.
 
     Examples
     --------

@@ -248,7 +248,7 @@ class _OfDistance(Kernel):
 
 @dataclass(frozen=True)
 class LaplacianKernel(_OfDistance, name="laplacian"):
-    """exp(−γ‖x − z‖₁), with the distances of all columns added up (city blocks).
+    """exp(−γ‖x − z‖₁), with the city-block distance.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ class OfAngle(Kernel):
 
 @dataclass(frozen=True)
 class Cosine(OfAngle, name="cosine"):
-    """xᵀz / (‖x‖ ‖z‖); zero where a row is.
+    """xᵀz / (‖x‖ ‖z‖); zero if x or z is zero.
 
     Examples
     --------

@@ -28,7 +28,7 @@ class InfiniteRBF(OfAffine, name="infinite_rbf"):
     gamma : float, default=0.5
         γ of the units.
     spread : float, default=1.0
-        s, how far the units' centres are spread.
+        s, the standard deviation of the units' centres.
     normalized : bool, default=True
         Whether k(0, 0) is one.
 

@@ -37,7 +37,7 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
         Fitted or not: any public class of Ulmus, the transformers and meta-estimators of
         scikit-learn that the guide lists, and classes passed to `ulmus.persistence.register`.
     path : str or path
-        The file; ".ulmus" is the custom.
+        The file, usually with the ending ".ulmus".
     for_update : bool, default=True
         Whether to keep what predictions do not need: the sums and rows that ``partial_fit``
         continues from, the rows of ``relabel`` and ``transduction_`` of the semi-supervised
@@ -47,8 +47,7 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
 
     See Also
     --------
-    load : The way back.
-    to_host : For a model that was fitted on a device.
+    load : The inverse. to_host : For a model that was fitted on a device.
 
     Examples
     --------
@@ -97,7 +96,7 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     model : object
-        The model, with all that it could do when it was saved.
+        The model; it can do everything that it could do when it was saved.
 
     Raises
     ------
@@ -111,7 +110,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     See Also
     --------
-    save : The way there.
+    save : The inverse.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class ClusterConfusionDisplay(Display):
 
     Clusters are matched to classes one to one as `ulmus.metrics.clustering_accuracy` does, so that
     the matched cells are on the diagonal; clusters without a class come last. The colour of a cell
-    is its part of the class, the number its rows. It is drawn by ``ax.imshow``;
+    is its share of the class, the number its rows. It is drawn by ``ax.imshow``;
     ``include_values=False`` leaves out the numbers, and True writes them in small cells too.
 
     Parameters
@@ -41,7 +41,7 @@ class ClusterConfusionDisplay(Display):
     Attributes
     ----------
     accuracy : float
-        The part of the rows in matched cells.
+        The share of the rows in matched cells.
     im_ : matplotlib AxesImage
         The cells.
     text_ : ndarray of matplotlib Text or None
@@ -65,7 +65,7 @@ class ClusterConfusionDisplay(Display):
 
     @property
     def accuracy(self) -> float:
-        """The part of the rows in matched cells."""
+        """The share of the rows in matched cells."""
         counts = np.asarray(self.confusion_matrix)
         return float(counts[matched(counts)].sum() / counts.sum())
 

@@ -21,18 +21,18 @@ _MOST_ROWS = 5000
 class CandidatesDisplay(Display):
     """The weight of every candidate of a semi-supervised model against its left-out error.
 
-    Of a clusterer: how far each candidate agrees with the others, the best first. Kinds differ in
-    colour and shape, and the legend has the weight of all candidates of a kind, or the best
-    agreement of any. It is drawn by ``ax.scatter``.
+    For a clusterer: the agreement of each candidate with the others, the best first. Kinds differ
+    in colour and shape. The legend has the weight of all candidates of a kind, or their best
+    agreement. It is drawn by ``ax.scatter``.
 
     Parameters
     ----------
     kind : array-like of str
         The kind of every candidate.
     error : array-like of float or None
-        Its error on labelled rows left out; None where candidates are clusterings.
+        Its error on left-out labelled rows; None if candidates are clusterings.
     weight : array-like of float
-        Its weight, which sum to one, or its agreement.
+        Its weight (weights sum to one), or its agreement.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class CandidatesDisplay(Display):
 @documented
 @dataclass(eq=False, repr=False)
 class ClusterNumberDisplay(Display):
-    """How far clusterings agree on each number of clusters, and the number in use.
+    """The agreement of clusterings for each number of clusters, and the chosen number.
 
     It is drawn by ``ax.plot``.
 
@@ -119,16 +119,16 @@ class ClusterNumberDisplay(Display):
     n_clusters : array-like of int
         The numbers that were compared.
     score : array-like of float
-        How far clusterings agree on each.
+        The agreement of clusterings for each number.
     chosen : int or None, default=None
-        The number in use.
+        The chosen number.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
         The curve.
     chosen_ : matplotlib Line2D or None
-        The mark on the number in use.
+        The mark at the chosen number.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class ClusterNumberDisplay(Display):
 @documented
 @dataclass(eq=False, repr=False)
 class KernelSpectrumDisplay(Display):
-    """The part of a kernel's trace that is missing, against the number of columns.
+    """The missing fraction of a kernel's trace, against the number of columns.
 
     With eigenvectors for columns it is the spectrum: the missing part after k columns is the sum of
     all eigenvalues but the first k. It is drawn by ``ax.plot``.
@@ -188,11 +188,11 @@ class KernelSpectrumDisplay(Display):
     Parameters
     ----------
     missing : array-like of shape (n_columns,)
-        The part that is missing after each column, from 0 to 1.
+        The missing fraction after each column, from 0 to 1.
     rank : int or None, default=None
-        The number of columns in use.
+        The chosen number of columns.
     tol : float or None, default=None
-        The tolerance of the missing part.
+        The tolerance of the missing fraction.
     name : str or None, default=None
         The curve's name in the legend.
 
@@ -201,7 +201,7 @@ class KernelSpectrumDisplay(Display):
     line_ : matplotlib Line2D
         The curve; it begins at no columns, where everything is missing.
     rank_, tol_ : matplotlib Line2D or None
-        The mark on the rank in use, and the line at the tolerance.
+        The mark at the chosen rank, and the line at the tolerance.
 
     Examples
     --------

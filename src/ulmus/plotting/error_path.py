@@ -55,7 +55,7 @@ class ErrorDisplay(Display):
 @documented
 @dataclass(eq=False, repr=False)
 class LOOPathDisplay(ErrorDisplay):
-    """The error on rows left out, for every C that was tried.
+    """The error on left-out rows, for every C that was tried.
 
     `from_estimator` plots a fitted model; the class itself takes arrays. It is drawn by
     ``ax.plot``.
@@ -67,7 +67,7 @@ class LOOPathDisplay(ErrorDisplay):
     errors : array-like of shape (n_values,)
         The error of each.
     chosen : int or None, default=None
-        The number of the value in use.
+        The position of the chosen value.
     lam : array-like of shape (n_values,) or None, default=None
         λ of each value, where pairs were tried; there is a curve for every λ.
     parameter : str, default="C"
@@ -209,7 +209,7 @@ class SurfaceDisplay(ErrorDisplay):
     errors : array-like of shape (n_lam, n_C)
         The error of each pair.
     chosen : tuple (lam, C) or None, default=None
-        The pair in use.
+        The chosen pair.
     across : str, default="C"
         The name of the horizontal axis.
 

@@ -26,18 +26,18 @@ _ROWS, _AREA = 500, 36.0
 @documented
 @dataclass(eq=False, repr=False)
 class EmbeddingDisplay(Display):
-    """Rows on a map, each in its class's colour and shape, and hollow where that is uncertain.
+    """Rows on a map, in the colour and shape of their class, hollow if the class is uncertain.
 
     It is drawn by ``ax.scatter``.
 
     Parameters
     ----------
     points : array-like of shape (n_samples, 2)
-        Where each row is.
+        The position of each row.
     labels : array-like of shape (n_samples,) or None, default=None
         Class or cluster of each row. −1 and missing values mark rows without one, which are grey.
     certainty : array-like of shape (n_samples,) or None, default=None
-        How sure that is, from 0, a hollow marker, to 1, a full one.
+        Certainty of the label, from 0 (a hollow marker) to 1 (a full one).
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class EmbeddingDisplay(Display):
         Parameters
         ----------
         points : array-like of shape (n_samples, 2)
-            Where each row is.
+            The position of each row.
         labels : array-like of shape (n_samples,) or None, default=None
             Class or cluster of each row; −1, None and NaN mark rows without one.
         proba : array-like of shape (n_samples, n_classes) or None, default=None
