@@ -222,3 +222,16 @@ def test_one_thread_holds_openmp_too():
         with threads.one_thread():
             assert {info["num_threads"] for info in OPENMP.info()} == {1}
         assert {info["num_threads"] for info in OPENMP.info()} == {2}
+
+
+def test_a_limit_that_is_set_between_two_holds_stays(quota):
+    quota(4)
+    with threadpool_limits(4), held_threads():
+        with threadpool_limits(2):
+            with held_threads():
+                assert blas_threads() == {2}
+            assert blas_threads() == {2}
+            with threads.one_thread():
+                assert blas_threads() == {1}
+            assert blas_threads() == {2}
+        assert blas_threads() == {4}

@@ -96,26 +96,37 @@ def _held_blas(most: int) -> Iterator[None]:
     """Limit BLAS to so many threads.
 
     The limit is the whole process's, so while several threads ask, the least number holds. What was
-    there before the first comes back after the last.
+    there before the first comes back after the last; a lower limit that the user has set meanwhile
+    holds from the next one that asks to its end, and is there afterwards.
     """
     with _asking:
         if not _asked:
             libraries = _controller(len(sys.modules)).lib_controllers
             _before[:] = [(x, x.num_threads or 1) for x in libraries if x.user_api == "blas"]
+        below = {x.filepath: x.num_threads or 1 for x, own in _before if _below(x, own)}
         _asked.append(most)
-        _set_blas()
+        _set_blas(below)
     try:
         yield
     finally:
         with _asking:
             _asked.remove(most)
-            _set_blas()
+            _set_blas(below)
 
 
-def _set_blas() -> None:
-    """Give every BLAS its own number of threads, or the least that is asked for now."""
+def _below(library: Any, own: int) -> bool:
+    """Whether a user has set fewer threads than those that ask."""
+    return bool(_asked) and (library.num_threads or 1) < min([own, *_asked])
+
+
+def _set_blas(below: dict[str, int]) -> None:
+    """Give every BLAS its own number of threads, or the least that is asked for now.
+
+    ``below`` are limits of the user, by library.
+    """
     for library, own in _before:
-        if library.num_threads != (wanted := min([own, *_asked])):
+        wanted = min([own, *_asked, below.get(library.filepath, own)])
+        if library.num_threads != wanted:
             # From version 3.8 on threadpoolctl ignores all threads but the first that sets it; here
             # a lock keeps them apart.
             free = getattr(library, "clear_controlling_thread", lambda force: None)
