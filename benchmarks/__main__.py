@@ -72,10 +72,9 @@ def measured(name, rounds, keep, options, out=None):
         (HERE / "results" / f"{name}.json").write_text(text)
         PAGES.mkdir(parents=True, exist_ok=True)
         (PAGES / f"{name}.md").write_text(page + "\n")
-        if name == "tabular":
-            from benchmarks.tabular import picture  # which few machines can import
-
-            picture(found, PAGES / f"{name}.svg")
+        if name in OF_MODELS:
+            # Imported here, for few machines can.
+            import_module(f"benchmarks.{name}").picture(found, PAGES / f"{name}.svg")
     return ratios
 
 
