@@ -63,7 +63,8 @@ def to_device(model: Any, device: Any) -> Any:
 
     See Also
     --------
-    to_host : The inverse. on_device : Rows in host memory that a device works on.
+    to_host : The inverse.
+    on_device : Rows in host memory that a device works on.
 
     Examples
     --------

@@ -47,7 +47,8 @@ def save(model: Any, path: str | PathLike[str], *, for_update: bool = True) -> N
 
     See Also
     --------
-    load : The inverse. to_host : For a model that was fitted on a device.
+    load : The inverse.
+    to_host : For a model that was fitted on a device.
 
     Examples
     --------
