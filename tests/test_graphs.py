@@ -215,7 +215,7 @@ def test_graphs_that_cannot_be_used(W, words):
 def test_a_graph_of_other_rows():
     with pytest.raises(InvalidInputError, match="The graph has 3 rows, and X has 2"):
         as_laplacian(Laplacian(sp.eye_array(3).tocsr()), np.ones((2, 1)))
-    with pytest.raises(InvalidParameterError, match="is no graph"):
+    with pytest.raises(InvalidParameterError, match="is not a graph"):
         as_laplacian("knn", np.ones((2, 1)))
 
 

@@ -3,7 +3,7 @@
     UlmusError
     ├── InvalidInputError (ValueError)       the data cannot be used as given
     │   ├── InvalidParameterError            a constructor argument cannot be used
-    │   ├── EntryTypeError (TypeError)       an entry of X is of a type that is no number
+    │   ├── EntryTypeError (TypeError)       an entry of X is of a type that is not a number
     │   ├── RowsGoneError                    a method needs rows of which only sums are kept
     │   ├── BatchError                       one batch or block does not fit the others
     │   ├── GraphError                       a graph is not connected enough

@@ -359,7 +359,7 @@ def as_laplacian(graph: Any, X: Rows) -> Laplacian:
         result = laplacian(affinity_of(graph) if _is_distances(graph) else graph)
     else:
         raise InvalidParameterError(
-            f"graph={graph!r} is no graph; use a KNNGraph, a Laplacian, a sparse matrix or a "
+            f"graph={graph!r} is not a graph; use a KNNGraph, a Laplacian, a sparse matrix or a "
             "neighbours transformer."
         )
     if len(result) != X.shape[0]:

@@ -127,7 +127,7 @@ def check_place(estimator: Any, method: str, X: Rows) -> None:
 
 
 def _home(x: Any) -> str:
-    """The library and device of x; NumPy on the CPU for what is no array of another library."""
+    """The library and device of x; NumPy on the CPU for what is not an array of another library."""
     away = (is_array_api_obj(x) or is_streamed(x)) and not is_numpy(x) and not is_dask_array(x)
     return place(x) if away else "numpy on cpu"
 
@@ -219,7 +219,7 @@ def real(X: Rows, name: str = "X") -> Rows:
         )
     if kind not in "biufc":
         raise InvalidInputError(
-            f"{name} holds entries of the type {X.dtype}, which are no numbers; encode them first."
+            f"{name} holds entries of the type {X.dtype}, which are not numbers; encode them first."
         )
     if is_sparse(X) and not X.has_canonical_format:
         X = X.copy()

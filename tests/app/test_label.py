@@ -39,7 +39,7 @@ def refused(capsys, *arguments):
 
 @pytest.mark.parametrize("shape", ["8", "8x", "8x0", "axb", "2x2x2", "-2x1"])
 def test_a_wrong_shape_is_refused(capsys, data, shape):
-    assert "is no shape" in refused(capsys, data, f"--image-shape={shape}")
+    assert "is not a shape" in refused(capsys, data, f"--image-shape={shape}")
 
 
 def test_a_shape_of_other_columns_is_refused(capsys, data):

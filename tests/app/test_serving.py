@@ -120,9 +120,9 @@ def test_names_are_text_on_the_page(model):
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        (b"", "is no JSON such as"),
-        (b"[" * 100_000, "is no JSON such as"),
-        (b'{"rows": 5}', "is no JSON such as"),
+        (b"", "is not JSON such as"),
+        (b"[" * 100_000, "is not JSON such as"),
+        (b'{"rows": 5}', "is not JSON such as"),
         (b'{"rows": []}', "no rows"),
         (b'{"rows": [{"x": 1}]}', "'city' is missing"),
         (b'{"rows": [{"x": "one", "city": "Oslo"}]}', "'one'"),

@@ -23,7 +23,7 @@ _METHODS = ("predict", "predict_proba", "decision_function", "transform")
 _OTHER_ROWS = (
     "could not convert string to float", "ufunc '", "loop of ufunc does not support argument 0 of",
 )  # fmt: skip
-# These give whatever their function gives, which of a logarithm of −1 is no number.
+# These give whatever their function gives, which of a logarithm of −1 is not a number.
 _ANY_NUMBER = ("FunctionTransformer", "FeatureUnion", "ColumnTransformer", "Pipeline")
 
 

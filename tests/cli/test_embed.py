@@ -93,7 +93,7 @@ def test_many_rows_are_mapped_by_some(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--plot", "map.txt"], "is no picture's name"),
+        (["--plot", "map.txt"], "is not the name of a picture"),
         (["--plot", "none/map.png"], "no folder"),
         (["--plot", "--dims", "1"], "--dims 2"),
         (["--color", "colour"], "There is no column 'colour'"),

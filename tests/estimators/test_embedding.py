@@ -86,7 +86,7 @@ def test_digits_without_labels():
         ({"n_components": 30, "n_hidden": 20}, "at most 19"),
         ({"n_components": 150}, "at most 149"),
         ({"lam": -1.0}, "lam=-1.0 must be"),
-        ({"graph": "knn"}, "is no graph"),
+        ({"graph": "knn"}, "is not a graph"),
     ],
     ids=str,
 )

@@ -241,7 +241,7 @@ def test_labels_that_cannot_be_used(labels, words):
         ({"lam": "auto"}, "lam='auto' must be"),
         ({"solver": "magic"}, "solver='magic' is unknown"),
         ({"solver": "cg"}, "solves for one C and one lam"),
-        ({"graph": "knn"}, "is no graph"),
+        ({"graph": "knn"}, "is not a graph"),
         ({"graph": sp.eye_array(7).tocsr()}, "The graph has 7 rows, and X has 200"),
         ({"graph": sp.csr_array(-np.ones((200, 200)))}, "negative weights"),
         ({"class_weight": "fair"}, "a dict, 'balanced' or None"),

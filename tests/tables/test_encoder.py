@@ -288,7 +288,7 @@ def test_people_are_learnt_from_raw_columns(tmp_path):
 
 def test_rows_that_are_no_table_are_refused_by_name():
     encoder = TableEncoder().fit(Table(("a",), {"a": np.array([1.0, 2.0])}))
-    with pytest.raises(TableError, match="A ndarray is no table; give a Table"):
+    with pytest.raises(TableError, match="A ndarray is not a table; give a Table"):
         encoder.transform(np.ones((2, 1)))
 
 

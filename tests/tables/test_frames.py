@@ -116,8 +116,8 @@ def test_times_are_seconds_and_lists_are_left_out():
 @pytest.mark.parametrize(
     ("frame", "complaint"),
     [
-        (polars.LazyFrame({"a": [1]}), "A LazyFrame is no table"),
-        ([[1, 2]], "A list is no table"),
+        (polars.LazyFrame({"a": [1]}), "A LazyFrame is not a table"),
+        ([[1, 2]], "A list is not a table"),
     ],
 )
 def test_what_is_no_table_says_so(frame, complaint):

@@ -103,7 +103,7 @@ def test_damaged_images_are_named(tmp_path):
     whole = (tmp_path / "a.png").read_bytes()
     for data in (b"", b"no image", whole[:100], whole[:60] + b"\0" * 60 + whole[120:]):
         (tmp_path / "b.png").write_bytes(data)
-        with pytest.raises(TableError, match=r"b\.png is no image that can be read"):
+        with pytest.raises(TableError, match=r"b\.png is not an image that can be read"):
             read_table(tmp_path)
 
 

@@ -65,7 +65,7 @@ class Trap:
         ),
         (
             {"data": [1.0], "indices": [9], "indptr": [0, 1], "shape": [1, 2]},
-            "is no npz file that can be used",
+            "is not an npz file that can be used",
         ),
         (
             {"data": [np.nan], "indices": [1], "indptr": [0, 1], "shape": [1, 2]},
@@ -94,7 +94,7 @@ def test_npz_that_is_damaged_or_too_large_is_refused(tmp_path, monkeypatch):
     whole = path.read_bytes()
     for data in (b"", b"X", whole[:-50], whole[:200] + b"\0" * 200 + whole[400:]):
         path.write_bytes(data)
-        with pytest.raises(TableError, match="is no npz file that can be used"):
+        with pytest.raises(TableError, match="is not an npz file that can be used"):
             read_table(path)
     path.write_bytes(whole)
     monkeypatch.setattr(archives, "_FREE", 1000)
@@ -106,7 +106,7 @@ def test_npz_that_is_damaged_or_too_large_is_refused(tmp_path, monkeypatch):
 def test_npz_whose_member_is_no_array_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
         archive.writestr("X", "text")
-    with pytest.raises(TableError, match="is no npz file that can be used"):
+    with pytest.raises(TableError, match="is not an npz file that can be used"):
         read_table(tmp_path / "t.npz")
 
 
@@ -127,13 +127,13 @@ def test_svmlight_columns_keep_their_numbers(tmp_path, zero_based):
     [
         ("", "is empty"),
         ("# only a comment\n", "has no rows"),
-        ("one 1:2\n", "no svmlight file"),
-        ("1 2:1 1:1\n", "no svmlight file"),
-        ("1 a:b\n", "no svmlight file"),
+        ("one 1:2\n", "is not an svmlight file"),
+        ("1 2:1 1:1\n", "is not an svmlight file"),
+        ("1 a:b\n", "is not an svmlight file"),
         ("1 1:nan\n", "not finite"),
-        ("1 -1:2\n", "no svmlight file"),
+        ("1 -1:2\n", "is not an svmlight file"),
         ("1 99999999:1\n", "columns, more than"),
-        ("1 99999999999999999999:1\n", "no svmlight file"),
+        ("1 99999999999999999999:1\n", "is not an svmlight file"),
         ("1\n2\n", "has no rows"),
         ("1 1:2\0\n", "NUL"),
     ],

@@ -169,7 +169,7 @@ def test_damaged_parquet_is_told(tmp_path):
     whole = path.read_bytes()
     for data in (b"", b"PAR1", whole[: len(whole) // 2], whole[:40] + b"\xff" * 300 + whole[340:]):
         path.write_bytes(data)
-        with pytest.raises(TableError, match="no Parquet file that can be read"):
+        with pytest.raises(TableError, match="is not a Parquet file that can be read"):
             read_table(path)
 
 

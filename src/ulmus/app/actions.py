@@ -69,7 +69,7 @@ class Labels:
         if kind == "redo":
             return self._moved("undone", "done")
         if not isinstance(kind, str) or kind not in _STEPS:
-            raise InvalidInputError(f"{kind!r} is no action; there are {', '.join(_STEPS)}.")
+            raise InvalidInputError(f"{kind!r} is not an action; there are {', '.join(_STEPS)}.")
         labels, back = self._swapped(_STEPS[kind](self, action))
         return replace(labels, done=(*self.done, back), undone=())
 
@@ -92,7 +92,7 @@ class Labels:
         return replace(self, classes=classes, codes=codes), (self.classes, rows, self.codes[rows])
 
     def code_of(self, name: Any) -> int:
-        """The number of a class; None is no class."""
+        """The number of a class; None is not a class."""
         if name is None:
             return NO_CLASS
         if name not in self.classes:

@@ -66,7 +66,7 @@ def _shape(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     if not re.fullmatch(r"[1-9]\d*x[1-9]\d*(x3)?", text.lower(), re.ASCII):
-        raise InvalidInputError(f"--image-shape {text} is no shape; 28x28 is one, and 32x32x3.")
+        raise InvalidInputError(f"--image-shape {text} is not a shape; 28x28 is one, and 32x32x3.")
     return tuple(map(int, text.lower().split("x")))
 
 

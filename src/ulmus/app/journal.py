@@ -89,8 +89,8 @@ class Journal:
             entry = None
         if not isinstance(entry, dict):
             raise InvalidInputError(
-                f"{self.path}: line {number} is no action. Restore the file from a copy, or name "
-                "another with --journal."
+                f"{self.path}: line {number} is not an action. Restore the file from a copy, or "
+                "name another with --journal."
             )
         return entry
 

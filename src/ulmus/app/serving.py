@@ -102,7 +102,7 @@ def _interval(request: Request) -> float | None:
     except ValueError:
         percent = 0.0
     if percent is not None and not 0 < percent < 100:
-        raise InvalidInputError(f"interval={text} is no number between 0 and 100, such as 90.")
+        raise InvalidInputError(f"interval={text} is not a number between 0 and 100, such as 90.")
     return percent
 
 
@@ -203,7 +203,7 @@ def json_rows(body: bytes) -> list[Row]:
         rows = None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidInputError(
-            'The request is no JSON such as {"rows": [{"column": 1.5}]}; send that, or CSV with '
+            'The request is not JSON such as {"rows": [{"column": 1.5}]}; send that, or CSV with '
             "the content type text/csv."
         )
     if not rows:

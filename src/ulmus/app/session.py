@@ -218,7 +218,7 @@ class Session:
             }  # fmt: skip
 
     def colours(self) -> bytes:
-        """Three bytes a row, one kind after the other: label, class, certainty; 255 is no class."""
+        """Three bytes a row, one kind after the other: label, class, certainty; 255 for none."""
         with self._changed:
             labels, found = self.labels, self.answer
         given = labels.codes.astype(np.uint8)  # −1 becomes 255

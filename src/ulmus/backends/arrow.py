@@ -16,7 +16,7 @@ from ulmus.exceptions import TableError
 _TEXT = ("string", "large_string", "string_view")
 # Bytes of JSON lines that are read at a time.
 _JSON_BLOCK = 2**25
-# A code such as 007 is no number, for its zeros would be lost.
+# A code such as 007 is not a number, for its zeros would be lost.
 _CODE = r"^[+-]?0[0-9]"
 # Whole numbers that float64 may not hold: those that it does not are ids, and stay text.
 _LONG = r"^[+-]?[0-9]{16,40}$"
@@ -131,8 +131,8 @@ def json_columns(path: Path, missing: list[str]) -> dict[str, Any]:
         return _usable_columns(table, table.column_names, missing)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
-            f"{path} is no file of JSON lines that can be read ({_counted(error)}). Each line is "
-            "an object, and a key has one type in all of them."
+            f"{path} is not a file of JSON lines that can be read ({_counted(error)}). Each line "
+            "is an object, and a key has one type in all of them."
         ) from error
 
 
@@ -197,7 +197,7 @@ def parquet_columns(path: Path, missing: list[str]) -> dict[str, Any]:
         return _usable_columns(table, _named(table.column_names), missing)
     except (pyarrow.ArrowException, OSError) as error:
         raise TableError(
-            f"{path} is no Parquet file that can be read ({_brief(error)}); write it again."
+            f"{path} is not a Parquet file that can be read ({_brief(error)}); write it again."
         ) from error
 
 

@@ -48,7 +48,7 @@ def _opened(path: Path) -> Iterator[Any]:
                 yield image
     except (*_DAMAGED, pillow.DecompressionBombError) as error:
         raise TableError(
-            f"{path} is no image that can be read ({error}); take it out of the folder."
+            f"{path} is not an image that can be read ({error}); take it out of the folder."
         ) from error
 
 

@@ -225,7 +225,9 @@ def _picture(options: Namespace) -> str | None:
     path: str = options.plot or f"{stem_of(options.data)}-map.png"
     if path.rpartition(".")[2].lower() not in _PICTURES:
         endings = f"{', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}"
-        raise InvalidInputError(f"--plot {path} is no picture's name; let it end in {endings}.")
+        raise InvalidInputError(
+            f"--plot {path} is not the name of a picture; let it end in {endings}."
+        )
     if options.dims is not None and options.dims < 2:
         raise InvalidInputError("A picture needs two dimensions; use --dims 2, or leave it out.")
     return path

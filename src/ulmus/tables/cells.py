@@ -227,7 +227,7 @@ def layout_words(layout: str) -> str:
 
 
 def days(cell: str, layout: str) -> float | None:
-    """A date as days since 1970, with the time of day as a fraction; None where it is no date."""
+    """A date as days since 1970, with the time of day as a fraction; None of other cells."""
     for part in layout.split(_JOINED):
         try:
             moment = _moment(cell, part)

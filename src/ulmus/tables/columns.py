@@ -277,8 +277,8 @@ class Category:
         codes = np.array([known.get(cell, other) for cell in cells], dtype=np.int64)
         blanks = sum(cell is None for cell in cells)
         if blanks and not self.blank:
-            words = f"{counted(blanks, 'missing value')}, of which the model knows none"
-            met.append(Met(name, words, "missing values, of which the model knows none"))
+            words = f"{counted(blanks, 'missing value')}, but none in training"
+            met.append(Met(name, words, "missing values, but none in training"))
         if new:
             what = "rare or new, taken as other" if self.other else "new, taken as none"
             which = listed(word for word, _ in new.most_common())

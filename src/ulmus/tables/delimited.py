@@ -148,7 +148,7 @@ def file_text(path: Path, encoding: str | None, notes: list[str]) -> str:
         raise TableError(f"{path} is empty; a table needs a row of names and rows below it.")
     for magic, what in _MAGIC:
         if data.startswith(magic):
-            raise TableError(f"{path} is no text but {what}.")
+            raise TableError(f"{path} is not text but {what}.")
     marked = next((name for name, marks in _MARKS.items() if data.startswith(marks)), None)
     found = encoding or marked
     tried = [found] if found else ["utf-8", "cp1252"]

@@ -212,7 +212,7 @@ def as_table(data: Any) -> Table:
         return data
     if not hasattr(data, "__arrow_c_stream__"):
         raise TableError(
-            f"A {type(data).__name__} is no table; give a Table, as read_table makes it, or a "
+            f"A {type(data).__name__} is not a table; give a Table, as read_table makes it, or a "
             "frame of pandas or Polars."
         )
     return Table(**frame_columns(data, MISSING))
@@ -263,7 +263,7 @@ def _read_npz(path: Path) -> Table:
             raise ValueError(f"X has shape {X.shape} and type {X.dtype}")
     except _BROKEN as error:
         raise TableError(
-            f"{path} is no npz file that can be used: {error}. It needs numbers in X, or a CSR "
+            f"{path} is not an npz file that can be used: {error}. It needs numbers in X, or a CSR "
             "matrix in data, indices, indptr and shape, and labels in y if there are any."
         ) from error
     X = X if sp.issparse(X) else X.reshape(len(X), -1)
@@ -321,7 +321,7 @@ def _read_svmlight(path: Path) -> Table:
         _check_sparse(X)
     except _BROKEN as error:
         raise TableError(
-            f"{path} is no svmlight file that can be read: {error}. A line is a label and then "
+            f"{path} is not an svmlight file that can be read: {error}. A line is a label and then "
             "column:number pairs with the columns in order."
         ) from error
     if not X.nnz:
