@@ -134,6 +134,12 @@ def test_columns_from_parquet_to_parquet_keep_their_types(customers, tmp_path, c
     found = pyarrow.parquet.read_table(tmp_path / "p.pq")
     assert found.column_names == ["row", *given.column_names, "prediction_2", "probability"]
     assert found.select(given.column_names).equals(given)
+    (tmp_path / "new.parquet").rename(tmp_path / "new")
+    assert main(["predict", "customers.ulmus", "new", "--kind", "parquet", "--out", "q.pq"]) == 0
+    assert pyarrow.parquet.read_table("q.pq")["customer_id"].equals(given["customer_id"])
+    (tmp_path / "customers.csv").rename(tmp_path / "text.parquet")
+    asked = ["text.parquet", "--kind", "csv", "--append", "--out", "r.pq"]
+    assert main(["predict", "customers.ulmus", *asked]) == 0
 
 
 def test_parquet_has_integers_missing_values_and_text(tmp_path):

@@ -236,32 +236,28 @@ def _usable_columns(table: Any, names: list[str], missing: list[str]) -> dict[st
     return {"names": tuple(columns), "columns": columns, "notes": notes}
 
 
-def write_parquet(
-    stream: IO[bytes],
-    columns: dict[str, np.ndarray],
-    source: Path | None = None,
-    origins: dict[str, str] | None = None,
-) -> None:
-    """Columns as a Parquet file; None and NaN are missing values, whole numbers integers.
+def typed_columns(path: Path, origins: dict[str, str]) -> dict[str, Any]:
+    """Columns of a Parquet file as Arrow has them; ``origins`` are what they are called there."""
+    pyarrow = _arrow("parquet")
+    with path.open("rb") as stream:
+        found = pyarrow.parquet.ParquetFile(stream).read(columns=list(origins.values()))
+    return {name: found[origin] for name, origin in origins.items()}
 
-    Those of ``origins``, and what they are called in the Parquet file ``source``, keep its types.
+
+def write_parquet(stream: IO[bytes], columns: dict[str, Any]) -> None:
+    """Columns of NumPy or Arrow as a Parquet file.
+
+    Of NumPy's None and NaN are missing values, and whole numbers integers.
     """
     pyarrow = _arrow("parquet")
-    origins = {} if source is None else origins or {}
-    arrays = {
-        name: pyarrow.array(values, from_pandas=True)
-        for name, values in columns.items()
-        if name not in origins
-    }
-    for name, array in arrays.items():
-        if columns[name].dtype.kind == "f":
-            with suppress(pyarrow.ArrowInvalid):  # which refuses to round
-                arrays[name] = array.cast(pyarrow.int64())
-    if source is not None and origins:
-        with source.open("rb") as file:
-            typed = pyarrow.parquet.ParquetFile(file).read(columns=list(origins.values()))
-        arrays |= {name: typed[origin] for name, origin in origins.items()}
-    pyarrow.parquet.write_table(pyarrow.table({name: arrays[name] for name in columns}), stream)
+    arrays = dict(columns)
+    for name, values in columns.items():
+        if isinstance(values, np.ndarray):
+            arrays[name] = pyarrow.array(values, from_pandas=True)
+            if values.dtype.kind == "f":
+                with suppress(pyarrow.ArrowInvalid):  # which refuses to round
+                    arrays[name] = arrays[name].cast(pyarrow.int64())
+    pyarrow.parquet.write_table(pyarrow.table(arrays), stream)
 
 
 def _values(column: Any, missing: list[str]) -> np.ndarray | None:

@@ -39,10 +39,8 @@ _GROUP = 32
 _SPARE = 6
 # Rows that are compared at once.
 _AT_ONCE = 4096
-# Columns that tell most rows apart.
+# So many columns tell most rows apart.
 _KEY = 32
-# Columns past which a covariance on a device is slower than drawn components on the host.
-_COVARIANCE = 4000
 # Columns past which projecting pays, and past which finding the directions does not.
 _NARROW, _WIDE = 100, 4000
 # With this part of the variance a few candidates settle nearly every row.
@@ -53,10 +51,10 @@ def leading_components(X: Rows, n_components: int | None) -> Rows:
     """X on its leading principal components, or as it is where it has no more."""
     if n_components is None or min(X.shape) <= n_components:
         return X
-    if not is_numpy(X) and not is_sparse(X) and X.shape[1] <= _COVARIANCE:
+    if not is_numpy(X) and not is_sparse(X) and X.shape[1] <= _WIDE:
         X = cast(X, floating(X))
         centred = X - namespace(X).mean(X, axis=0)
-        # In falling order, as scikit-learn has them; their signs are of no account.
+        # The order and the signs of the components do not change distances.
         _, basis = eigh(doubles(matmul(centred.T, centred)))
         return matmul(centred, cast(basis[:, -n_components:], X.dtype))
     # Components of many columns are drawn, always the same ones.
@@ -111,7 +109,7 @@ def mean_of_copies(F: np.ndarray, X: Rows) -> np.ndarray:
 def _first_copies(X: Rows) -> np.ndarray:
     """The number of the first row that equals each row; its own where no other does."""
     found, alike, first = np.arange(X.shape[0]), _alike(X), dict[bytes, int]()
-    names = row_bytes(on_host(take(X, alike)))
+    names = row_bytes(on_host(X if len(alike) == X.shape[0] else take(X, alike)))
     found[alike] = [first.setdefault(name, i) for i, name in zip(alike, names, strict=True)]
     return found
 

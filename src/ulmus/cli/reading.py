@@ -54,6 +54,12 @@ def read_for(model: TableModel, options: Namespace) -> Table:
     return read_data(options, model.encoder.image_shape, known)
 
 
+def is_parquet(options: Namespace) -> bool:
+    """Whether DATA is a Parquet file."""
+    ends = options.data.lower().endswith((".parquet", ".pq"))
+    return options.kind == "parquet" or (options.kind is None and ends)
+
+
 def read_data(
     options: Namespace, image_shape: tuple[int, ...] = (), known: Collection[str] = ()
 ) -> Table:

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ulmus.arguments import counted
-from ulmus.backends.arrow import write_parquet
+from ulmus.backends.arrow import typed_columns, write_parquet
 from ulmus.cli.printing import check_free, harmless, note
 from ulmus.exceptions import InvalidInputError
 from ulmus.files import replacing
@@ -47,8 +47,8 @@ def write_columns(
 ) -> None:
     """Columns to --out, or as CSV to standard output unless --json prints the result there.
 
-    ``origins`` are names in DATA of columns that are its own, by name: from Parquet to Parquet
-    they keep their types.
+    ``origins`` are columns of DATA, a Parquet file, and what they are called there: in another
+    Parquet file they keep their types.
     """
     if options.json and not options.out:
         return
@@ -68,8 +68,8 @@ def write_columns(
     check_free(options.out, options.force)  # again: it may have appeared meanwhile
     with replacing(options.out) as stream:
         if place.endswith(_PARQUET):
-            typed = options.data.lower().endswith(_PARQUET)
-            write_parquet(stream, columns, Path(options.data) if typed else None, origins)
+            typed = typed_columns(Path(options.data), origins) if origins else {}
+            write_parquet(stream, {**columns, **typed})
             return
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         if place.endswith(_LINES):

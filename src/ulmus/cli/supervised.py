@@ -10,7 +10,7 @@ import numpy as np
 
 from ulmus.arguments import counted, figure
 from ulmus.cli.printing import check_free, facts, note, stem_of, tell, watching, width
-from ulmus.cli.reading import check_model, load_model, read_data, read_for
+from ulmus.cli.reading import check_model, is_parquet, load_model, read_data, read_for
 from ulmus.cli.results import Columns, check_result, plain_values, rounded, row_names, write_columns
 from ulmus.estimators.elm import ELMClassifier, ELMRegressor
 from ulmus.exceptions import InvalidInputError
@@ -113,7 +113,8 @@ def predict(options: Namespace) -> int:
     once = each_once(list(names))
     columns: Columns = dict(zip(once, values, strict=True))
     own = slice(1, len(beside))  # the first are the rows' numbers
-    write_columns(options, columns, dict(zip(once[own], names[own], strict=True)))
+    origins = dict(zip(once[own], names[own], strict=True)) if is_parquet(options) else {}
+    write_columns(options, columns, origins)
     told = f"{counted(len(data), 'prediction')} of {model.target!r}"
     result = {"target": model.target, "rows": len(data)}
     if options.out:

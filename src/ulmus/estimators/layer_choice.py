@@ -169,7 +169,7 @@ def _tried(
         return weighed_layers(problem, grid, varying, count, seed, most)
 
     peaked = tried("exponential")
-    # Weights put smooth units ahead that were behind without on 1 table of 183.
+    # Weights hardly ever put smooth units ahead that are behind without.
     smooth = tried("gaussian", peaked[0].squared)
     # By squared errors, which vary less than error rates.
     if _best(smooth).score[-1] < _SMOOTHER * _best(peaked).score[-1]:

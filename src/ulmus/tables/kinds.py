@@ -32,8 +32,8 @@ from ulmus.validation import missing
 # A column holds numbers if this share of its filled cells does, and the others have few spellings.
 _NUMBERS = 0.95
 _MOST_SPELLINGS = 10
-# Where so small a share is none, a note says so.
-_FEW_WORDS = 0.2
+# Up to this share of words a note says why a column is not read as numbers.
+_NOTED = 0.2
 # In fewer rows than these, all values may differ by chance.
 _FEW_ROWS = 20
 # A column has at most so many categories of its own; the rarer ones are one, "other".
@@ -117,7 +117,7 @@ def _as_numbers(
         blanks = set(values[bad])
         share = bad.sum() / sum(cell is not None for cell in values)
         if share > 1 - _NUMBERS or len(blanks) > _MOST_SPELLINGS:
-            if share <= _FEW_WORDS:
+            if share <= _NOTED:
                 which = f"{listed(sorted(blanks))}, in {counted(bad.sum(), 'row')}"
                 notes.append(
                     f"{name!r} holds numbers and words ({which}), so it is not read as numbers; "
