@@ -339,7 +339,7 @@ def test_amounts_with_a_unit_and_words_for_none_are_numbers():
 
 def test_a_word_among_numbers_of_a_target_is_named():
     cells = np.array([*(f"{k * 1.5}" for k in range(40)), "soon"], dtype=object)
-    with pytest.raises(InvalidInputError, match="Most are numbers, but 'soon' is none"):
+    with pytest.raises(InvalidInputError, match="Most are numbers, but 'soon' is not"):
         read_target(cells, "y")
 
 

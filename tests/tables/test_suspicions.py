@@ -100,7 +100,9 @@ def test_serial_numbers_and_copies_are_told():
 def test_ids_that_come_twice_are_told():
     x, y = RNG.normal(size=(2, N))
     (found,) = told({"x": x, "customer_id": np.arange(N) % 90 * 7.0}, y)
-    assert found.startswith("'customer_id' is called as ids are, and is learnt from; if it says")
+    begin, _, rest = found.partition(", and the model learns from it; ")
+    assert begin == "'customer_id' has the name of an id"
+    assert rest.startswith("if its values say nothing about new rows, leave it out")
 
 
 def test_rows_that_differ_in_the_target_are_no_copies():

@@ -131,7 +131,7 @@ def _beside(model: TableModel, data: Table, options: Namespace) -> list[tuple[st
     """What tells the rows apart: number or file, ids, and columns that are asked for."""
     ids = [name for name in model.encoder.ids(data) if name != model.target]
     wanted = [*ids, *options.keep]
-    # An image is its file; its pixels are of use to nobody.
+    # Images are known by their file names; their pixels would only fill the file.
     names = data.names if options.append and not data.files else dict.fromkeys(wanted)
     return [row_names(data), *((name, data[name]) for name in names)]
 

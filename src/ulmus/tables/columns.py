@@ -202,7 +202,7 @@ class Number:
         blank = ~usable(x)
         if blank.any() and not self.indicator:
             words = f"{unusable(x)} filled by {self.filler}"
-            met.append(Met(name, words, "values filled by what is usual"))
+            met.append(Met(name, words, "values filled by the median"))
         x = np.where(blank, self.fill, x)
         columns = [framed(x, self.frame)]
         if self.ranks.size:

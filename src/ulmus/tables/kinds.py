@@ -342,7 +342,7 @@ def _check_varied(values: np.ndarray, name: str, task: str, words: np.ndarray) -
     """Refuse a target with too many classes or one; ``words`` are few among numbers."""
     distinct, rows = len(np.unique(values)), len(values)
     if task == "classification" and distinct > max(2, rows / 2):
-        some = f" Most are numbers, but {quoted(words[0])} is none." if len(words) else ""
+        some = f" Most are numbers, but {quoted(words[0])} is not." if len(words) else ""
         raise InvalidInputError(
             f"The target {name!r} has {distinct:,} different values in {rows:,} rows; classes need "
             f"two rows or more on average.{some}"

@@ -149,8 +149,8 @@ def _id_note(name: str, values: np.ndarray) -> str:
     way = option(f", with {without_flag(name)}", "")
     if names_rows(name):
         return (
-            f"{name!r} is called as ids are, and is learnt from; if it says nothing of new rows, "
-            f"leave it out{way}."
+            f"{name!r} has the name of an id, and the model learns from it; if its values say "
+            f"nothing about new rows, leave it out{way}."
         )
     if values.dtype == object or len(values) < _FEWEST_ROWS:
         return ""
